@@ -1,0 +1,62 @@
+import type { JsonValue } from "./json.ts";
+
+/** One problem with one field of an object; several make an Invalid Status. Texts are upstream's, clients match on them. */
+export interface FieldError {
+  readonly field: string;
+  /** `cause.reason`. */
+  readonly reason: FieldErrorReason;
+  /** The message without the field path. */
+  readonly message: string;
+}
+export type FieldErrorReason =
+  | "FieldValueNotFound"
+  | "FieldValueRequired"
+  | "FieldValueDuplicate"
+  | "FieldValueInvalid"
+  | "FieldValueNotSupported"
+  | "FieldValueForbidden"
+  | "FieldValueTooLong"
+  | "FieldValueTooShort"
+  | "FieldValueTooMany"
+  | "FieldValueTooFew"
+  | "FieldValueTypeInvalid"
+  | "InternalError";
+
+export const fieldError = {
+  required: (field: string, detail = "") => make(field, "FieldValueRequired", "Required value", detail),
+  invalid: (field: string, value: JsonValue | undefined, detail = "") =>
+    make(field, "FieldValueInvalid", `Invalid value: ${formatValue(value)}`, detail),
+  typeInvalid: (field: string, value: JsonValue | undefined, detail = "") =>
+    make(field, "FieldValueTypeInvalid", `Invalid value: ${formatValue(value)}`, detail),
+  duplicate: (field: string, value: JsonValue | undefined) =>
+    make(field, "FieldValueDuplicate", `Duplicate value: ${formatValue(value)}`, ""),
+  notFound: (field: string, value: JsonValue | undefined) =>
+    make(field, "FieldValueNotFound", `Not found: ${formatValue(value)}`, ""),
+  notSupported: (field: string, value: JsonValue | undefined, supported: readonly string[]) =>
+    make(
+      field,
+      "FieldValueNotSupported",
+      `Unsupported value: ${formatValue(value)}: supported values: ${supported.map((text) => JSON.stringify(text)).join(", ")}`,
+      "",
+    ),
+  forbidden: (field: string, detail = "") => make(field, "FieldValueForbidden", "Forbidden", detail),
+  tooLong: (field: string, maxBytes: number) =>
+    make(field, "FieldValueTooLong", `Too long: may not be more than ${maxBytes} bytes`, ""),
+  tooMany: (field: string, actual: number, max: number) =>
+    make(field, "FieldValueTooMany", `Too many: ${actual}: must have at most ${max} items`, ""),
+  tooFew: (field: string, actual: number, min: number) =>
+    make(field, "FieldValueTooFew", `Too few: ${actual}: must have at least ${min} items`, ""),
+} as const;
+
+/** `<field>: <message>`, as a Status message lists it. */
+export function fieldErrorText(error: FieldError): string {
+  return `${error.field}: ${error.message}`;
+}
+
+function make(field: string, reason: FieldErrorReason, message: string, detail: string): FieldError {
+  return { field, reason, message: detail === "" ? message : `${message}: ${detail}` };
+}
+
+function formatValue(value: JsonValue | undefined): string {
+  return value === undefined ? "null" : JSON.stringify(value);
+}

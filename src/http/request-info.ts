@@ -1,0 +1,52 @@
+/** A request, parsed once from the raw path. The authorizer, the dispatcher and the storage key all derive from this one value. */
+export type RequestInfo = ResourceRequest | NonResourceRequest;
+
+export type Verb =
+  | "get"
+  | "list"
+  | "watch"
+  | "create"
+  | "update"
+  | "patch"
+  | "delete"
+  | "deletecollection"
+  | "proxy";
+
+export interface ResourceRequest {
+  readonly kind: "resource";
+  readonly verb: Verb;
+  readonly path: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** "" for none. */
+  readonly subresource: string;
+  /** "" for cluster scope or all namespaces. */
+  readonly namespace: string;
+  /** "" for a collection. For list, watch and deletecollection with `metadata.name=x` selected: x. */
+  readonly name: string;
+  /** True when `name` was part of the path, not of a field selector. */
+  readonly nameInPath: boolean;
+  readonly query: Query;
+}
+export interface NonResourceRequest {
+  readonly kind: "nonResource";
+  /** The lower-case HTTP method. */
+  readonly verb: string;
+  readonly path: string;
+  readonly query: Query;
+}
+
+/** Query parameters, decoded; repeated ones in order. */
+export type Query = ReadonlyMap<string, readonly string[]>;
+
+/** The first value, "" when absent: upstream's reading of every single-valued parameter. */
+export function queryValue(query: Query, name: string): string {
+  return query.get(name)?.[0] ?? "";
+}
+
+/** Absent is false; `0` and `false` in any case are false; anything else, also the empty value, is true. */
+export function queryFlag(query: Query, name: string): boolean {
+  const value = query.get(name)?.[0];
+  return value !== undefined && value !== "0" && value.toLowerCase() !== "false";
+}

@@ -1,0 +1,144 @@
+import type { Revision } from "./revision.ts";
+
+/**
+ * A key is `/registry/<resource prefix>/[<namespace>/]<name>`, compared by UTF-16 code unit (all keys are ASCII).
+ * What lies below `/registry/<resource prefix>/` belongs to one resource.
+ */
+export type Key = string;
+
+/** What selection and conversion need of an object without reading its bytes; made by the proposer, once per write. */
+export interface ObjectIndex {
+  /** apiVersion that `body` is written in (the storage version). */
+  readonly apiVersion: string;
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  /** Selectable fields of the resource beyond metadata.name and metadata.namespace. */
+  readonly fields: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * One object at one revision. Immutable: shared by the state, the caches, snapshots and every watcher.
+ * `body` is the finished JSON without its type: `{"metadata":{…},"spec":…}`. Readers put
+ * `"kind":"Pod","apiVersion":"v1",` behind the brace where the wire needs it, and nothing in list items.
+ */
+export interface Entry {
+  readonly key: Key;
+  /** Revision of the last change: the object's resourceVersion. */
+  readonly revision: Revision;
+  readonly createRevision: Revision;
+  readonly index: ObjectIndex;
+  readonly body: Uint8Array;
+}
+
+/**
+ * An object's bytes with the place where its resourceVersion goes: the state machine alone knows the revision.
+ * `prefix + "<revision>" + suffix`; the quotes belong to prefix and suffix.
+ */
+export interface ProposedBody {
+  readonly prefix: Uint8Array;
+  readonly suffix: Uint8Array;
+}
+
+export type Expect =
+  | { readonly kind: "absent" }
+  | { readonly kind: "revision"; readonly revision: Revision }
+  | { readonly kind: "any" };
+
+export type Operation =
+  | { readonly kind: "put"; readonly index: ObjectIndex; readonly body: ProposedBody }
+  /** A deleted object's last state goes out with the revision of the deletion, so its bytes have the gap too. */
+  | { readonly kind: "delete"; readonly last: ProposedBody };
+
+/** A guarded write. The outcome is decided at apply, in command order, the same on every replica. */
+export interface Command {
+  /** Unique per proposal; one that arrives twice is applied once. */
+  readonly id: string;
+  readonly key: Key;
+  readonly expect: Expect;
+  readonly operation: Operation;
+}
+
+export type ApplyResult =
+  /** `entry` is the new state, or for a delete the last state carrying the deletion's revision. */
+  | { readonly kind: "applied"; readonly revision: Revision; readonly entry: Entry }
+  /** The guard failed; `current` is what stood in the way (undefined: no such key). */
+  | { readonly kind: "rejected"; readonly current: Entry | undefined };
+
+/** One applied mutation. `entry.revision === revision`; for DELETED `entry` is the last state with that revision. */
+export interface StoreEvent {
+  readonly revision: Revision;
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly entry: Entry;
+  /** The state before; undefined exactly for ADDED. */
+  readonly previous: Entry | undefined;
+}
+
+/** Reading history that compaction has removed. `oldest` is the oldest revision that can still be read. */
+export class CompactedError extends Error {
+  readonly oldest: Revision;
+  constructor(oldest: Revision) {
+    super(`history before revision ${oldest} is compacted`);
+    this.name = "CompactedError";
+    this.oldest = oldest;
+  }
+}
+
+/** The store takes no more writes (failed disk, closed). The outcome of a write that gets it is unknown: 504, never a guess. */
+export class StoreUnavailableError extends Error {
+  constructor(why: string) {
+    super(why);
+    this.name = "StoreUnavailableError";
+  }
+}
+
+/** A value whose bytes do not match their checksum or cannot be decoded. Named, so that it hides no other object. */
+export class CorruptEntryError extends Error {
+  readonly key: Key;
+  constructor(key: Key, why: string) {
+    super(`object ${key} cannot be read: ${why}`);
+    this.name = "CorruptEntryError";
+    this.key = key;
+  }
+}
+
+/** Called in revision order, in the same turn in which the batch became visible; must not throw or wait. */
+export type EventListener = (events: readonly StoreEvent[], revision: Revision) => void;
+
+export interface Store {
+  /** Newest applied revision. Starts at 1 on an empty store (0 is "any version" on the wire). */
+  readonly revision: Revision;
+  /** Reads and watches older than this fail with CompactedError. */
+  readonly compactedRevision: Revision;
+
+  /** Applies the command once; resolves when the result is durable. Rejects with StoreUnavailableError when the outcome is unknown. */
+  commit(command: Command): Promise<ApplyResult>;
+  /** Linearizable read: resolves when local state includes every write acknowledged before the call. */
+  readBarrier(): Promise<Revision>;
+  /** True once `store.revision >= revision`; false after `timeoutMs`. */
+  waitFor(revision: Revision, timeoutMs: number): Promise<boolean>;
+
+  /** Current state from memory. */
+  get(key: Key): Entry | undefined;
+  /** Number of current keys. */
+  readonly size: number;
+  /** Current entries below `prefix` in key order, from memory; a snapshot, unaffected by later writes. */
+  scan(prefix: Key): Entry[];
+  /**
+   * Entries below `prefix` as they were at `at`, in key order, from the first key >= `start` on; from disk.
+   * @throws CompactedError when `at < compactedRevision`
+   */
+  scanAt(at: Revision, options: { prefix: Key; start?: Key; limit?: number }): Promise<Entry[]>;
+  /**
+   * Events below `prefix` with `after < event.revision`, oldest first, at most `limit`; from disk.
+   * @throws CompactedError when `after < compactedRevision`
+   */
+  eventsAfter(after: Revision, options: { prefix: Key; limit: number }): Promise<StoreEvent[]>;
+
+  /** Every batch applied from now on. */
+  subscribe(listener: EventListener): Disposable;
+  /** Removes history below `revision`; current objects stay. */
+  compact(revision: Revision): Promise<void>;
+  /** Objects that could not be read at open. */
+  readonly corrupt: readonly CorruptEntryError[];
+  close(): Promise<void>;
+}
