@@ -1,0 +1,89 @@
+import { apiVersionOf } from "../api/gvk.ts";
+import { emptyJsonObject, type JsonObject } from "../api/json.ts";
+import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
+import { stringifyJson } from "../codec/json.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import { CorruptEntryError, type Entry, type ObjectIndex, type ProposedBody } from "../storage/store.ts";
+
+/**
+ * The bytes of an object as the store keeps them: without kind and apiVersion, `metadata` first, and a gap where the
+ * state machine writes the resourceVersion. The object must be in canonical field order (schema/decode.ts).
+ */
+export function encodeForStore(object: KubeObject, info: ResourceInfo): { index: ObjectIndex; body: ProposedBody } {
+  const before = emptyJsonObject();
+  const after = emptyJsonObject();
+  let side = before;
+  for (const [name, value] of Object.entries(object.metadata)) {
+    if (value === undefined || name === "resourceVersion") continue;
+    if (!fieldsBeforeResourceVersion.has(name)) side = after;
+    side[name] = value as JsonObject;
+  }
+  const rest = emptyJsonObject();
+  for (const [name, value] of Object.entries(object)) {
+    if (name === "kind" || name === "apiVersion" || name === "metadata" || value === undefined) continue;
+    rest[name] = value as JsonObject;
+  }
+  const head = stringifyJson(before).slice(0, -1);
+  const prefix = `{"metadata":${head}${head === "{" ? "" : ","}"resourceVersion":"`;
+  const suffix = `"${continued(stringifyJson(after))}${continued(stringifyJson(rest))}`;
+  return {
+    index: indexOf(object, info),
+    body: { prefix: Buffer.from(prefix), suffix: Buffer.from(suffix) },
+  };
+}
+
+/** The decoded form of a stored object, for writers. Readers use the bytes. @throws CorruptEntryError */
+export function decodeEntry(entry: Entry, info: ResourceInfo): KubeObject {
+  let stored: JsonObject;
+  try {
+    stored = parseStored(entry);
+  } catch (error) {
+    throw new CorruptEntryError(entry.key, (error as Error).message);
+  }
+  const { metadata, ...fields } = stored;
+  return {
+    kind: info.kind,
+    apiVersion: apiVersionOf(info),
+    metadata: metadata as unknown as ObjectMeta,
+    ...fields,
+  };
+}
+
+const fieldsBeforeResourceVersion = new Set(["name", "generateName", "namespace", "selfLink", "uid"]);
+const pollutionMark = Buffer.from('"__proto__"');
+
+/** JSON.parse defines `__proto__` as an own key but copying by spread keeps it; only big integers need the exact parser. */
+function parseStored(entry: Entry): JsonObject {
+  const bytes = Buffer.from(entry.body.buffer, entry.body.byteOffset, entry.body.byteLength);
+  const text = bytes.toString("utf8");
+  if (bytes.indexOf(pollutionMark) < 0) return JSON.parse(text) as JsonObject;
+  return JSON.parse(text, (_key, value) => withoutPrototype(value)) as JsonObject;
+}
+
+function withoutPrototype(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const copy = emptyJsonObject();
+  for (const key of Object.keys(value)) copy[key] = (value as JsonObject)[key] as JsonObject;
+  return copy;
+}
+
+/** `{"a":1}` → `,"a":1}` joined behind an open object; the closing brace stays. `{}` → `}`. */
+function continued(object: string): string {
+  return object === "{}" ? "}" : `,${object.slice(1)}`;
+}
+
+function indexOf(object: KubeObject, info: ResourceInfo): ObjectIndex {
+  const { labels, uid } = object.metadata;
+  return {
+    apiVersion: apiVersionOf(info),
+    uid: uid ?? "",
+    labels: labels !== undefined && Object.keys(labels).length > 0 ? labels : undefined,
+    fields: info.selectableFields.size === 0 ? undefined : selectableFieldsOf(object, info),
+  };
+}
+
+function selectableFieldsOf(object: KubeObject, info: ResourceInfo): Record<string, string> {
+  const fields = Object.create(null) as Record<string, string>;
+  for (const [label, read] of info.selectableFields) fields[label] = read(object as unknown as JsonObject);
+  return fields;
+}

@@ -1,0 +1,37 @@
+import type { FieldError } from "../api/field-error.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+
+/** What a delete asks for, decoded and validated. */
+export interface DeleteOptions {
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: "Orphan" | "Background" | "Foreground" | undefined;
+  /** `orphanDependents: false` answers 202 while the object stays. */
+  readonly orphanDependents: boolean | undefined;
+  readonly preconditions: { readonly uid: string | undefined; readonly resourceVersion: string | undefined };
+  readonly dryRun: boolean;
+}
+
+/**
+ * The rules of one resource, where they differ from the generic verbs of registry.ts. Prepare functions change the
+ * object that they are given; validate functions only look. A subresource that writes its parent has its own Strategy.
+ */
+export interface Strategy {
+  /** PUT on a missing object creates it. */
+  readonly allowCreateOnUpdate: boolean;
+  /** PUT without resourceVersion overwrites whatever is stored. */
+  readonly allowUnconditionalUpdate: boolean;
+  /** A delete answers with the object instead of a Status. */
+  readonly returnsDeletedObject: boolean;
+  /** `metadata.generation` counts changes of these top-level fields; empty for kinds without a generation. */
+  readonly generationFields: readonly string[];
+  /** Top-level fields that a write through this path neither changes nor owns. */
+  readonly resetFields: readonly string[];
+  /** A message for each rule that the name breaks. */
+  validateName(name: string): readonly string[];
+  prepareForCreate(object: KubeObject): void;
+  prepareForUpdate(object: KubeObject, old: KubeObject): void;
+  validate(object: KubeObject): readonly FieldError[];
+  validateUpdate(object: KubeObject, old: KubeObject): readonly FieldError[];
+  /** Seconds between the first delete and the removal; 0 removes at once. */
+  gracePeriodSeconds(object: KubeObject, options: DeleteOptions): number;
+}

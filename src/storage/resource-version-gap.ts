@@ -1,0 +1,16 @@
+import type { ProposedBody } from "./store.ts";
+
+const mark = Buffer.from('"resourceVersion":"');
+
+/**
+ * Cuts finished bytes open around their resourceVersion, so that the same state can go out under another revision.
+ * The mark's first occurrence is the right one: only plain string fields of metadata stand before it, and a quote
+ * inside a JSON string is escaped.
+ */
+export function splitAtResourceVersion(body: Uint8Array): ProposedBody {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const start = bytes.indexOf(mark);
+  if (start < 0) throw new Error("stored body without a resourceVersion");
+  const end = bytes.indexOf(0x22, start + mark.length);
+  return { prefix: body.subarray(0, start + mark.length), suffix: body.subarray(end) };
+}
