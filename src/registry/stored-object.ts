@@ -1,7 +1,7 @@
 import { apiVersionOf } from "../api/gvk.ts";
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
-import { stringifyJson } from "../codec/json.ts";
+import { parseJson, stringifyJson } from "../codec/json.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { CorruptEntryError, type Entry, type ObjectIndex, type ProposedBody } from "../storage/store.ts";
 
@@ -36,7 +36,7 @@ export function encodeForStore(object: KubeObject, info: ResourceInfo): { index:
 export function decodeEntry(entry: Entry, info: ResourceInfo): KubeObject {
   let stored: JsonObject;
   try {
-    stored = parseStored(entry);
+    stored = parseJson(entry.body, { strict: false }).value as JsonObject;
   } catch (error) {
     throw new CorruptEntryError(entry.key, (error as Error).message);
   }
@@ -50,23 +50,6 @@ export function decodeEntry(entry: Entry, info: ResourceInfo): KubeObject {
 }
 
 const fieldsBeforeResourceVersion = new Set(["name", "generateName", "namespace", "selfLink", "uid"]);
-const pollutionMark = Buffer.from('"__proto__"');
-
-/** JSON.parse defines `__proto__` as an own key but copying by spread keeps it; only big integers need the exact parser. */
-function parseStored(entry: Entry): JsonObject {
-  const bytes = Buffer.from(entry.body.buffer, entry.body.byteOffset, entry.body.byteLength);
-  const text = bytes.toString("utf8");
-  if (bytes.indexOf(pollutionMark) < 0) return JSON.parse(text) as JsonObject;
-  return JSON.parse(text, (_key, value) => withoutPrototype(value)) as JsonObject;
-}
-
-function withoutPrototype(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const copy = emptyJsonObject();
-  for (const key of Object.keys(value)) copy[key] = (value as JsonObject)[key] as JsonObject;
-  return copy;
-}
-
 /** `{"a":1}` → `,"a":1}` joined behind an open object; the closing brace stays. `{}` → `}`. */
 function continued(object: string): string {
   return object === "{}" ? "}" : `,${object.slice(1)}`;

@@ -34,4 +34,8 @@ export interface Strategy {
   validateUpdate(object: KubeObject, old: KubeObject): readonly FieldError[];
   /** Seconds between the first delete and the removal; 0 removes at once. */
   gracePeriodSeconds(object: KubeObject, options: DeleteOptions): number;
+  /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
+  holdsDeletion?(object: KubeObject): boolean;
+  /** Changes the object when its deletion begins. */
+  prepareForDelete?(object: KubeObject): void;
 }

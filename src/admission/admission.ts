@@ -1,0 +1,47 @@
+import type { KubeObject } from "../api/object-meta.ts";
+import type { UserInfo } from "../authentication/user-info.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+
+export interface AdmissionAttributes {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  readonly info: ResourceInfo;
+  /** "" for the object itself. */
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Undefined for DELETE. Mutating plugins may change it. */
+  readonly object: KubeObject | undefined;
+  /** Undefined for CREATE. */
+  readonly oldObject: KubeObject | undefined;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  warn(text: string): void;
+}
+
+/** One plugin. Both methods refuse by throwing a StatusError. */
+export interface AdmissionPlugin {
+  readonly name: string;
+  /** Runs before validation and may change `object`. */
+  admit?(attributes: AdmissionAttributes): Promise<void> | void;
+  /** Runs last, with the object as it will be stored. */
+  validate?(attributes: AdmissionAttributes): Promise<void> | void;
+}
+
+export interface Admission {
+  admit(attributes: AdmissionAttributes): Promise<void>;
+  validate(attributes: AdmissionAttributes): Promise<void>;
+}
+
+/** Runs the plugins in their order; the first refusal ends it. */
+export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
+  const mutating = plugins.filter((plugin) => plugin.admit !== undefined);
+  const validating = plugins.filter((plugin) => plugin.validate !== undefined);
+  return {
+    async admit(attributes) {
+      for (const plugin of mutating) await plugin.admit?.(attributes);
+    },
+    async validate(attributes) {
+      for (const plugin of validating) await plugin.validate?.(attributes);
+    },
+  };
+}

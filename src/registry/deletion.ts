@@ -1,0 +1,108 @@
+import { formatTime } from "../api/clock.ts";
+import type { JsonObject } from "../api/json.ts";
+import { cloneJson } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { status, successStatus } from "../api/status.ts";
+import { foregroundDeletionFinalizer, orphanFinalizer } from "../api/vendor.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import type { Entry } from "../storage/store.ts";
+import type { DeleteResult } from "./registry.ts";
+import type { DeleteOptions, Strategy } from "./strategy.ts";
+
+export type DeletionStep =
+  | { readonly kind: "remove" }
+  | { readonly kind: "mark"; readonly object: KubeObject }
+  | { readonly kind: "unchanged" };
+
+/**
+ * What a delete does to an object: it goes at once when nothing holds it, else it is marked and stays until its
+ * finalizers are gone and its grace is over. A second delete can only shorten the grace.
+ */
+export function beginDeletion(
+  old: KubeObject,
+  strategy: Strategy,
+  options: DeleteOptions,
+  nowMs: number,
+): DeletionStep {
+  const pending = old.metadata.deletionTimestamp !== undefined;
+  const grace = Math.max(0, strategy.gracePeriodSeconds(old, options));
+  const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options);
+  if (finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy)) return { kind: "remove" };
+  if (pending && !shortensGrace(old, grace, options)) return { kind: "unchanged" };
+
+  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+  const { metadata } = object;
+  if (!pending && metadata.generation !== undefined) metadata.generation += 1;
+  metadata.deletionTimestamp = formatTime(nowMs + grace * 1000);
+  metadata.deletionGracePeriodSeconds = grace;
+  if (finalizers.length === 0) delete metadata.finalizers;
+  else metadata.finalizers = [...finalizers];
+  strategy.prepareForDelete?.(object);
+  return { kind: "mark", object };
+}
+
+/** @throws StatusError 409 when the object is not the one that the client means */
+export function checkDeletePreconditions(old: KubeObject, { preconditions }: DeleteOptions, info: ResourceInfo): void {
+  const { uid = "", resourceVersion = "", name = "" } = old.metadata;
+  const ref = { group: info.group, kind: info.kind, name };
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
+    throw status.preconditionFailed(
+      ref,
+      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    throw status.preconditionFailed(
+      ref,
+      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+    );
+  }
+}
+
+/** The answer to a delete: the object while it stays, and a Status or the object once it is gone. */
+export function deletionResult(
+  info: ResourceInfo,
+  strategy: Strategy,
+  outcome: { object: KubeObject; entry: Entry | undefined; removed: boolean; options: DeleteOptions },
+): DeleteResult {
+  const { object, entry, removed, options } = outcome;
+  if (removed && !strategy.returnsDeletedObject) {
+    const { name = "", uid = "" } = object.metadata;
+    const group = info.group === "" ? {} : { group: info.group };
+    const details = { name, ...group, kind: info.resource, uid };
+    return { removed, code: 200, answer: { kind: "status", status: successStatus(details) } };
+  }
+  const code = !removed && options.orphanDependents === false ? 202 : 200;
+  return { removed, code, answer: { kind: "object", object, entry } };
+}
+
+/** The finalizers that the propagation policy asks for; a dependent-handling finalizer of the other kind goes. */
+function finalizersFor(old: KubeObject, options: DeleteOptions): string[] {
+  const present = old.metadata.finalizers ?? [];
+  const others = present.filter((name) => name !== orphanFinalizer && name !== foregroundDeletionFinalizer);
+  switch (policyFor(present, options)) {
+    case "Orphan":
+      return [...others, orphanFinalizer];
+    case "Foreground":
+      return [...others, foregroundDeletionFinalizer];
+    case "Background":
+      return others;
+  }
+}
+
+function policyFor(present: readonly string[], options: DeleteOptions): "Orphan" | "Background" | "Foreground" {
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? "Orphan" : "Background";
+  if (options.propagationPolicy !== undefined) return options.propagationPolicy;
+  if (present.includes(orphanFinalizer)) return "Orphan";
+  if (present.includes(foregroundDeletionFinalizer)) return "Foreground";
+  return "Background";
+}
+
+function holdsItself(old: KubeObject, strategy: Strategy): boolean {
+  return strategy.holdsDeletion?.(old) ?? false;
+}
+
+function shortensGrace(old: KubeObject, grace: number, options: DeleteOptions): boolean {
+  const current = old.metadata.deletionGracePeriodSeconds ?? 0;
+  return options.gracePeriodSeconds !== undefined && grace < current;
+}

@@ -1,0 +1,471 @@
+import type { Admission, AdmissionAttributes } from "../admission/admission.ts";
+import { type Clock, formatTime } from "../api/clock.ts";
+import { type FieldError, fieldError } from "../api/field-error.ts";
+import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
+import { cloneJson, equalJson, type JsonObject } from "../api/json.ts";
+import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
+import { type Status, StatusError, status } from "../api/status.ts";
+import type { UserInfo } from "../authentication/user-info.ts";
+import type { Cacher } from "../cacher/cacher.ts";
+import { updateManagedFields } from "../patch/managed-fields/update-manager.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import { decodeTyped } from "../schema/decode.ts";
+import { applyDefaults } from "../schema/defaults.ts";
+import { validateSchema } from "../schema/validate.ts";
+import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
+import { toRevision } from "../storage/revision.ts";
+import type { ApplyResult, Entry, Key, Store } from "../storage/store.ts";
+import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
+import { generatedName, type RandomInt } from "./random-name.ts";
+import { decodeEntry, encodeForStore } from "./stored-object.ts";
+import type { DeleteOptions, Strategy } from "./strategy.ts";
+import { validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
+
+/** What a write carries besides the object. */
+export interface WriteContext {
+  readonly user: UserInfo;
+  /** Owner of the changed fields in managedFields. */
+  readonly manager: string;
+  readonly dryRun: boolean;
+  warn(text: string): void;
+}
+
+/** The outcome of a write. `entry` is undefined for a dry run: then only the decoded object exists. */
+export interface WriteResult {
+  readonly object: KubeObject;
+  readonly entry: Entry | undefined;
+  readonly created: boolean;
+  /** The last write removed the object (its last finalizer is gone). */
+  readonly removed: boolean;
+}
+
+export interface DeleteResult {
+  /** True once the object is gone from the store. */
+  readonly removed: boolean;
+  readonly code: 200 | 202;
+  /** A Status, or the object in its last or terminating state. */
+  readonly answer:
+    | { readonly kind: "status"; readonly status: Status }
+    | { readonly kind: "object"; readonly object: KubeObject; readonly entry: Entry | undefined };
+}
+
+export interface RegistryParts {
+  readonly info: ResourceInfo;
+  readonly strategy: Strategy;
+  readonly store: Store;
+  readonly cacher: Cacher;
+  readonly admission: Admission;
+  readonly clock: Clock;
+  readonly randomInt: RandomInt;
+  readonly newId: () => string;
+}
+
+/** A collision on a generated name is retried this often; with 27^5 names the ninth is somebody's bug. */
+const generateNameTriesMax = 8;
+/** Writes of others between our read and our write, before we report them as a conflict. */
+const guardedUpdateTriesMax = 50;
+
+/** Makes the new state out of the stored one. Called again with a newer `old` when another writer was faster. */
+export type Transform = (old: KubeObject) => KubeObject | Promise<KubeObject>;
+
+/** The generic verbs of one resource: one instance per ResourceInfo, shared by all requests. */
+export class Registry {
+  readonly info: ResourceInfo;
+  readonly strategy: Strategy;
+  readonly cacher: Cacher;
+  readonly #parts: RegistryParts;
+
+  constructor(parts: RegistryParts) {
+    this.info = parts.info;
+    this.strategy = parts.strategy;
+    this.cacher = parts.cacher;
+    this.#parts = parts;
+  }
+
+  keyOf(namespace: string, name: string): Key {
+    return this.info.namespaced ? `${this.info.keyPrefix}${namespace}/${name}` : this.info.keyPrefix + name;
+  }
+
+  /** The newest state, decoded. Only writers need it: readers send the entry's bytes. */
+  current(namespace: string, name: string): KubeObject | undefined {
+    const entry = this.#parts.store.get(this.keyOf(namespace, name));
+    return entry === undefined ? undefined : decodeEntry(entry, this.info);
+  }
+
+  ref(name: string): GroupResource & { name: string } {
+    return { group: this.info.group, resource: this.info.resource, name };
+  }
+
+  /** @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
+  async create(object: KubeObject, namespace: string, context: WriteContext): Promise<WriteResult> {
+    const { info, strategy, clock, admission } = this.#parts;
+    if ((object.metadata.resourceVersion ?? "") !== "") {
+      throw status.unconverted("resourceVersion should not be set on objects to be created");
+    }
+    this.#wipeSystemFields(object);
+    applyDefaults(info.schema, object as unknown as JsonObject);
+    this.#dropFields(object, strategy.resetFields);
+    this.#trackFields(undefined, object, "", context, strategy.resetFields);
+    const attributes = this.#attributes("CREATE", "", object, undefined, namespace, context);
+    await admission.admit(attributes);
+
+    const { metadata } = object;
+    metadata.uid = crypto.randomUUID();
+    metadata.creationTimestamp = formatTime(clock.nowMs());
+    if (strategy.generationFields.length > 0) metadata.generation = 1;
+    strategy.prepareForCreate(object);
+    const generate = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
+    for (let tries = 1; ; tries++) {
+      if (generate) metadata.name = generatedName(metadata.generateName as string, this.#parts.randomInt);
+      const canonical = this.#canonical(object);
+      this.#refuseInvalid(canonical, [
+        ...validateObjectMeta(canonical.metadata, this.#metaRules()),
+        ...validateSchema(info.schema, canonical as unknown as JsonObject),
+        ...strategy.validate(canonical),
+      ]);
+      await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
+      const result = await this.#insert(canonical, namespace, context);
+      if (result.kind === "applied") {
+        return { object: this.#withRevision(canonical, result.entry), entry: result.entry, created: true, removed: false };
+      }
+      if (result.kind === "dryRun") return { object: canonical, entry: undefined, created: true, removed: false };
+      if (!generate) throw this.#alreadyExists(metadata.name ?? "", result.current);
+      if (tries === generateNameTriesMax) throw status.generateNameExhausted(this.ref(metadata.name ?? ""));
+    }
+  }
+
+  /**
+   * Replaces the stored state by what `transform` makes of it; the write holds only if nobody wrote in between.
+   * A resourceVersion in the result is the writer's guard: another one than the stored is a conflict. Without a guard
+   * the transform runs again on the newer state, so no update is lost.
+   * @throws StatusError 404, 409 Conflict, 422 Invalid
+   */
+  async update(
+    namespace: string,
+    name: string,
+    transform: Transform,
+    context: WriteContext,
+    options: { strategy?: Strategy; subresource?: string } = {},
+  ): Promise<WriteResult> {
+    const key = this.keyOf(namespace, name);
+    for (let tries = 1; ; tries++) {
+      const entry = this.#parts.store.get(key);
+      if (entry === undefined) throw status.notFound(this.ref(name));
+      const result = await this.#tryUpdate(entry, transform, context, options, namespace);
+      if (result !== undefined) return result;
+      if (tries === guardedUpdateTriesMax) throw status.staleResourceVersion(this.ref(name));
+    }
+  }
+
+  /** @throws StatusError 404, 409 for a failed precondition */
+  async delete(namespace: string, name: string, options: DeleteOptions, context: WriteContext): Promise<DeleteResult> {
+    const key = this.keyOf(namespace, name);
+    for (let tries = 1; ; tries++) {
+      const entry = this.#parts.store.get(key);
+      if (entry === undefined) throw status.notFound(this.ref(name));
+      const result = await this.#tryDelete(entry, namespace, options, context);
+      if (result !== undefined) return result;
+      if (tries === guardedUpdateTriesMax) throw status.staleResourceVersion(this.ref(name));
+    }
+  }
+
+  /** One guarded attempt; undefined when another writer came first and the caller has to look again. */
+  async #tryUpdate(
+    entry: Entry,
+    transform: Transform,
+    context: WriteContext,
+    { strategy = this.strategy, subresource = "" }: { strategy?: Strategy; subresource?: string },
+    namespace: string,
+  ): Promise<WriteResult | undefined> {
+    const { info, admission } = this.#parts;
+    const old = decodeEntry(entry, info);
+    const object = await transform(cloneJson(old as unknown as JsonObject) as unknown as KubeObject);
+    const guarded = this.#checkGuards(object, entry, strategy);
+    this.#carryOver(object, old);
+    applyDefaults(info.schema, object as unknown as JsonObject);
+    this.#restoreFields(object, old, strategy.resetFields);
+    this.#trackFields(old, object, subresource, context, strategy.resetFields);
+    const name = old.metadata.name ?? "";
+    const attributes = this.#attributes("UPDATE", subresource, object, old, namespace, context);
+    await admission.admit(attributes);
+    strategy.prepareForUpdate(object, old);
+    this.#countGeneration(object, old, strategy);
+    const canonical = this.#canonical(object);
+    this.#refuseInvalid(canonical, [
+      ...validateObjectMeta(canonical.metadata, this.#metaRules()),
+      ...validateObjectMetaUpdate(canonical.metadata, old.metadata),
+      ...validateSchema(info.schema, canonical as unknown as JsonObject),
+      ...strategy.validate(canonical),
+      ...strategy.validateUpdate(canonical, old),
+    ]);
+    await admission.validate({ ...attributes, object: canonical });
+
+    if (isUnchanged(canonical, old)) return { object: old, entry, created: false, removed: false };
+    if (this.#finishesDeletion(canonical)) return this.#finishDeletion(canonical, entry, context, guarded);
+    if (context.dryRun) return { object: canonical, entry: undefined, created: false, removed: false };
+    const applied = await this.#parts.store.commit({
+      id: this.#parts.newId(),
+      key: entry.key,
+      expect: { kind: "revision", revision: entry.revision },
+      operation: { kind: "put", ...encodeForStore(canonical, info) },
+    });
+    if (applied.kind === "applied") {
+      return { object: this.#withRevision(canonical, applied.entry), entry: applied.entry, created: false, removed: false };
+    }
+    if (guarded || applied.current === undefined) throw this.#lost(applied.current, name);
+    return undefined;
+  }
+
+  async #tryDelete(
+    entry: Entry,
+    namespace: string,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Promise<DeleteResult | undefined> {
+    const { info, strategy, store, admission, clock } = this.#parts;
+    const old = decodeEntry(entry, info);
+    checkDeletePreconditions(old, options, info);
+    const attributes = this.#attributes("DELETE", "", undefined, old, namespace, context);
+    await admission.admit(attributes);
+    await admission.validate(attributes);
+    const next = beginDeletion(old, strategy, options, clock.nowMs());
+    if (next.kind === "unchanged") return deletionResult(info, strategy, { object: old, entry, removed: false, options });
+    if (next.kind === "remove") {
+      if (!context.dryRun) {
+        const removed = await this.#remove(entry);
+        if (removed === undefined) return undefined;
+      }
+      return deletionResult(info, strategy, { object: old, entry, removed: true, options });
+    }
+    const canonical = this.#canonical(next.object);
+    if (context.dryRun) {
+      return deletionResult(info, strategy, { object: canonical, entry: undefined, removed: false, options });
+    }
+    const applied = await store.commit({
+      id: this.#parts.newId(),
+      key: entry.key,
+      expect: { kind: "revision", revision: entry.revision },
+      operation: { kind: "put", ...encodeForStore(canonical, info) },
+    });
+    if (applied.kind === "rejected") return undefined;
+    const object = this.#withRevision(canonical, applied.entry);
+    return deletionResult(info, strategy, { object, entry: applied.entry, removed: false, options });
+  }
+
+  /** Undefined when the entry has changed since it was read. */
+  async #remove(entry: Entry): Promise<Entry | undefined> {
+    const applied = await this.#parts.store.commit({
+      id: this.#parts.newId(),
+      key: entry.key,
+      expect: { kind: "revision", revision: entry.revision },
+      operation: { kind: "delete", last: splitAtResourceVersion(entry.body) },
+    });
+    return applied.kind === "applied" ? applied.entry : undefined;
+  }
+
+  async #finishDeletion(
+    object: KubeObject,
+    entry: Entry,
+    context: WriteContext,
+    guarded: boolean,
+  ): Promise<WriteResult | undefined> {
+    if (!context.dryRun && (await this.#remove(entry)) === undefined) {
+      if (guarded) throw status.staleResourceVersion(this.ref(object.metadata.name ?? ""));
+      return undefined;
+    }
+    return { object, entry: undefined, created: false, removed: true };
+  }
+
+  /** The last finalizer is gone from an object that is being deleted, and no grace is left to wait for. */
+  #finishesDeletion(object: KubeObject): boolean {
+    const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+    if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) !== 0) return false;
+    if ((finalizers ?? []).length > 0) return false;
+    return !(this.strategy.holdsDeletion?.(object) ?? false);
+  }
+
+  async #insert(
+    object: KubeObject,
+    namespace: string,
+    context: WriteContext,
+  ): Promise<ApplyResult | { kind: "dryRun" }> {
+    const { store, info, newId } = this.#parts;
+    const key = this.keyOf(namespace, object.metadata.name ?? "");
+    if (context.dryRun) {
+      const current = store.get(key);
+      return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };
+    }
+    return store.commit({
+      id: newId(),
+      key,
+      expect: { kind: "absent" },
+      operation: { kind: "put", ...encodeForStore(object, info) },
+    });
+  }
+
+  /** True when the writer named the version that it has seen. */
+  #checkGuards(object: KubeObject, entry: Entry, strategy: Strategy): boolean {
+    const { info } = this.#parts;
+    const { resourceVersion = "", uid = "", name = "" } = object.metadata;
+    if (uid !== "" && uid !== entry.index.uid) {
+      throw status.conflict(
+        this.ref(name),
+        `StorageError: invalid object, Code: 4, Key: ${entry.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.index.uid}`,
+      );
+    }
+    if (resourceVersion === "" || resourceVersion === "0") {
+      if (strategy.allowUnconditionalUpdate) return false;
+      const invalid = status.invalid({ group: info.group, kind: info.resource, name }, [
+        fieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update"),
+      ]);
+      throw invalid;
+    }
+    if (resourceVersion !== String(entry.revision)) throw status.staleResourceVersion(this.ref(name));
+    return true;
+  }
+
+  #wipeSystemFields(object: KubeObject): void {
+    const { metadata } = object;
+    delete metadata.uid;
+    delete metadata.creationTimestamp;
+    delete metadata.deletionTimestamp;
+    delete metadata.deletionGracePeriodSeconds;
+    delete metadata.generation;
+    delete metadata.managedFields;
+    delete (metadata as { selfLink?: string }).selfLink;
+  }
+
+  /** What a writer cannot change is taken from the stored object. */
+  #carryOver(object: KubeObject, old: KubeObject): void {
+    const metadata = object.metadata as Record<string, unknown>;
+    const stored = old.metadata as Record<string, unknown>;
+    for (const name of systemFields) {
+      if (stored[name] === undefined) delete metadata[name];
+      else metadata[name] = stored[name];
+    }
+  }
+
+  #dropFields(object: KubeObject, fields: readonly string[]): void {
+    for (const name of fields) delete object[name];
+  }
+
+  #restoreFields(object: KubeObject, old: KubeObject, fields: readonly string[]): void {
+    for (const name of fields) {
+      if (old[name] === undefined) delete object[name];
+      else object[name] = old[name];
+    }
+  }
+
+  #trackFields(
+    old: KubeObject | undefined,
+    object: KubeObject,
+    subresource: string,
+    context: WriteContext,
+    resetFields: readonly string[],
+  ): void {
+    const { info, clock } = this.#parts;
+    void resetFields;
+    const entries = updateManagedFields({
+      old,
+      new: object,
+      schema: info.schema,
+      manager: context.manager,
+      apiVersion: apiVersionOf(info),
+      subresource,
+      now: formatTime(clock.nowMs()),
+    });
+    if (entries === undefined || entries.length === 0) delete object.metadata.managedFields;
+    else object.metadata.managedFields = entries;
+  }
+
+  #countGeneration(object: KubeObject, old: KubeObject, strategy: Strategy): void {
+    const changed = strategy.generationFields.some(
+      (name) => !equalJson(object[name] as JsonObject | undefined, old[name] as JsonObject | undefined),
+    );
+    if (old.metadata.generation === undefined && !changed) return;
+    if (strategy.generationFields.length === 0) return;
+    object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
+  }
+
+  /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. */
+  #canonical(object: KubeObject): KubeObject {
+    const { info } = this.#parts;
+    const { object: canonical } = decodeTyped(info.schema, object as unknown as JsonObject, { kind: info.kind });
+    const { kind: _kind, apiVersion: _apiVersion, ...fields } = canonical;
+    return { kind: info.kind, apiVersion: apiVersionOf(info), ...fields } as unknown as KubeObject;
+  }
+
+  #withRevision(object: KubeObject, entry: Entry): KubeObject {
+    return { ...object, metadata: { ...object.metadata, resourceVersion: String(entry.revision) } };
+  }
+
+  #metaRules(): { namespaced: boolean; validateName: (name: string) => readonly string[]; path: string } {
+    return { namespaced: this.info.namespaced, validateName: this.strategy.validateName, path: "metadata" };
+  }
+
+  #refuseInvalid(object: KubeObject, errors: readonly FieldError[]): void {
+    if (errors.length === 0) return;
+    const { group, kind } = this.info;
+    throw status.invalid({ group, kind, name: object.metadata.name ?? "" }, errors);
+  }
+
+  #alreadyExists(name: string, current: Entry | undefined): StatusError {
+    const deleting = current !== undefined && decodeEntry(current, this.info).metadata.deletionTimestamp !== undefined;
+    return deleting ? status.alreadyExistsTerminating(this.ref(name)) : status.alreadyExists(this.ref(name));
+  }
+
+  #lost(current: Entry | undefined, name: string): StatusError {
+    return current === undefined ? status.notFound(this.ref(name)) : status.staleResourceVersion(this.ref(name));
+  }
+
+  #attributes(
+    operation: AdmissionAttributes["operation"],
+    subresource: string,
+    object: KubeObject | undefined,
+    oldObject: KubeObject | undefined,
+    namespace: string,
+    context: WriteContext,
+  ): AdmissionAttributes {
+    const name = (object ?? oldObject)?.metadata.name ?? "";
+    return {
+      operation,
+      info: this.info,
+      subresource,
+      namespace,
+      name,
+      object,
+      oldObject,
+      user: context.user,
+      dryRun: context.dryRun,
+      warn: context.warn,
+    };
+  }
+}
+
+const systemFields = [
+  "uid",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "generation",
+  "selfLink",
+  "resourceVersion",
+] satisfies (keyof ObjectMeta | "selfLink")[];
+
+/** Nothing but times in managedFields differs: then there is no write, no event and no new revision. */
+function isUnchanged(object: KubeObject, old: KubeObject): boolean {
+  return equalJson(withoutManagerTimes(object), withoutManagerTimes(old));
+}
+
+function withoutManagerTimes(object: KubeObject): JsonObject {
+  const { managedFields, resourceVersion: _resourceVersion, ...metadata } = object.metadata;
+  const entries = (managedFields ?? []).map(({ time: _time, ...entry }) => entry);
+  return { ...object, metadata: { ...metadata, managedFields: entries } } as unknown as JsonObject;
+}
+
+/** The revision that a resourceVersion names; undefined when the text is no revision. */
+export function parseResourceVersion(text: string): number | undefined {
+  if (!/^[0-9]{1,16}$/.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? toRevision(value) : undefined;
+}
