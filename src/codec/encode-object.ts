@@ -1,0 +1,67 @@
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { Status } from "../api/status.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import type { Entry } from "../storage/store.ts";
+import { joinBytes, toBytes } from "./byte-text.ts";
+import { encodeDocument, type TypedDocument } from "./encode-document.ts";
+import { partialMetadata, partialMetadataKind } from "./partial-metadata.ts";
+import { isPlainJson, type Representation } from "./representation.ts";
+import { decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
+import { tableOf } from "./table/table.ts";
+
+const newline = toBytes("\n");
+const metadataKey = toBytes('"metadata":');
+const closing = toBytes("}\n");
+
+/** The response body for one stored object. `nowMs` is what ages in tables count from. */
+export function encodeObject(
+  entry: Entry,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Uint8Array {
+  if (isPlainJson(representation)) return joinBytes([typePrefix(info), entry.body.subarray(1), newline]);
+  const { mediaType, transform, pretty } = representation;
+  if (mediaType === "application/json" && transform.kind === "partialMetadata" && !pretty) {
+    return joinBytes([typePrefix(partialMetadataKind(transform.version)), metadataKey, metadataBytes(entry), closing]);
+  }
+  return encodeDecoded(decodeEntry(entry, info), info, representation, nowMs);
+}
+
+/** The response body for an object that does not come from the store: a dry run, or a kind that is never stored. */
+export function encodeDecoded(
+  object: KubeObject,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Uint8Array {
+  return encodeDocument(transformed(object, info, representation, nowMs), representation);
+}
+
+/** A Status goes out as it is, whatever transform was asked for. */
+export function encodeStatus(status: Status, representation: Representation): Uint8Array {
+  return encodeDocument({ document: status as unknown as JsonObject, schema: undefined }, representation);
+}
+
+/** The object in the form that the client asked for, not yet bytes. */
+export function transformed(
+  object: KubeObject,
+  info: ResourceInfo,
+  { transform }: Representation,
+  nowMs: number,
+): TypedDocument {
+  switch (transform.kind) {
+    case "none":
+      return { document: typeFirst(object), schema: info.schema };
+    case "partialMetadata":
+      return { document: partialMetadata(object, transform.version), schema: undefined };
+    case "table":
+      return { document: tableOf([object], info, transform, nowMs), schema: undefined };
+  }
+}
+
+function typeFirst(object: KubeObject): JsonObject {
+  const { kind, apiVersion, ...rest } = object;
+  return { kind, apiVersion, ...rest } as unknown as JsonObject;
+}

@@ -1,0 +1,111 @@
+import { apiVersionOf } from "../api/gvk.ts";
+import type { Clock } from "../api/clock.ts";
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { Status } from "../api/status.ts";
+import { initialEventsEndAnnotation } from "../api/vendor.ts";
+import type { WatchEventType } from "../api/watch-event.ts";
+import type { FrameEncoder } from "../cacher/frame-encoder.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import type { Revision } from "../storage/revision.ts";
+import type { Entry } from "../storage/store.ts";
+import { joinBytes, toBytes } from "./byte-text.ts";
+import { jsonText } from "./encode-document.ts";
+import { partialMetadata, partialMetadataKind } from "./partial-metadata.ts";
+import type { Representation } from "./representation.ts";
+import { decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
+import { columnDefinitions, type TableTransform, tableRow, tableType } from "./table/table.ts";
+import { zeroObject } from "./zero-object.ts";
+
+const eventPrefixes: Record<WatchEventType, Uint8Array> = {
+  ADDED: toBytes('{"type":"ADDED","object":'),
+  MODIFIED: toBytes('{"type":"MODIFIED","object":'),
+  DELETED: toBytes('{"type":"DELETED","object":'),
+  BOOKMARK: toBytes('{"type":"BOOKMARK","object":'),
+  ERROR: toBytes('{"type":"ERROR","object":'),
+};
+const eventEnd = toBytes("}\n");
+const metadataKey = toBytes('"metadata":');
+const metadataEnd = toBytes("}}\n");
+
+/** The encoder of one watch response. Frames of encoders with the same `format` are interchangeable. */
+export function frameEncoder(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
+  const { mediaType, transform } = representation;
+  if (mediaType !== "application/json") throw new Error(`watch in ${mediaType} is not wired yet`);
+  const format = `${apiVersionOf(info)}/${info.resource} ${mediaType}`;
+  switch (transform.kind) {
+    case "none":
+      return jsonFrames(`${format} plain`, info);
+    case "partialMetadata":
+      return partialJsonFrames(`${format} partial ${transform.version}`, info, transform.version);
+    case "table":
+      return tableFrames(format, info, transform, clock);
+  }
+}
+
+function jsonFrames(format: string, info: ResourceInfo): FrameEncoder {
+  const prefix = typePrefix(info);
+  return {
+    format,
+    event: (type, entry) => joinBytes([eventPrefixes[type], prefix, entry.body.subarray(1), eventEnd]),
+    bookmark: (revision, initialEventsEnd) =>
+      jsonEvent("BOOKMARK", bookmarkObject(info, revision, initialEventsEnd) as JsonObject),
+    error: errorFrame,
+  };
+}
+
+function partialJsonFrames(format: string, info: ResourceInfo, version: "v1" | "v1beta1"): FrameEncoder {
+  const prefix = typePrefix(partialMetadataKind(version));
+  return {
+    format,
+    event: (type, entry) => joinBytes([eventPrefixes[type], prefix, metadataKey, metadataBytes(entry), metadataEnd]),
+    bookmark: (revision, initialEventsEnd) =>
+      jsonEvent("BOOKMARK", partialMetadata(bookmarkObject(info, revision, initialEventsEnd), version)),
+    error: errorFrame,
+  };
+}
+
+let tableStreams = 0;
+
+/** Ages are counted at the moment of sending and columns go out once, so the frames of a table belong to one stream. */
+function tableFrames(format: string, info: ResourceInfo, transform: TableTransform, clock: Clock): FrameEncoder {
+  let columnsSent = false;
+  const tableEvent = (type: WatchEventType, object: KubeObject): Uint8Array => {
+    const { resourceVersion } = object.metadata;
+    const columns = columnsSent ? null : columnDefinitions(info);
+    columnsSent = true;
+    return jsonEvent(type, {
+      ...tableType(transform),
+      metadata: resourceVersion === undefined ? {} : { resourceVersion },
+      columnDefinitions: columns,
+      rows: [tableRow(object, info, transform, clock.nowMs())],
+    });
+  };
+  return {
+    format: `${format} table ${++tableStreams}`,
+    event: (type: WatchEventType, entry: Entry) => tableEvent(type, decodeEntry(entry, info)),
+    bookmark: (revision, initialEventsEnd) => tableEvent("BOOKMARK", bookmarkObject(info, revision, initialEventsEnd)),
+    error: errorFrame,
+  };
+}
+
+function errorFrame(status: Status): Uint8Array {
+  return jsonEvent("ERROR", status as unknown as JsonObject);
+}
+
+function jsonEvent(type: WatchEventType, object: JsonObject): Uint8Array {
+  return toBytes(`${jsonText({ type, object })}\n`);
+}
+
+/** An empty object of the kind that carries a revision: every event up to it has been sent. */
+export function bookmarkObject(info: ResourceInfo, revision: Revision, initialEventsEnd: boolean): KubeObject {
+  return {
+    kind: info.kind,
+    apiVersion: apiVersionOf(info),
+    ...zeroObject(info.schema),
+    metadata: {
+      resourceVersion: String(revision),
+      ...(initialEventsEnd ? { annotations: { [initialEventsEndAnnotation]: "true" } } : {}),
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { JsonObject } from "../api/json.ts";
+import { apiVersionOf, type GroupVersionKind } from "../api/gvk.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { metaGroup } from "../api/vendor.ts";
+import type { Entry } from "../storage/store.ts";
+import { toText } from "./byte-text.ts";
+import { metadataBytes } from "./stored-object.ts";
+
+const kinds = {
+  object: {
+    v1: { group: metaGroup, version: "v1", kind: "PartialObjectMetadata" },
+    v1beta1: { group: metaGroup, version: "v1beta1", kind: "PartialObjectMetadata" },
+  },
+  list: {
+    v1: { group: metaGroup, version: "v1", kind: "PartialObjectMetadataList" },
+    v1beta1: { group: metaGroup, version: "v1beta1", kind: "PartialObjectMetadataList" },
+  },
+} as const satisfies Record<string, Record<string, GroupVersionKind>>;
+
+export type MetaVersion = "v1" | "v1beta1";
+
+export function partialMetadataKind(version: MetaVersion): GroupVersionKind {
+  return kinds.object[version];
+}
+
+export function partialMetadataListKind(version: MetaVersion): GroupVersionKind {
+  return kinds.list[version];
+}
+
+/** Metadata alone, as `PartialObjectMetadata`. */
+export function partialMetadata(object: KubeObject, version: MetaVersion): JsonObject {
+  return { ...typeOf(version), metadata: object.metadata as JsonObject };
+}
+
+/** The same from a stored object, without reading more of it than its metadata. */
+export function partialMetadataOfEntry(entry: Entry, version: MetaVersion): JsonObject {
+  return { ...typeOf(version), metadata: JSON.parse(toText(metadataBytes(entry))) as JsonObject };
+}
+
+function typeOf(version: MetaVersion): { kind: string; apiVersion: string } {
+  const gvk = partialMetadataKind(version);
+  return { kind: gvk.kind, apiVersion: apiVersionOf(gvk) };
+}

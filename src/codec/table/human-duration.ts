@@ -1,0 +1,35 @@
+const secondMs = 1_000;
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+const year = 365 * day;
+
+/**
+ * A duration for people, with less detail the longer it is: `45s`, `3m20s`, `5h10m`, `3d4h`, `2y80d`.
+ * Up to a second into the future counts as now, as clocks differ; beyond that it is `<invalid>`.
+ */
+export function humanDuration(ms: number): string {
+  const seconds = Math.trunc(ms / secondMs);
+  if (seconds < -1) return "<invalid>";
+  if (seconds < 0) return "0s";
+  if (seconds < 2 * minute) return `${seconds}s`;
+  if (seconds < 10 * minute) return pair(seconds, minute, "m", 1, "s");
+  if (seconds < 3 * hour) return `${Math.floor(seconds / minute)}m`;
+  if (seconds < 8 * hour) return pair(seconds, hour, "h", minute, "m");
+  if (seconds < 2 * day) return `${Math.floor(seconds / hour)}h`;
+  if (seconds < 8 * day) return pair(seconds, day, "d", hour, "h");
+  if (seconds < 2 * year) return `${Math.floor(seconds / day)}d`;
+  if (seconds < 8 * year) return pair(seconds, year, "y", day, "d");
+  return `${Math.floor(seconds / year)}y`;
+}
+
+/** Time passed since a timestamp; `<unknown>` when there is none. */
+export function ageOf(timestamp: string | null | undefined, nowMs: number): string {
+  const at = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+  return Number.isNaN(at) ? "<unknown>" : humanDuration(nowMs - at);
+}
+
+function pair(seconds: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const rest = Math.floor((seconds % large) / small);
+  return `${Math.floor(seconds / large)}${largeUnit}${rest === 0 ? "" : `${rest}${smallUnit}`}`;
+}
