@@ -1,16 +1,7 @@
 /** A request, parsed once from the raw path. The authorizer, the dispatcher and the storage key all derive from this one value. */
 export type RequestInfo = ResourceRequest | NonResourceRequest;
 
-export type Verb =
-  | "get"
-  | "list"
-  | "watch"
-  | "create"
-  | "update"
-  | "patch"
-  | "delete"
-  | "deletecollection"
-  | "proxy";
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "proxy";
 
 export interface ResourceRequest {
   readonly kind: "resource";
