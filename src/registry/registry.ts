@@ -7,17 +7,17 @@ import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import { type Status, StatusError, status } from "../api/status.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { Cacher } from "../cacher/cacher.ts";
+import { decodeEntry } from "../code./encode-for-store.ts";
 import { updateManagedFields } from "../patch/managed-fields/update-manager.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { decodeTyped } from "../schema/decode.ts";
 import { applyDefaults } from "../schema/defaults.ts";
 import { validateSchema } from "../schema/validate.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
-import { toRevision } from "../storage/revision.ts";
 import type { ApplyResult, Entry, Key, Store } from "../storage/store.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
 import { generatedName, type RandomInt } from "./random-name.ts";
-import { decodeEntry, encodeForStore } from "./stored-object.ts";
+import { encodeForStore } from "./encode-for-store.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
 
@@ -461,11 +461,4 @@ function withoutManagerTimes(object: KubeObject): JsonObject {
   const { managedFields, resourceVersion: _resourceVersion, ...metadata } = object.metadata;
   const entries = (managedFields ?? []).map(({ time: _time, ...entry }) => entry);
   return { ...object, metadata: { ...metadata, managedFields: entries } } as unknown as JsonObject;
-}
-
-/** The revision that a resourceVersion names; undefined when the text is no revision. */
-export function parseResourceVersion(text: string): number | undefined {
-  if (!/^[0-9]{1,16}$/.test(text)) return undefined;
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? toRevision(value) : undefined;
 }

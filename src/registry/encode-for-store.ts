@@ -1,9 +1,9 @@
 import { apiVersionOf } from "../api/gvk.ts";
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
-import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
-import { parseJson, stringifyJson } from "../codec/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { stringifyJson } from "../codec/json.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
-import { CorruptEntryError, type Entry, type ObjectIndex, type ProposedBody } from "../storage/store.ts";
+import type { ObjectIndex, ProposedBody } from "../storage/store.ts";
 
 /**
  * The bytes of an object as the store keeps them: without kind and apiVersion, `metadata` first, and a gap where the
@@ -29,23 +29,6 @@ export function encodeForStore(object: KubeObject, info: ResourceInfo): { index:
   return {
     index: indexOf(object, info),
     body: { prefix: Buffer.from(prefix), suffix: Buffer.from(suffix) },
-  };
-}
-
-/** The decoded form of a stored object, for writers. Readers use the bytes. @throws CorruptEntryError */
-export function decodeEntry(entry: Entry, info: ResourceInfo): KubeObject {
-  let stored: JsonObject;
-  try {
-    stored = parseJson(entry.body, { strict: false }).value as JsonObject;
-  } catch (error) {
-    throw new CorruptEntryError(entry.key, (error as Error).message);
-  }
-  const { metadata, ...fields } = stored;
-  return {
-    kind: info.kind,
-    apiVersion: apiVersionOf(info),
-    metadata: metadata as unknown as ObjectMeta,
-    ...fields,
   };
 }
 

@@ -1,0 +1,61 @@
+import type { Clock } from "../../api/clock.ts";
+import { status } from "../../api/status.ts";
+import { negotiate, type NegotiateOptions } from "../../codec/negotiate.ts";
+import type { Representation } from "../../codec/representation.ts";
+import type { Registry } from "../../registry/registry.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import type { ResourceInfo } from "../../scheme/resource.ts";
+import type { Scheme } from "../../scheme/scheme.ts";
+import type { Store } from "../../storage/store.ts";
+import { type Exchange, header, type HttpResponse } from "../exchange.ts";
+import type { ResourceRequest } from "../request-info.ts";
+
+/** What every verb needs; built once by the server. */
+export interface HandlerParts {
+  readonly scheme: Scheme;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** `application/cbor` is served (gate CBORServingAndStorage). */
+  readonly cbor: boolean;
+  /** A watch without timeoutSeconds ends after a random time from this to twice this. */
+  readonly minRequestTimeoutMs: number;
+  readonly randomInt: (below: number) => number;
+  registry(info: ResourceInfo): Registry;
+  /** The rules of a write through a subresource; undefined when it is not served. */
+  subresource(info: ResourceInfo, name: string): Strategy | undefined;
+}
+
+/** A request that has found its resource. */
+export interface ResourceCall {
+  readonly exchange: Exchange;
+  readonly request: ResourceRequest;
+  readonly info: ResourceInfo;
+  readonly registry: Registry;
+  /** Set for a subresource that writes its parent. */
+  readonly strategy: Strategy;
+  readonly parts: HandlerParts;
+}
+
+export type VerbHandler = (call: ResourceCall) => Promise<HttpResponse>;
+
+export function negotiateFor(call: ResourceCall, endpoint: NegotiateOptions["endpoint"]): Representation {
+  const { exchange, request, info, parts } = call;
+  return negotiate(header(exchange.request, "accept"), {
+    endpoint,
+    query: request.query,
+    userAgent: header(exchange.request, "user-agent"),
+    cbor: parts.cbor,
+    tables: true,
+    kind: endpoint === "list" ? info.listKind : info.kind,
+  });
+}
+
+/** A response with one finished body. */
+export function bytesReply(code: number, contentType: string, body: Uint8Array): HttpResponse {
+  return { kind: "reply", code, headers: [["content-type", contentType]], body };
+}
+
+/** @throws StatusError 404 */
+export function objectNotFound(call: ResourceCall): never {
+  throw status.notFound(call.registry.ref(call.request.name));
+}

@@ -1,0 +1,120 @@
+import { fieldError, type FieldError } from "../../api/field-error.ts";
+import { everyField, type FieldSelector, parseFieldSelector } from "../../api/field-selector.ts";
+import { everyLabel, type LabelSelector, parseLabelSelector } from "../../api/label-selector.ts";
+import { status } from "../../api/status.ts";
+import { parseResourceVersion } from "../../registry/resource-version.ts";
+import { type Query, queryFlag, queryValue } from "../request-info.ts";
+
+/** Query parameters of list, watch and deletecollection, validated. */
+export interface ListOptions {
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+  /** Undefined: unset. 0: any version. */
+  readonly resourceVersion: number | undefined;
+  readonly match: "" | "Exact" | "NotOlderThan";
+  /** 0: no limit. */
+  readonly limit: number;
+  readonly continue: string;
+  readonly timeoutSeconds: number;
+  readonly allowWatchBookmarks: boolean;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+/**
+ * Reads and checks the options; the combinations are upstream's table of resourceVersion and resourceVersionMatch.
+ * @throws StatusError 400 (ListOptions), 500 for a resourceVersion of a watch that is no number
+ */
+export function parseListOptions(query: Query, watch: boolean): ListOptions {
+  const text = queryValue(query, "resourceVersion");
+  const match = queryValue(query, "resourceVersionMatch");
+  const token = queryValue(query, "continue");
+  const sendInitialEvents = query.has("sendInitialEvents") ? queryFlag(query, "sendInitialEvents") : undefined;
+  const errors = watch
+    ? watchOptionErrors(match, sendInitialEvents, token)
+    : listOptionErrors(match, text, token, sendInitialEvents);
+  if (errors.length > 0) throw status.invalidOptions("ListOptions", errors, 400);
+  if (token !== "" && text !== "" && text !== "0") {
+    throw status.badRequest("specifying resource version is not allowed when using continue");
+  }
+  const labelText = queryValue(query, "labelSelector");
+  const fieldText = queryValue(query, "fieldSelector");
+  return {
+    labels: labelText === "" ? everyLabel : parseLabelSelector(labelText),
+    fields: fieldText === "" ? everyField : parseFieldSelector(fieldText),
+    resourceVersion: parseListVersion(text, watch),
+    match: match as ListOptions["match"],
+    limit: parseInteger(query, "limit"),
+    continue: token,
+    timeoutSeconds: parseInteger(query, "timeoutSeconds"),
+    allowWatchBookmarks: queryFlag(query, "allowWatchBookmarks"),
+    sendInitialEvents,
+  };
+}
+
+function listOptionErrors(
+  match: string,
+  version: string,
+  token: string,
+  sendInitialEvents: boolean | undefined,
+): FieldError[] {
+  const field = "resourceVersionMatch";
+  const errors: FieldError[] = [];
+  if (sendInitialEvents !== undefined) {
+    errors.push(fieldError.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
+  if (match === "") return errors;
+  if (token !== "") {
+    errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
+  }
+  if (version === "") {
+    errors.push(fieldError.forbidden(field, `${field} is forbidden unless resourceVersion is provided`));
+  }
+  if (match !== "Exact" && match !== "NotOlderThan") {
+    errors.push(fieldError.notSupported(field, match, ["Exact", "NotOlderThan", ""]));
+  }
+  if (match === "Exact" && version === "0") {
+    errors.push(fieldError.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`));
+  }
+  return errors;
+}
+
+function watchOptionErrors(match: string, sendInitialEvents: boolean | undefined, token: string): FieldError[] {
+  const field = "resourceVersionMatch";
+  const errors: FieldError[] = [];
+  if (match !== "" && token !== "") {
+    errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
+  }
+  if (sendInitialEvents === undefined) {
+    if (match !== "") {
+      errors.push(fieldError.forbidden(field, `${field} is forbidden for watch unless sendInitialEvents is provided`));
+    }
+    return errors;
+  }
+  if (match !== "NotOlderThan") {
+    errors.push(
+      fieldError.forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`),
+    );
+    if (match !== "") errors.push(fieldError.notSupported(field, match, ["NotOlderThan"]));
+  }
+  return errors;
+}
+
+function parseListVersion(text: string, watch: boolean): number | undefined {
+  if (text === "") return undefined;
+  const version = parseResourceVersion(text);
+  if (version !== undefined) return version;
+  const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+  if (watch) throw status.unconverted(`resourceVersion: Invalid value: ${JSON.stringify(text)}: ${why}`);
+  throw status.badRequest(`invalid resource version: ${why}`);
+}
+
+/** An int64 parameter; absent, empty and values below zero are 0. */
+function parseInteger(query: Query, name: string): number {
+  const text = queryValue(query, name);
+  if (text === "") return 0;
+  const value = /^[+-]?[0-9]{1,19}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(value) || Math.abs(value) > 2 ** 63) {
+    throw status.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  return Math.max(0, value);
+}

@@ -1,0 +1,119 @@
+import { status } from "../../api/status.ts";
+import { encodeList } from "../../codec/encode-list.ts";
+import { contentTypeOf } from "../../codec/negotiate.ts";
+import type { Cacher, ListPage } from "../../cacher/cacher.ts";
+import { decodeContinueToken, encodeContinueToken } from "../../registry/continue-token.ts";
+import { type Selection, selectionOf } from "../../registry/selection.ts";
+import { toRevision } from "../../storage/revision.ts";
+import { CompactedError, type Key, type Store } from "../../storage/store.ts";
+import { negotiateFor, type VerbHandler } from "./endpoint.ts";
+import { waitForVersion } from "./freshness.ts";
+import { type ListOptions, parseListOptions } from "./list-options.ts";
+
+const staleListText = "The resourceVersion for the provided list is too old.";
+const staleContinueText =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+  "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+  "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
+  "deleted between the time the first chunk was returned and now may show up in the list.";
+
+/** GET of a collection: one page of stored bytes at one revision. */
+export const list: VerbHandler = async (call) => {
+  const { request, info, registry, parts } = call;
+  const representation = negotiateFor(call, "list");
+  const options = parseListOptions(request.query, false);
+  const selection = selectionOf(info, request.namespace, request.name, options);
+  const page = await readPage(registry.cacher, parts.store, selection, options);
+  const encoded = encodeList(pageOnWire(page, selection, options), info, representation, parts.clock.nowMs());
+  return {
+    kind: "reply",
+    code: 200,
+    headers: [["content-type", contentTypeOf(representation, false)]],
+    body: encoded,
+  };
+};
+
+interface Page extends ListPage {
+  /** Revision that the next page's token carries; -1 when the client has given up consistency. */
+  readonly tokenRevision: number;
+}
+
+/** Reads the page that the options ask for. @throws StatusError 410, 504 */
+export async function readPage(
+  cacher: Cacher,
+  store: Store,
+  selection: Selection,
+  options: ListOptions,
+): Promise<Page> {
+  const { resourceVersion, match, limit } = options;
+  if (options.continue !== "") return continuePage(cacher, store, selection, options);
+  const exact = match === "Exact" || (match === "" && limit > 0 && (resourceVersion ?? 0) > 0);
+  if (!exact) {
+    await waitForVersion(store, resourceVersion);
+    return pageAt(cacher, selection, { limit });
+  }
+  return exactPage(cacher, store, selection, resourceVersion as number, limit);
+}
+
+async function exactPage(
+  cacher: Cacher,
+  store: Store,
+  selection: Selection,
+  version: number,
+  limit: number,
+): Promise<Page> {
+  if (version > store.revision) throw status.tooLargeResourceVersion(version, store.revision, 0);
+  try {
+    return await pageAt(cacher, selection, { limit, at: version });
+  } catch (error) {
+    if (error instanceof CompactedError) throw status.expired(staleListText);
+    throw error;
+  }
+}
+
+async function continuePage(
+  cacher: Cacher,
+  store: Store,
+  selection: Selection,
+  options: ListOptions,
+): Promise<Page> {
+  const { revision, start } = decodeContinueToken(options.continue, selection.prefix);
+  if (revision === -1) {
+    await store.readBarrier();
+    return { ...(await pageAt(cacher, selection, { limit: options.limit, start })), tokenRevision: -1 };
+  }
+  if (revision > store.revision) await waitForVersion(store, revision);
+  try {
+    return await pageAt(cacher, selection, { limit: options.limit, start, at: revision });
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    throw status.expired(staleContinueText, encodeContinueToken({ revision: -1, start }, selection.prefix));
+  }
+}
+
+async function pageAt(
+  cacher: Cacher,
+  selection: Selection,
+  { limit, start, at }: { limit: number; start?: Key; at?: number },
+): Promise<Page> {
+  const { prefix, key, matches } = selection;
+  const onlyKey = key === undefined ? undefined : (candidate: Key) => candidate === key;
+  const page = await cacher.list({
+    prefix: key ?? prefix,
+    ...(start === undefined ? {} : { start }),
+    ...(limit > 0 ? { limit } : {}),
+    ...(at === undefined ? {} : { at: toRevision(at) }),
+    ...(onlyKey === undefined && matches === undefined
+      ? {}
+      : { matches: (entry) => (onlyKey?.(entry.key) ?? true) && (matches?.(entry) ?? true) }),
+  });
+  return { ...page, tokenRevision: page.revision };
+}
+
+function pageOnWire(page: Page, selection: Selection, options: ListOptions): Parameters<typeof encodeList>[0] {
+  const { entries, revision, next, remaining, tokenRevision } = page;
+  if (next === undefined || options.limit === 0) return { entries, revision };
+  const token = encodeContinueToken({ revision: tokenRevision, start: next }, selection.prefix);
+  const counted = selection.matches === undefined && remaining !== undefined && remaining > 0;
+  return { entries, revision, continue: token, ...(counted ? { remaining } : {}) };
+}

@@ -1,0 +1,6 @@
+/** The revision that a resourceVersion names; undefined when the text is no decimal number that a revision can be. */
+export function parseResourceVersion(text: string): number | undefined {
+  if (!/^[0-9]{1,16}$/.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : undefined;
+}

@@ -1,0 +1,66 @@
+import { type FieldSelector, matchesFields, requireFieldValue } from "../api/field-selector.ts";
+import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
+import { status } from "../api/status.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import type { Entry, Key } from "../storage/store.ts";
+
+/** Which objects of a resource a request means. Made once per request, asked once per object. */
+export interface Selection {
+  /** Keys below which the objects lie. */
+  readonly prefix: Key;
+  /** The only key that can match, when a name is pinned. */
+  readonly key: Key | undefined;
+  /** Undefined when everything below the prefix matches. */
+  readonly matches: ((entry: Entry) => boolean) | undefined;
+}
+
+/**
+ * Combines namespace, name and selectors. `metadata.name=x` and `metadata.namespace=y` narrow the keys.
+ * @throws StatusError 400 for a field that the resource does not select by
+ */
+export function selectionOf(
+  info: ResourceInfo,
+  namespace: string,
+  name: string,
+  { labels, fields }: { labels: LabelSelector; fields: FieldSelector },
+): Selection {
+  for (const { label } of fields.terms) refuseUnknownField(info, label);
+  const pinnedNamespace = info.namespaced ? namespace || (requireFieldValue(fields, "metadata.namespace") ?? "") : "";
+  const pinnedName = name || (requireFieldValue(fields, "metadata.name") ?? "");
+  const prefix = pinnedNamespace === "" ? info.keyPrefix : `${info.keyPrefix}${pinnedNamespace}/`;
+  const single = pinnedName !== "" && (!info.namespaced || pinnedNamespace !== "");
+  const selects = labels.requirements.length > 0 || fields.terms.length > 0 || (pinnedName !== "" && !single);
+  return {
+    prefix,
+    key: single ? prefix + pinnedName : undefined,
+    matches: selects ? (entry) => matches(entry, info, labels, fields, pinnedName) : undefined,
+  };
+}
+
+function matches(entry: Entry, info: ResourceInfo, labels: LabelSelector, fields: FieldSelector, name: string): boolean {
+  if (name !== "" && nameOf(entry.key) !== name) return false;
+  if (labels.requirements.length > 0 && !matchesLabels(labels, entry.index.labels)) return false;
+  return fields.terms.length === 0 || matchesFields(fields, (label) => fieldOf(entry, info, label));
+}
+
+function fieldOf(entry: Entry, info: ResourceInfo, label: string): string {
+  if (label === "metadata.name") return nameOf(entry.key);
+  if (label === "metadata.namespace") return info.namespaced ? namespaceOf(entry.key, info) : "";
+  return entry.index.fields?.[label] ?? "";
+}
+
+function nameOf(key: Key): string {
+  return key.slice(key.lastIndexOf("/") + 1);
+}
+
+function namespaceOf(key: Key, info: ResourceInfo): string {
+  return key.slice(info.keyPrefix.length, key.lastIndexOf("/"));
+}
+
+function refuseUnknownField(info: ResourceInfo, label: string): void {
+  if (label === "metadata.name" || (label === "metadata.namespace" && info.namespaced)) return;
+  if (info.selectableFields.has(label)) return;
+  if (info.selectableFields.size > 0) throw status.badRequest(`field label not supported: ${label}`);
+  const known = `only "metadata.name", "metadata.namespace"`;
+  throw status.badRequest(`${JSON.stringify(label)} is not a known field selector: ${known}`);
+}
