@@ -58,6 +58,8 @@ export interface StructSchema {
   readonly atomic: boolean;
   /** Keeps fields that it does not declare (custom resources only). */
   readonly preserveUnknown: boolean;
+  /** `kind` and `apiVersion` are accepted besides the fields: a document of its own or embedded. Absent means false. */
+  readonly typeMeta?: boolean;
   /** Nested messages that JSON inlines but protobuf does not: protobuf field number → the inlined struct. */
   readonly protoInline: ReadonlyMap<number, StructSchema>;
 }

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../api/json.ts";
+import { Scheme } from "./scheme.ts";
+
+const scheme = Scheme.builtIn();
+
+describe("built-in scheme", () => {
+  test("finds a resource by name and by kind", () => {
+    const pods = scheme.find("", "v1", "pods");
+    expect(pods).toBeDefined();
+    expect(pods).toBe(scheme.findKind({ group: "", version: "v1", kind: "Pod" }) as NonNullable<typeof pods>);
+    expect(pods?.keyPrefix).toBe("/registry/pods/");
+    expect(pods?.shortNames).toEqual(["po"]);
+    expect(scheme.find("apps", "v1", "pods")).toBeUndefined();
+    expect(scheme.find("", "v1", "__proto__")).toBeUndefined();
+  });
+
+  test("keeps nodes under the prefix that they have always had", () => {
+    expect(scheme.find("", "v1", "nodes")?.keyPrefix).toBe("/registry/minions/");
+  });
+
+  test("lists groups in discovery order, core first", () => {
+    expect(scheme.groups()).toEqual([
+      { group: "", versions: ["v1"], preferredVersion: "v1" },
+      { group: "coordination.k8s.io", versions: ["v1"], preferredVersion: "v1" },
+    ]);
+  });
+
+  test("gives a subresource the kind of its own body", () => {
+    const pods = scheme.find("", "v1", "pods");
+    expect(pods?.subresources.get("eviction")?.gvk).toEqual({ group: "policy", version: "v1", kind: "Eviction" });
+    expect(pods?.subresources.get("status")?.schema).toBe(pods?.schema as never);
+  });
+
+  test("compiles every type that a resource leads to", () => {
+    for (const info of scheme.resources) {
+      const list = `${info.schema.name.slice(0, info.schema.name.lastIndexOf("."))}.${info.listKind}`;
+      expect(scheme.typeSchema(list).fields.get("items")?.schema).toMatchObject({ kind: "list" });
+    }
+  });
+
+  test("refuses a type that does not exist", () => {
+    expect(() => scheme.typeSchema("core/v1.Nothing")).toThrow("core/v1.Nothing");
+    expect(() => scheme.typeSchema("constructor")).toThrow("constructor");
+  });
+
+  test("fills in the table columns", () => {
+    const columns = scheme.find("", "v1", "pods")?.columns ?? [];
+    expect(columns[0]).toMatchObject({ name: "Name", type: "string", format: "name", priority: 0 });
+    expect(columns.find(({ name }) => name === "IP")?.priority).toBe(1);
+  });
+});
+
+describe("runtime configuration", () => {
+  const served = (config: Record<string, boolean>) =>
+    Scheme.builtIn({ runtimeConfig: new Map(Object.entries(config)) }).resources.map(({ resource }) => resource);
+
+  test("turns off a group version", () => {
+    expect(served({ "coordination.k8s.io/v1": false })).not.toContain("leases");
+  });
+  test("lets the narrower key decide, whatever the order", () => {
+    expect(served({ "v1/pods": true, "api/all": false })).toEqual(["pods"]);
+    expect(served({ "api/ga": true, "api/all": false })).toContain("leases");
+  });
+  test("refuses an unknown group", () => {
+    expect(() => served({ "nothing.example/v1": true })).toThrow("unknown api groups nothing.example");
+  });
+});
+
+describe("selectable fields", () => {
+  const read = (resource: string, label: string, object: JsonObject) =>
+    scheme.find("", "v1", resource)?.selectableFields.get(label)?.(object);
+
+  const cases: readonly [resource: string, label: string, object: JsonObject, expected: string][] = [
+    ["pods", "spec.nodeName", { spec: { nodeName: "n1" } }, "n1"],
+    ["pods", "spec.host", { spec: { nodeName: "n1" } }, "n1"],
+    ["pods", "spec.nodeName", {}, ""],
+    ["pods", "spec.hostNetwork", { spec: {} }, "false"],
+    ["pods", "spec.hostNetwork", { spec: { hostNetwork: true } }, "true"],
+    ["pods", "status.podIP", { status: { podIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }] } }, "10.0.0.1"],
+    ["pods", "status.podIPs", { status: { podIPs: [{ ip: "10.0.0.1" }] } }, ""],
+    ["nodes", "spec.unschedulable", {}, "false"],
+    ["nodes", "spec.unschedulable", { spec: { unschedulable: true } }, "true"],
+    ["events", "involvedObject.name", { involvedObject: { name: "p" } }, "p"],
+    ["events", "source", { source: { component: "kubelet" }, reportingComponent: "x" }, "kubelet"],
+    ["events", "source", { source: {}, reportingComponent: "x" }, "x"],
+    ["secrets", "type", { type: "Opaque" }, "Opaque"],
+    ["namespaces", "status.phase", { status: { phase: "Active" } }, "Active"],
+  ];
+  for (const [resource, label, object, expected] of cases) {
+    test(`${label} of ${resource} reads ${JSON.stringify(expected)} from ${JSON.stringify(object)}`, () => {
+      expect(read(resource, label, object)).toBe(expected);
+    });
+  }
+  test("name and namespace need no reader", () => {
+    expect(scheme.find("", "v1", "pods")?.selectableFields.has("metadata.name")).toBe(false);
+  });
+});

@@ -1,0 +1,187 @@
+import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../api/gvk.ts";
+import { type TypeEntries, TypeSchemas } from "../schema/compile.ts";
+import type { StructSchema } from "../schema/schema.ts";
+import fieldSelectorsJson from "./generated/fieldselectors.json";
+import resourcesJson from "./generated/resources.json";
+import tablesJson from "./generated/tables.json";
+import typesJson from "./generated/types.json";
+import type { ResourceInfo, SubresourceInfo } from "./resource.ts";
+import { isServed, type RuntimeConfig, unknownGroups } from "./runtime-config.ts";
+import { selectableFields } from "./selectable-fields.ts";
+import { type ColumnEntry, tableColumns } from "./table-columns.ts";
+
+interface ResourceEntry {
+  readonly kind: string;
+  readonly type: string;
+  readonly singular: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly stability: string;
+  readonly defaultOn: boolean;
+  readonly hash: string;
+  readonly prefix: string;
+  readonly subresources: readonly SubresourceEntry[];
+}
+interface SubresourceEntry {
+  readonly name: string;
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly type: string;
+  readonly verbs: readonly string[];
+}
+
+/** One API group that has a served resource. */
+export interface GroupInfo {
+  /** Empty for the core group. */
+  readonly group: string;
+  /** In order of preference. */
+  readonly versions: readonly string[];
+  readonly preferredVersion: string;
+}
+export interface SchemeOptions {
+  readonly runtimeConfig?: RuntimeConfig;
+}
+
+const groupKeyPrefix = "group:";
+const typeEntries = typesJson as unknown as TypeEntries;
+const resourceEntries = resourcesJson as unknown as Readonly<Record<string, ResourceEntry | readonly string[]>>;
+const tableEntries = tablesJson as unknown as Readonly<Record<string, readonly ColumnEntry[]>>;
+const fieldSelectorEntries = fieldSelectorsJson as unknown as Readonly<Record<string, readonly string[]>>;
+
+/** The built-in API: which resources are served, and the schema of every type they use. */
+export class Scheme {
+  /** Ordered by group in discovery order, then version by preference, then name. */
+  readonly resources: readonly ResourceInfo[];
+  readonly #types: TypeSchemas;
+  readonly #groups: readonly GroupInfo[];
+  readonly #byResource = new Map<string, ResourceInfo>();
+  readonly #byKind = new Map<string, ResourceInfo>();
+
+  /** @throws Error `unknown api groups …` when the runtime configuration names one. */
+  static builtIn(options: SchemeOptions = {}): Scheme {
+    return new Scheme(options.runtimeConfig ?? new Map());
+  }
+
+  private constructor(runtimeConfig: RuntimeConfig) {
+    this.#types = new TypeSchemas(typeEntries);
+    const groups = generatedGroups();
+    const unknown = unknownGroups(runtimeConfig, new Set(groups.map(({ group }) => group)));
+    if (unknown.length > 0) throw new Error(`unknown api groups ${unknown.join(",")}`);
+
+    const resources = generatedResources().filter(([{ entry }, at]) =>
+      isServed({ ...at, stability: entry.stability, defaultOn: entry.defaultOn }, runtimeConfig),
+    );
+    this.resources = resources
+      .map(([{ entry }, at]) => resourceInfo(entry, at, this.#types))
+      .sort(discoveryOrder(groups));
+    for (const info of this.resources) {
+      this.#byResource.set(`${apiVersionOf(info)}/${info.resource}`, info);
+      this.#byKind.set(`${apiVersionOf(info)}/${info.kind}`, info);
+    }
+    this.#groups = groups.flatMap(({ group, versions }) => this.#servedGroup(group, versions));
+  }
+
+  find(group: string, version: string, resource: string): ResourceInfo | undefined {
+    return this.#byResource.get(`${apiVersionOf({ group, version })}/${resource}`);
+  }
+
+  /** The resource whose objects have this kind. */
+  findKind(gvk: GroupVersionKind): ResourceInfo | undefined {
+    return this.#byKind.get(`${apiVersionOf(gvk)}/${gvk.kind}`);
+  }
+
+  /** Served groups in discovery order. */
+  groups(): readonly GroupInfo[] {
+    return this.#groups;
+  }
+
+  /**
+   * Schema of any generated struct, such as `meta/v1.DeleteOptions` or `core/v1.PodList`.
+   * @throws Error when there is none of that name
+   */
+  typeSchema(name: string): StructSchema {
+    return this.#types.struct(name);
+  }
+
+  #servedGroup(group: string, versions: readonly string[]): GroupInfo[] {
+    const served = versions.filter((version) =>
+      this.resources.some((info) => info.group === group && info.version === version),
+    );
+    const [preferredVersion] = served;
+    return preferredVersion === undefined ? [] : [{ group, versions: served, preferredVersion }];
+  }
+}
+
+interface ResourceAt extends GroupVersion {
+  readonly resource: string;
+}
+
+function generatedGroups(): { group: string; versions: readonly string[] }[] {
+  return Object.entries(resourceEntries)
+    .filter(([key]) => key.startsWith(groupKeyPrefix))
+    .map(([key, versions]) => ({ group: key.slice(groupKeyPrefix.length), versions: versions as readonly string[] }));
+}
+
+function generatedResources(): [{ entry: ResourceEntry }, ResourceAt][] {
+  return Object.entries(resourceEntries)
+    .filter(([key]) => !key.startsWith(groupKeyPrefix))
+    .map(([key, entry]) => [{ entry: entry as ResourceEntry }, resourceAt(key)]);
+}
+
+/** `v1/pods` or `apps/v1/deployments`. */
+function resourceAt(key: string): ResourceAt {
+  const at = key.lastIndexOf("/");
+  const groupVersion = groupVersionOf(key.slice(0, at));
+  return { ...groupVersion, resource: key.slice(at + 1) };
+}
+
+function groupVersionOf(apiVersion: string): GroupVersion {
+  const parsed = parseApiVersion(apiVersion);
+  if (parsed === undefined) throw new Error(`${apiVersion} in the generated data is not an apiVersion`);
+  return parsed;
+}
+
+function resourceInfo(entry: ResourceEntry, at: ResourceAt, types: TypeSchemas): ResourceInfo {
+  const groupResource = `${at.group}/${at.resource}`;
+  return {
+    group: at.group,
+    version: at.version,
+    kind: entry.kind,
+    resource: at.resource,
+    singular: entry.singular,
+    listKind: entry.listKind,
+    namespaced: entry.namespaced,
+    verbs: entry.verbs,
+    shortNames: entry.shortNames,
+    categories: entry.categories,
+    storageVersionHash: entry.hash,
+    keyPrefix: `${entry.prefix}/`,
+    schema: types.struct(entry.type),
+    columns: tableColumns(entry.kind, tableEntries[groupResource]),
+    selectableFields: selectableFields(groupResource, fieldSelectorEntries[groupResource] ?? []),
+    subresources: new Map(entry.subresources.map((sub) => [sub.name, subresourceInfo(sub, types)])),
+  };
+}
+
+function subresourceInfo(entry: SubresourceEntry, types: TypeSchemas): SubresourceInfo {
+  return {
+    name: entry.name,
+    gvk: { ...groupVersionOf(entry.apiVersion), kind: entry.kind },
+    verbs: entry.verbs,
+    schema: types.struct(entry.type),
+  };
+}
+
+function discoveryOrder(
+  groups: readonly { group: string; versions: readonly string[] }[],
+): (a: ResourceInfo, b: ResourceInfo) => number {
+  const ranks = new Map<string, number>();
+  for (const { group, versions } of groups) {
+    for (const version of versions) ranks.set(apiVersionOf({ group, version }), ranks.size);
+  }
+  const rankOf = (info: ResourceInfo) => ranks.get(apiVersionOf(info)) ?? ranks.size;
+  return (a, b) => rankOf(a) - rankOf(b) || (a.resource < b.resource ? -1 : 1);
+}
