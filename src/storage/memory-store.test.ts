@@ -1,0 +1,4 @@
+import { storeContract } from "../../test/contract/store-contract.ts";
+import { MemoryStore } from "./memory-store.ts";
+
+storeContract("MemoryStore", async () => new MemoryStore());

@@ -1,0 +1,33 @@
+import type { Command, Entry, Expect, Key, ObjectIndex, Operation, ProposedBody } from "../../src/storage/store.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+let proposals = 0;
+
+const plainIndex: ObjectIndex = { apiVersion: "v1", uid: "uid", labels: undefined, fields: undefined };
+
+export function proposedBody(data: string): ProposedBody {
+  return {
+    prefix: encoder.encode(`{"metadata":{"resourceVersion":"`),
+    suffix: encoder.encode(`"},"data":${JSON.stringify(data)}}`),
+  };
+}
+
+/** Makes commands with a fresh id for each key given. */
+export function proposal(operation: Operation, expect: Expect = { kind: "any" }): (key: Key) => Command {
+  return (key) => ({ id: `proposal-${++proposals}`, key, expect, operation });
+}
+
+export function put(key: Key, data: string, options: { expect?: Expect; index?: ObjectIndex } = {}): Command {
+  const { expect = { kind: "any" }, index = plainIndex } = options;
+  return proposal({ kind: "put", index, body: proposedBody(data) }, expect)(key);
+}
+
+export function del(key: Key, data: string, expect: Expect = { kind: "any" }): Command {
+  return proposal({ kind: "delete", last: proposedBody(data) }, expect)(key);
+}
+
+/** "" for no entry. */
+export function bodyText(entry: Entry | undefined): string {
+  return decoder.decode(entry?.body);
+}
