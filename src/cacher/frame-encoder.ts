@@ -2,12 +2,15 @@ import type { Status } from "../api/status.ts";
 import type { Revision } from "../storage/revision.ts";
 import type { Entry } from "../storage/store.ts";
 
-/** Turns what happens into the frames of one watch response. */
+/** How one watch writes its events. */
 export interface FrameEncoder {
-  /** Watches with the same format may share the frames of an event. Unique when the frames depend on the stream. */
+  /**
+   * Equal formats mean equal bytes for equal input: frames are shared under this key. Empty for an encoder whose bytes
+   * depend on what it wrote before; its frames are not shared.
+   */
   readonly format: string;
   event(type: "ADDED" | "MODIFIED" | "DELETED", entry: Entry): Uint8Array;
-  /** `initialEventsEnd` marks the bookmark that closes the initial state. */
+  /** `initialEventsEnd`: with the annotation that ends the initial state. */
   bookmark(revision: Revision, initialEventsEnd: boolean): Uint8Array;
   error(status: Status): Uint8Array;
 }
