@@ -1,6 +1,7 @@
-import type { JsonObject, JsonValue } from "../api/json.ts";
+import type { JsonObject } from "../api/json.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { toBytes } from "./byte-text.ts";
+import { stringifyJson } from "./json.ts";
 import type { Representation } from "./representation.ts";
 
 /** A document with its kind and apiVersion, and its schema where one is needed to write it as protobuf. */
@@ -13,15 +14,10 @@ export interface TypedDocument {
 export function encodeDocument({ document }: TypedDocument, { mediaType, pretty }: Representation): Uint8Array {
   switch (mediaType) {
     case "application/json":
-      return toBytes(pretty ? jsonText(document, 2) : `${jsonText(document)}\n`);
+      return toBytes(pretty ? stringifyJson(document, 2) : `${stringifyJson(document)}\n`);
     case "application/yaml":
     case "application/vnd.kubernetes.protobuf":
     case "application/cbor":
       throw new Error(`${mediaType} is not wired yet`);
   }
-}
-
-/** JSON text of a document; `indent` in spaces. */
-export function jsonText(value: JsonValue, indent?: number): string {
-  return JSON.stringify(value, undefined, indent);
 }

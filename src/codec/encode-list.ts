@@ -4,7 +4,7 @@ import type { ResourceInfo } from "../scheme/resource.ts";
 import type { Revision } from "../storage/revision.ts";
 import type { Entry } from "../storage/store.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
-import { jsonText } from "./encode-document.ts";
+import { stringifyJson } from "./json.ts";
 import { partialMetadataKind, partialMetadataListKind, partialMetadataOfEntry } from "./partial-metadata.ts";
 import { isPlainJson, type Representation } from "./representation.ts";
 import { decodeBody, decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
@@ -94,7 +94,7 @@ function listParts(
 
 function* jsonParts(head: ListHead, items: Iterable<Uint8Array>): Generator<Uint8Array> {
   const { kind, apiVersion, metadata, extra, itemsField } = head;
-  const opening = jsonText({ kind, apiVersion, metadata, ...extra });
+  const opening = stringifyJson({ kind, apiVersion, metadata, ...extra });
   yield toBytes(`${opening.slice(0, -1)},"${itemsField}":[`);
   let first = true;
   for (const item of items) {
@@ -120,7 +120,7 @@ function* jsonItems(
     for (const entry of page.entries) yield joinBytes([prefix, metadataKey, metadataBytes(entry), closeBrace]);
     return;
   }
-  for (const document of documents(page, info, representation, nowMs)) yield toBytes(jsonText(document));
+  for (const document of documents(page, info, representation, nowMs)) yield toBytes(stringifyJson(document));
 }
 
 /** Items one at a time, decoded and in the form that the client asked for. */
@@ -140,11 +140,11 @@ function* documents(
 /** Newlines inside JSON strings are escaped, so indenting line by line is safe. */
 function* prettyParts(head: ListHead, items: Iterable<JsonValue>): Generator<Uint8Array> {
   const { kind, apiVersion, metadata, extra, itemsField } = head;
-  const opening = jsonText({ kind, apiVersion, metadata, ...extra }, 2);
+  const opening = stringifyJson({ kind, apiVersion, metadata, ...extra }, 2);
   yield toBytes(`${opening.slice(0, -2)},\n  "${itemsField}": [`);
   let empty = true;
   for (const item of items) {
-    yield toBytes(`${empty ? "" : ","}\n    ${jsonText(item, 2).replaceAll("\n", "\n    ")}`);
+    yield toBytes(`${empty ? "" : ","}\n    ${stringifyJson(item, 2).replaceAll("\n", "\n    ")}`);
     empty = false;
   }
   yield toBytes(empty ? "]\n}" : "\n  ]\n}");

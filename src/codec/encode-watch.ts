@@ -10,7 +10,7 @@ import type { ResourceInfo } from "../scheme/resource.ts";
 import type { Revision } from "../storage/revision.ts";
 import type { Entry } from "../storage/store.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
-import { jsonText } from "./encode-document.ts";
+import { stringifyJson } from "./json.ts";
 import { partialMetadata, partialMetadataKind } from "./partial-metadata.ts";
 import type { Representation } from "./representation.ts";
 import { decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
@@ -94,7 +94,7 @@ function errorFrame(status: Status): Uint8Array {
 }
 
 function jsonEvent(type: WatchEventType, object: JsonObject): Uint8Array {
-  return toBytes(`${jsonText({ type, object })}\n`);
+  return toBytes(`${stringifyJson({ type, object })}\n`);
 }
 
 /** An empty object of the kind that carries a revision: every event up to it has been sent. */

@@ -3,7 +3,7 @@ import { apiVersionOf, type GroupVersionKind } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { metaGroup } from "../api/vendor.ts";
 import type { Entry } from "../storage/store.ts";
-import { toText } from "./byte-text.ts";
+import { parseJson } from "./json.ts";
 import { metadataBytes } from "./stored-object.ts";
 
 const kinds = {
@@ -34,7 +34,7 @@ export function partialMetadata(object: KubeObject, version: MetaVersion): JsonO
 
 /** The same from a stored object, without reading more of it than its metadata. */
 export function partialMetadataOfEntry(entry: Entry, version: MetaVersion): JsonObject {
-  return { ...typeOf(version), metadata: JSON.parse(toText(metadataBytes(entry))) as JsonObject };
+  return { ...typeOf(version), metadata: parseJson(metadataBytes(entry), { strict: false }).value };
 }
 
 function typeOf(version: MetaVersion): { kind: string; apiVersion: string } {

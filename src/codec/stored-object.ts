@@ -2,7 +2,8 @@ import type { JsonObject } from "../api/json.ts";
 import { apiVersionOf, type GroupVersionKind } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Entry } from "../storage/store.ts";
-import { toBytes, toText } from "./byte-text.ts";
+import { toBytes } from "./byte-text.ts";
+import { parseJson } from "./json.ts";
 
 /** `{"kind":"Pod","apiVersion":"v1",` for one kind, ready to stand before a stored body without its brace. */
 const typePrefixes = new WeakMap<GroupVersionKind, Uint8Array>();
@@ -18,7 +19,7 @@ export function typePrefix(gvk: GroupVersionKind): Uint8Array {
 
 /** A stored body as a document without kind and apiVersion, as list items have it. */
 export function decodeBody(entry: Entry): JsonObject {
-  return JSON.parse(toText(entry.body)) as JsonObject;
+  return parseJson(entry.body, { strict: false }).value as JsonObject;
 }
 
 /** A stored body as an object of its kind. */

@@ -1,0 +1,57 @@
+import type { GroupVersionKind } from "../../api/gvk.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { ResourceInfo } from "../../scheme/resource.ts";
+import { compare, sortedVerbs } from "./api-resource-list.ts";
+import type { Catalog, ServedGroup } from "./catalog.ts";
+
+/** The parameters are part of the answer: by them the client tells the aggregated form from the other. */
+export const aggregatedMediaType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/** Everything that discovery says about the given groups in one document. */
+export function apiGroupDiscoveryList(groups: readonly ServedGroup[], catalog: Catalog): JsonObject {
+  return {
+    kind: "APIGroupDiscoveryList",
+    apiVersion: "apidiscovery.k8s.io/v2",
+    metadata: {},
+    items: groups.map((group) => groupDiscovery(group, catalog)),
+  };
+}
+
+function groupDiscovery({ group, versions }: ServedGroup, catalog: Catalog): JsonObject {
+  return {
+    metadata: group === "" ? {} : { name: group },
+    versions: versions.map((version) => ({
+      version,
+      resources: [...catalog.resources({ group, version })]
+        .sort((a, b) => compare(a.resource, b.resource))
+        .map(resourceDiscovery),
+      freshness: "Current",
+    })),
+  };
+}
+
+function resourceDiscovery(info: ResourceInfo): JsonObject {
+  const subresources = [...info.subresources.values()].sort((a, b) => compare(a.name, b.name));
+  return {
+    resource: info.resource,
+    responseKind: kindOf(info),
+    scope: info.namespaced ? "Namespaced" : "Cluster",
+    singularResource: info.singular,
+    verbs: sortedVerbs(info.verbs),
+    ...(info.shortNames.length === 0 ? {} : { shortNames: [...info.shortNames] }),
+    ...(info.categories.length === 0 ? {} : { categories: [...info.categories] }),
+    ...(subresources.length === 0
+      ? {}
+      : {
+          subresources: subresources.map(({ name, gvk, verbs }) => ({
+            subresource: name,
+            responseKind: kindOf(gvk),
+            verbs: sortedVerbs(verbs),
+          })),
+        }),
+  };
+}
+
+function kindOf({ group, version, kind }: GroupVersionKind): JsonObject {
+  return { group, version, kind };
+}

@@ -1,0 +1,32 @@
+import { apiVersionOf } from "../../api/gvk.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { ServedGroup } from "./catalog.ts";
+
+/** `/api`: the versions of the core group. `serverAddress` is host and port under which clients reach the server. */
+export function apiVersions(versions: readonly string[], serverAddress: string): JsonObject {
+  return {
+    kind: "APIVersions",
+    versions: [...versions],
+    serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress }],
+  };
+}
+
+/** `/apis`: every named group. */
+export function apiGroupList(groups: readonly ServedGroup[]): JsonObject {
+  const named = groups.filter(({ group }) => group !== "");
+  const first = named.filter(({ group }) => group === aggregationGroup);
+  const rest = named.filter(({ group }) => group !== aggregationGroup);
+  return { kind: "APIGroupList", apiVersion: "v1", groups: [...first, ...rest].map(groupEntry) };
+}
+
+/** `/apis/<group>`. */
+export function apiGroup(group: ServedGroup): JsonObject {
+  return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
+}
+
+const aggregationGroup = "apiregistration.k8s.io";
+
+function groupEntry({ group, versions }: ServedGroup): JsonObject {
+  const entries = versions.map((version) => ({ groupVersion: apiVersionOf({ group, version }), version }));
+  return { name: group, versions: entries, preferredVersion: { ...(entries[0] as (typeof entries)[0]) } };
+}

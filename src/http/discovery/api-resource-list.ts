@@ -1,0 +1,54 @@
+import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { ResourceInfo, SubresourceInfo } from "../../scheme/resource.ts";
+
+/** The APIResourceList of one group version: its resources and subresources by name. */
+export function apiResourceList(groupVersion: GroupVersion, resources: readonly ResourceInfo[]): JsonObject {
+  const entries = resources.flatMap((info) => [resourceEntry(info), ...subresourceEntries(info)]);
+  return {
+    kind: "APIResourceList",
+    ...(groupVersion.group === "" ? {} : { apiVersion: "v1" }),
+    groupVersion: apiVersionOf(groupVersion),
+    resources: entries.sort((a, b) => compare(a.name as string, b.name as string)),
+  };
+}
+
+/** Order by code unit, as Go compares. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Verbs are listed alphabetically. */
+export function sortedVerbs(verbs: readonly string[]): string[] {
+  return [...verbs].sort(compare);
+}
+
+function resourceEntry(info: ResourceInfo): JsonObject {
+  return {
+    name: info.resource,
+    singularName: info.singular,
+    namespaced: info.namespaced,
+    kind: info.kind,
+    verbs: sortedVerbs(info.verbs),
+    ...(info.shortNames.length === 0 ? {} : { shortNames: [...info.shortNames] }),
+    ...(info.categories.length === 0 ? {} : { categories: [...info.categories] }),
+    ...(info.storageVersionHash === "" ? {} : { storageVersionHash: info.storageVersionHash }),
+  };
+}
+
+function subresourceEntries(info: ResourceInfo): JsonObject[] {
+  return [...info.subresources.values()].map((subresource) => ({
+    name: `${info.resource}/${subresource.name}`,
+    singularName: "",
+    namespaced: info.namespaced,
+    ...foreignGroupVersion(subresource, info),
+    kind: subresource.gvk.kind,
+    verbs: sortedVerbs(subresource.verbs),
+  }));
+}
+
+/** A kind of another group version than the list's says so: `deployments/scale` is an autoscaling/v1 Scale. */
+function foreignGroupVersion({ gvk }: SubresourceInfo, parent: GroupVersionKind): JsonObject {
+  if (gvk.group === parent.group && gvk.version === parent.version) return {};
+  return { group: gvk.group, version: gvk.version };
+}

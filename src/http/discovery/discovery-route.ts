@@ -1,0 +1,145 @@
+import { status } from "../../api/status.ts";
+import { encodeDocument } from "../../codec/encode-document.ts";
+import { type AcceptClause, parseAccept } from "../../codec/negotiate.ts";
+import type { MediaType } from "../../codec/representation.ts";
+import { toBytes } from "../../codec/byte-text.ts";
+import { stringifyJson } from "../../codec/json.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { documentHash, negotiateDocument, reply, requireGet, taggedReply } from "../document-reply.ts";
+import { type Exchange, type Handler, header, type HttpResponse } from "../exchange.ts";
+import { aggregatedMediaType, apiGroupDiscoveryList } from "./aggregated-discovery.ts";
+import { apiGroup, apiGroupList, apiVersions } from "./api-groups.ts";
+import { apiResourceList } from "./api-resource-list.ts";
+import type { Catalog } from "./catalog.ts";
+
+/** A handler and the exact paths that it serves now. */
+export interface Route {
+  readonly paths: readonly string[];
+  readonly handle: Handler;
+}
+
+interface Aggregated {
+  readonly bytes: Uint8Array;
+  readonly hash: string;
+}
+
+const mediaTypes: readonly MediaType[] = ["application/json", "application/yaml"];
+
+/**
+ * `/api`, `/apis` and everything below them that is not a resource request.
+ * `serverAddress` is host and port as clients reach them.
+ */
+export function discoveryRoute(catalog: Catalog, serverAddress: string): Route {
+  const aggregated = new AggregatedDocuments(catalog);
+  return {
+    get paths() {
+      return discoveryPaths(catalog);
+    },
+    handle: async (exchange) => {
+      requireGet(exchange);
+      return respond(exchange, catalog, serverAddress, aggregated);
+    },
+  };
+}
+
+/** Every discovery path, without trailing slash, sorted as the catalog is. */
+export function discoveryPaths(catalog: Catalog): string[] {
+  const paths = ["/api", "/apis"];
+  for (const { group, versions } of catalog.groups()) {
+    if (group !== "") paths.push(`/apis/${group}`);
+    const prefix = group === "" ? "/api" : `/apis/${group}`;
+    for (const version of versions) paths.push(`${prefix}/${version}`);
+  }
+  return paths;
+}
+
+function respond(
+  exchange: Exchange,
+  catalog: Catalog,
+  serverAddress: string,
+  aggregated: AggregatedDocuments,
+): HttpResponse {
+  const segments = exchange.info.path.split("/").filter((segment) => segment !== "");
+  const accept = header(exchange.request, "accept");
+  const [root] = segments;
+  if (segments.length === 1 && (root === "api" || root === "apis") && wantsAggregated(accept)) {
+    const { bytes, hash } = aggregated.get(root);
+    return taggedReply(exchange, hash, bytes, [
+      ["content-type", aggregatedMediaType],
+      ["cache-control", "public"],
+    ]);
+  }
+  const document = documentAt(segments, catalog, serverAddress);
+  if (document === undefined) throw status.pathNotFound();
+  const representation = negotiateDocument(accept, mediaTypes);
+  const headers: [string, string][] = [["content-type", representation.mediaType]];
+  if (segments.length === 1) headers.push(["vary", "Accept"]);
+  return reply(encodeDocument({ document, schema: undefined }, representation), headers);
+}
+
+function documentAt(segments: readonly string[], catalog: Catalog, serverAddress: string): JsonObject | undefined {
+  const [root, first, second] = segments;
+  if (root === "api") {
+    if (segments.length > 2) return undefined;
+    const versions = catalog.groups().find(({ group }) => group === "")?.versions ?? [];
+    return first === undefined ? apiVersions(versions, serverAddress) : resourcesAt(catalog, "", first);
+  }
+  if (root !== "apis" || segments.length > 3) return undefined;
+  if (first === undefined) return apiGroupList(catalog.groups());
+  if (second !== undefined) return resourcesAt(catalog, first, second);
+  const served = catalog.groups().find(({ group }) => group === first);
+  return served === undefined || first === "" ? undefined : apiGroup(served);
+}
+
+function resourcesAt(catalog: Catalog, group: string, version: string): JsonObject | undefined {
+  const served = catalog.groups().find((each) => each.group === group);
+  if (served === undefined || !served.versions.includes(version)) return undefined;
+  const groupVersion = { group, version };
+  return apiResourceList(groupVersion, catalog.resources(groupVersion));
+}
+
+/** The first clause that can be served decides; the old beta of the aggregated form is not served. */
+function wantsAggregated(accept: string | undefined): boolean {
+  for (const clause of parseAccept(accept ?? "")) {
+    if (isJson(clause) && isAggregatedV2(clause)) return true;
+    if (isJson(clause) && !clause.parameters.has("as")) return false;
+  }
+  return false;
+}
+
+function isJson({ type, subtype }: AcceptClause): boolean {
+  return (type === "application" && (subtype === "json" || subtype === "*")) || (type === "*" && subtype === "*");
+}
+
+function isAggregatedV2({ parameters }: AcceptClause): boolean {
+  return (
+    parameters.get("as") === "APIGroupDiscoveryList" &&
+    parameters.get("g") === "apidiscovery.k8s.io" &&
+    parameters.get("v") === "v2"
+  );
+}
+
+/** The two aggregated documents, encoded once per generation of the catalog. */
+class AggregatedDocuments {
+  readonly #catalog: Catalog;
+  #generation = -1;
+  #documents: Partial<Record<"api" | "apis", Aggregated>> = {};
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
+  }
+
+  get(root: "api" | "apis"): Aggregated {
+    const generation = this.#catalog.generation();
+    if (generation !== this.#generation) this.#documents = {};
+    this.#generation = generation;
+    this.#documents[root] ??= this.#encode(root);
+    return this.#documents[root];
+  }
+
+  #encode(root: "api" | "apis"): Aggregated {
+    const groups = this.#catalog.groups().filter(({ group }) => (group === "") === (root === "api"));
+    const bytes = toBytes(`${stringifyJson(apiGroupDiscoveryList(groups, this.#catalog))}\n`);
+    return { bytes, hash: documentHash(bytes) };
+  }
+}

@@ -1,0 +1,17 @@
+import { toBytes } from "../../codec/byte-text.ts";
+import { stringifyJson } from "../../codec/json.ts";
+import { reply, requireGet } from "../document-reply.ts";
+import { compare } from "./api-resource-list.ts";
+import type { Route } from "./discovery-route.ts";
+
+/** `/`: the paths that are served, sorted. `servedPaths` is asked for every answer, as types come and go. */
+export function indexRoute(servedPaths: () => readonly string[]): Route {
+  return {
+    paths: ["/", "/index.html"],
+    handle: async (exchange) => {
+      requireGet(exchange);
+      const paths = [...new Set(servedPaths())].sort(compare);
+      return reply(toBytes(stringifyJson({ paths }, 2)), [["content-type", "application/json"]]);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { type MediaType, type Representation, plainJson } from "../codec/representation.ts";
+import { status } from "../api/status.ts";
+import { parseAccept } from "../codec/negotiate.ts";
+import { type Exchange, type HeaderList, header, type Reply } from "./exchange.ts";
+
+/** The documents of discovery and the like are served to GET (and HEAD, which the listener reads as GET). */
+export function requireGet({ request }: Exchange): void {
+  if (request.method !== "GET" && request.method !== "HEAD") throw status.methodNotAllowed();
+}
+
+/** SHA-512 as upper-case hex: the form that discovery and OpenAPI use for entity tags. */
+export function documentHash(bytes: Uint8Array | string): string {
+  return new Bun.CryptoHasher("sha512").update(bytes).digest("hex").toUpperCase();
+}
+
+/** 200 with the bytes and their tag, or 304 when the client has them already. */
+export function taggedReply(exchange: Exchange, hash: string, bytes: Uint8Array, headers: HeaderList): Reply {
+  const etag = `"${hash}"`;
+  const all: HeaderList = [["etag", etag], ["vary", "Accept"], ...headers];
+  if (isKnown(header(exchange.request, "if-none-match"), etag)) {
+    return { kind: "reply", code: 304, headers: all.filter(([name]) => name !== "content-type"), body: [] };
+  }
+  return reply(bytes, all);
+}
+
+/** A finished 200. */
+export function reply(bytes: Uint8Array, headers: HeaderList): Reply {
+  return { kind: "reply", code: 200, headers: [...headers, ["content-length", String(bytes.length)]], body: bytes };
+}
+
+/** Chooses among media types; transforms that a clause may carry are not looked at, as these documents have one form. */
+export function negotiateDocument(accept: string | undefined, served: readonly MediaType[]): Representation {
+  if (accept === undefined || accept.trim() === "") return plainJson;
+  for (const { type, subtype } of parseAccept(accept)) {
+    const found = served.find(
+      (mediaType) =>
+        `${type}/${subtype}` === mediaType || (subtype === "*" && (type === "*" || type === "application")),
+    );
+    if (found !== undefined) return { ...plainJson, mediaType: found };
+  }
+  throw status.notAcceptable(`only the following media types are accepted: ${served.join(", ")}`);
+}
+
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  return ifNoneMatch?.split(",").some((tag) => tag.trim() === etag || tag.trim() === `W/${etag}`) ?? false;
+}

@@ -1,0 +1,41 @@
+import packageJson from "../../package.json" with { type: "json" };
+import { toBytes } from "../codec/byte-text.ts";
+import { stringifyJson } from "../codec/json.ts";
+import type { Route } from "./discovery/discovery-route.ts";
+import { reply, requireGet } from "./document-reply.ts";
+
+/** The Kubernetes version whose API is served. Clients parse it as a semantic version. */
+export const gitVersion = `v1.36.0+quorate.${packageJson.version}`;
+
+const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
+
+/** version.Info as `/version` gives it. */
+export function versionInfo() {
+  return {
+    major: "1",
+    minor: "36",
+    emulationMajor: "1",
+    emulationMinor: "36",
+    minCompatibilityMajor: "1",
+    minCompatibilityMinor: "35",
+    gitVersion,
+    gitCommit: "",
+    gitTreeState: "clean",
+    buildDate: "1970-01-01T00:00:00Z",
+    goVersion: `bun${Bun.version}`,
+    compiler: "bun",
+    platform: `${process.platform}/${architectures[process.arch] ?? process.arch}`,
+  };
+}
+
+/** `/version`, public. */
+export function versionRoute(): Route {
+  const bytes = toBytes(stringifyJson(versionInfo(), 2));
+  return {
+    paths: ["/version"],
+    handle: async (exchange) => {
+      requireGet(exchange);
+      return reply(bytes, [["content-type", "application/json"]]);
+    },
+  };
+}
