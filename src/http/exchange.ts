@@ -30,6 +30,8 @@ export interface IncomingRequest {
   body(): Promise<Uint8Array>;
   /** Aborted when the client is gone or the server gives up on the request. */
   readonly signal: AbortSignal;
+  /** Aborts `signal`: the server gives up on the request (deadline). */
+  abort?(reason: Error): void;
 }
 
 /** A finished response; `chunks` are written one after another with backpressure, never joined. */

@@ -170,7 +170,7 @@ describe("parseRequestInfo", () => {
           if (!(error instanceof StatusError || error instanceof TextError)) throw error;
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 

@@ -1,0 +1,95 @@
+import { Readable } from "node:stream";
+import { createGzip } from "node:zlib";
+import { type Filter, headerValues, type IncomingRequest, type Reply } from "./exchange.ts";
+
+/** Replies up to this size go out as they are. */
+export const compressionBytesMin = 128 * 1024;
+/** Up to this size a reply is compressed at once (about a millisecond); beyond it in pieces, off the main thread. */
+const compressionBytesSync = 1024 * 1024;
+const gzipLevel = 1;
+
+/** Compresses finished replies above 128 KiB for clients that accept gzip; streams are left alone. */
+export const compression: Filter = (next) => async (exchange) => {
+  const response = await next(exchange);
+  if (response.kind === "stream" || !acceptsGzip(exchange.request)) return response;
+  return compressReply(response);
+};
+
+/** Only an element that is exactly `gzip` counts, without a quality: what Go clients send. */
+function acceptsGzip(request: IncomingRequest): boolean {
+  return headerValues(request, "accept-encoding").some((value) =>
+    value.split(",").some((element) => element.trim() === "gzip"),
+  );
+}
+
+async function compressReply(reply: Reply): Promise<Reply> {
+  if (reply.headers.some(([name]) => name === "content-encoding")) return reply;
+  const { body } = reply;
+  if (body instanceof Uint8Array || Array.isArray(body)) {
+    const chunks: readonly Uint8Array[] = body instanceof Uint8Array ? [body] : body;
+    const bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+    if (bytes <= compressionBytesMin) return reply;
+    return compressed(reply, bytes <= compressionBytesSync ? gzipAtOnce(chunks) : gzipInPieces(chunks));
+  }
+  const { head, rest, exhausted } = await readHead(body as AsyncIterable<Uint8Array> | Iterable<Uint8Array>);
+  if (exhausted) return { ...reply, body: head };
+  return compressed(reply, gzipInPieces(concatenate(head, rest)));
+}
+
+function compressed(reply: Reply, body: Reply["body"]): Reply {
+  const headers = reply.headers.filter(([name]) => name !== "content-length");
+  return {
+    kind: "reply",
+    code: reply.code,
+    headers: [...headers, ["content-encoding", "gzip"], ["vary", "Accept-Encoding"]],
+    body,
+  };
+}
+
+function gzipAtOnce(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  const whole = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+  return Bun.gzipSync(whole as Uint8Array<ArrayBuffer>, { level: gzipLevel });
+}
+
+function gzipInPieces(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      const source = Readable.from(chunks, { objectMode: true, highWaterMark: 16 });
+      const gzip = createGzip({ level: gzipLevel, chunkSize: 64 * 1024 });
+      source.on("error", (error) => gzip.destroy(error));
+      source.pipe(gzip);
+      try {
+        yield* gzip as AsyncIterable<Uint8Array>;
+      } finally {
+        source.destroy();
+        gzip.destroy();
+      }
+    },
+  };
+}
+
+type ChunkIterator = AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
+
+/** Reads until the threshold is passed; `exhausted` when the body ends before. */
+async function readHead(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+  const rest: ChunkIterator = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
+  const head: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes <= compressionBytesMin) {
+    const next = await rest.next();
+    if (next.done === true) return { head, rest, exhausted: true };
+    head.push(next.value);
+    bytes += next.value.byteLength;
+  }
+  return { head, rest, exhausted: false };
+}
+
+async function* concatenate(head: readonly Uint8Array[], rest: ChunkIterator): AsyncGenerator<Uint8Array> {
+  try {
+    yield* head;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}

@@ -1,0 +1,48 @@
+import { type Status, type StatusError, status, StatusError as StatusErrorClass, TextError } from "../api/status.ts";
+import type { Exchange, HeaderList, Reply } from "./exchange.ts";
+
+export interface EncodedStatus {
+  readonly body: Uint8Array;
+  readonly contentType: string;
+}
+/** Encodes a Status in the type that the client accepts. */
+export type EncodeStatus = (status: Status, exchange: Exchange) => EncodedStatus;
+
+const encoder = new TextEncoder();
+
+/** Whether the error is an answer, as opposed to a fault of ours. */
+export function isAnswer(error: unknown): error is StatusError | TextError {
+  return error instanceof StatusErrorClass || error instanceof TextError;
+}
+
+/** The one place where an error becomes a response. */
+export function errorReply(
+  error: StatusError | TextError,
+  encode: (status: Status) => EncodedStatus = statusAsJson,
+): Reply {
+  if (error instanceof TextError) return textReply(error.code, error.message, error.headers);
+  const { body, contentType } = encode(error.status);
+  const headers: [string, string][] = [["content-type", contentType]];
+  const retryAfter = error.status.details?.retryAfterSeconds ?? 0;
+  if (retryAfter > 0) headers.push(["retry-after", String(retryAfter)]);
+  return { kind: "reply", code: error.code, headers, body };
+}
+
+/** What a fault of ours looks like to a client: nothing of the cause, but the id under which the log has it. */
+export function faultError(auditId: string): StatusError {
+  return status.internal(`the request ${auditId} failed in an unexpected way; the server log has the cause`);
+}
+
+export function statusAsJson(value: Status): EncodedStatus {
+  return { body: encoder.encode(`${JSON.stringify(value)}\n`), contentType: "application/json" };
+}
+
+/** A plain text response, as upstream gives it outside of the resource API. */
+export function textReply(code: number, text: string, headers: HeaderList = []): Reply {
+  return {
+    kind: "reply",
+    code,
+    headers: [["content-type", "text/plain; charset=utf-8"], ["x-content-type-options", "nosniff"], ...headers],
+    body: encoder.encode(text),
+  };
+}

@@ -1,0 +1,17 @@
+import { type Filter, header } from "../exchange.ts";
+
+const auditIdLengthMax = 64;
+
+/** Every response carries `Audit-Id`: the client's own when it is harmless, else a new one. */
+export function auditId(newId: () => string): Filter {
+  return (next) => (exchange) => {
+    const given = header(exchange.request, "audit-id");
+    exchange.auditId = given !== undefined && isHarmless(given) ? given : newId();
+    exchange.responseHeaders.push(["audit-id", exchange.auditId]);
+    return next(exchange);
+  };
+}
+
+function isHarmless(id: string): boolean {
+  return id.length <= auditIdLengthMax && /^[A-Za-z0-9._:-]+$/.test(id);
+}

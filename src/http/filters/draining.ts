@@ -1,0 +1,23 @@
+import { status, TextError } from "../../api/status.ts";
+import type { Filter } from "../exchange.ts";
+import type { Lifecycle } from "../lifecycle.ts";
+import type { RequestInfo } from "../request-info.ts";
+
+const servedToTheEnd = ["/livez", "/readyz", "/healthz", "/metrics"];
+
+/** Sends new requests elsewhere once the server is going down; health and metrics are served to the end. */
+export function draining(lifecycle: Lifecycle): Filter {
+  return (next) => async (exchange) => {
+    const { phase } = lifecycle;
+    if (phase === "serving" || phase === "leaving" || isServedToTheEnd(exchange.info)) return next(exchange);
+    if (phase === "stopped") throw status.serviceUnavailable("apiserver is shutting down", 1);
+    throw new TextError(429, "The apiserver is shutting down, please try again later.\n", [
+      ["retry-after", "5"],
+      ["connection", "close"],
+    ]);
+  };
+}
+
+function isServedToTheEnd({ kind, path }: RequestInfo): boolean {
+  return kind === "nonResource" && servedToTheEnd.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+}

@@ -1,0 +1,49 @@
+import { status } from "../../api/status.ts";
+import { systemMastersGroup } from "../../authorization/system-masters.ts";
+import type { Filter } from "../exchange.ts";
+import { isLongRunning } from "../long-running.ts";
+import type { RequestInfo } from "../request-info.ts";
+
+export const maxReadOnlyInFlightDefault = 400;
+export const maxMutatingInFlightDefault = 200;
+
+export type RequestKind = "readOnly" | "mutating";
+
+export interface MaxInFlightOptions {
+  /** 0 for no limit. */
+  readonly readOnly?: number | undefined;
+  /** 0 for no limit. */
+  readonly mutating?: number | undefined;
+  readonly onChange?: ((kind: RequestKind, running: number) => void) | undefined;
+}
+
+const readOnlyVerbs = new Set(["get", "list", "watch", "head", "options"]);
+
+export function requestKind(info: RequestInfo): RequestKind {
+  return readOnlyVerbs.has(info.verb) ? "readOnly" : "mutating";
+}
+
+/** 429 beyond so many requests at once; long-running ones do not count, and `system:masters` always gets an answer. */
+export function maxInFlight(options: MaxInFlightOptions = {}): Filter {
+  const limits: Record<RequestKind, number> = {
+    readOnly: options.readOnly ?? maxReadOnlyInFlightDefault,
+    mutating: options.mutating ?? maxMutatingInFlightDefault,
+  };
+  const running: Record<RequestKind, number> = { readOnly: 0, mutating: 0 };
+  const change = (kind: RequestKind, by: number) => {
+    running[kind] += by;
+    options.onChange?.(kind, running[kind]);
+  };
+  return (next) => async (exchange) => {
+    if (isLongRunning(exchange.info)) return next(exchange);
+    const kind = requestKind(exchange.info);
+    const full = limits[kind] > 0 && running[kind] >= limits[kind];
+    if (full && !exchange.user.groups.includes(systemMastersGroup)) throw status.overloaded();
+    change(kind, 1);
+    try {
+      return await next(exchange);
+    } finally {
+      change(kind, -1);
+    }
+  };
+}

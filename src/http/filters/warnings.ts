@@ -1,0 +1,51 @@
+import type { Filter } from "../exchange.ts";
+import { withHeaders } from "../with-headers.ts";
+
+/** Total of characters up to which warnings go out whole. */
+const warningCharactersMax = 4096;
+/** Beyond it, each text is cut to this length. */
+const truncatedWarningCharacters = 256;
+
+/** One `Warning` header per text in `exchange.warnings`, on errors too. */
+export const warnings: Filter = (next) => async (exchange) => {
+  const response = await next(exchange);
+  return withHeaders(
+    response,
+    warningValues(exchange.warnings).map((value) => ["warning", value] as const),
+  );
+};
+
+/** Header values `299 - "text"`; texts that cannot stand in a header are left out. */
+export function warningValues(texts: readonly string[]): string[] {
+  if (texts.length === 0) return [];
+  const usable = [...new Set(texts)].filter(isPrintable).map((text) => [...text]);
+  const total = usable.reduce((sum, { length }) => sum + length, 0);
+  const chosen = total <= warningCharactersMax ? usable : truncate(usable);
+  return chosen.map((characters) => `299 - "${escape(characters.join(""))}"`);
+}
+
+function truncate(texts: readonly string[][]): string[][] {
+  let room = warningCharactersMax;
+  const chosen: string[][] = [];
+  for (const text of texts) {
+    const cut = text.slice(0, truncatedWarningCharacters);
+    if (cut.length > room) break;
+    room -= cut.length;
+    chosen.push(cut);
+  }
+  return chosen;
+}
+
+function isPrintable(text: string): boolean {
+  if (!text.isWellFormed()) return false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;
+  }
+  return true;
+}
+
+/** Header values are written as Latin-1, so UTF-8 goes out byte by byte. */
+function escape(text: string): string {
+  return Buffer.from(text.replaceAll("\\", "\\\\").replaceAll('"', '\\"'), "utf8").toString("latin1");
+}

@@ -1,0 +1,9 @@
+import type { RequestInfo } from "./request-info.ts";
+
+const longRunningSubresources = new Set(["attach", "exec", "proxy", "log", "portforward"]);
+
+/** Requests without a deadline and outside the in-flight limits. */
+export function isLongRunning(info: RequestInfo): boolean {
+  if (info.kind === "nonResource") return info.path.startsWith("/debug/pprof/");
+  return info.verb === "watch" || info.verb === "proxy" || longRunningSubresources.has(info.subresource);
+}

@@ -1,0 +1,20 @@
+import type { HeaderList, HttpResponse } from "./exchange.ts";
+
+/** The response with more headers behind its own. */
+export function withHeaders(response: HttpResponse, more: HeaderList): HttpResponse {
+  if (more.length === 0) return response;
+  const { code } = response;
+  const headers = [...response.headers, ...more];
+  if (response.kind === "reply") return { kind: "reply", code, headers, body: response.body };
+  return { kind: "stream", code, headers, run: (sink) => response.run(sink) };
+}
+
+/** The response with `done` called once when its body ends; at once for a finished reply. */
+export function whenComplete(response: HttpResponse, done: () => void): HttpResponse {
+  if (response.kind === "reply") {
+    done();
+    return response;
+  }
+  const { code, headers } = response;
+  return { kind: "stream", code, headers, run: (sink) => response.run(sink).finally(done) };
+}

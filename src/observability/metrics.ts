@@ -1,0 +1,234 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { type Exchange, type Handler, header } from "../http/exchange.ts";
+import type { RequestKind } from "../http/filters/max-in-flight.ts";
+import { queryValue, type ResourceRequest } from "../http/request-info.ts";
+
+/** Combinations of request labels beyond which further ones are counted as `other`. */
+export const requestSeriesMax = 4096;
+
+export interface FinishedRequest {
+  readonly code: number;
+  readonly seconds: number;
+  /** Undefined for a body whose size is not known beforehand. */
+  readonly responseBytes: number | undefined;
+}
+
+/** What the filters report. */
+export interface RequestMetrics {
+  observeRequest(exchange: Exchange, finished: FinishedRequest): void;
+  longRunning(exchange: Exchange, change: 1 | -1): void;
+  inFlight(kind: RequestKind, running: number): void;
+}
+
+/** The server's metrics under upstream's names. Every label is bounded: clients cannot create series at will. */
+export interface Metrics extends RequestMetrics {
+  readonly registry: Registry;
+  watchEvent(resource: { group: string; version: string; resource: string }, bytes: number): void;
+  /** Number of stored objects, asked for whenever metrics are read. */
+  trackStorageObjects(count: () => Iterable<readonly [groupResource: string, objects: number]>): void;
+  /** `GET /metrics`. */
+  readonly handle: Handler;
+}
+
+export interface MetricsOptions {
+  /** Whether a resource is served. Names that are not never become labels. */
+  readonly isServed: (info: ResourceRequest) => boolean;
+}
+
+const requestLabels = ["verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"] as const;
+type RequestLabel = (typeof requestLabels)[number];
+type RequestLabelValues = Record<RequestLabel, string>;
+
+const durationBuckets = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+const sizeBuckets = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const watchSizeBuckets = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
+
+export function createMetrics({ isServed }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: "apiserver_request_total",
+    help: "Requests by verb, resource and response code.",
+    labelNames: [...requestLabels, "code"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "apiserver_request_duration_seconds",
+    help: "Time from the receipt of a request to its response.",
+    labelNames: requestLabels,
+    buckets: durationBuckets,
+    registers,
+  });
+  const sizes = new Histogram({
+    name: "apiserver_response_sizes",
+    help: "Size of responses in bytes.",
+    labelNames: requestLabels,
+    buckets: sizeBuckets,
+    registers,
+  });
+  const longRunning = new Gauge({
+    name: "apiserver_longrunning_requests",
+    help: "Requests without a deadline that are running now, by verb and resource.",
+    labelNames: requestLabels,
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: "apiserver_current_inflight_requests",
+    help: "Requests with a deadline that are running now, by kind.",
+    labelNames: ["request_kind"],
+    registers,
+  });
+  const watchEvents = new Counter({
+    name: "apiserver_watch_events_total",
+    help: "Events sent to watchers.",
+    labelNames: ["group", "version", "resource"],
+    registers,
+  });
+  const watchSizes = new Histogram({
+    name: "apiserver_watch_events_sizes",
+    help: "Size of the events sent to watchers in bytes.",
+    labelNames: ["group", "version", "resource"],
+    buckets: watchSizeBuckets,
+    registers,
+  });
+
+  const seriesOf = boundSeries((labels) => ({
+    labels,
+    duration: durations.labels(labels),
+    size: sizes.labels(labels),
+    longRunning: longRunning.labels(labels),
+    codes: new Map<number, Counter.Internal>(),
+  }));
+  const inFlightOf = { readOnly: inFlight.labels("readOnly"), mutating: inFlight.labels("mutating") };
+  const watchSeries = new Map<string, { events: Counter.Internal; sizes: Histogram.Internal<string> }>();
+
+  return {
+    registry,
+    observeRequest(exchange, { code, seconds, responseBytes }) {
+      const series = seriesOf(labelsOf(exchange, isServed));
+      let counter = series.codes.get(code);
+      if (counter === undefined) {
+        counter = requests.labels({ ...series.labels, code: String(code) });
+        series.codes.set(code, counter);
+      }
+      counter.inc();
+      if (exchange.info.verb !== "watch") series.duration.observe(seconds);
+      if (responseBytes !== undefined) series.size.observe(responseBytes);
+    },
+    longRunning: (exchange, change) => seriesOf(labelsOf(exchange, isServed)).longRunning.inc(change),
+    inFlight: (kind, running) => inFlightOf[kind].set(running),
+    watchEvent(resource, bytes) {
+      const key = `${resource.group}/${resource.version}/${resource.resource}`;
+      let series = watchSeries.get(key);
+      if (series === undefined) {
+        const { group, version, resource: plural } = resource;
+        series = {
+          events: watchEvents.labels(group, version, plural),
+          sizes: watchSizes.labels(group, version, plural),
+        };
+        watchSeries.set(key, series);
+      }
+      series.events.inc();
+      series.sizes.observe(bytes);
+    },
+    trackStorageObjects(count) {
+      const objects: Gauge = new Gauge({
+        name: "apiserver_storage_objects",
+        help: "Stored objects by resource.",
+        labelNames: ["resource"],
+        registers,
+        collect() {
+          objects.reset();
+          for (const [resource, number] of count()) objects.set({ resource }, number);
+        },
+      });
+    },
+    handle: async () => ({
+      kind: "reply",
+      code: 200,
+      headers: [["content-type", registry.contentType]],
+      body: new TextEncoder().encode(await registry.metrics()),
+    }),
+  };
+}
+
+interface Series {
+  readonly labels: RequestLabelValues;
+  readonly duration: Histogram.Internal<RequestLabel>;
+  readonly size: Histogram.Internal<RequestLabel>;
+  readonly longRunning: Gauge.Internal<RequestLabel>;
+  readonly codes: Map<number, Counter.Internal>;
+}
+
+/** Binds labels to children once per combination; combinations beyond the bound share one. */
+function boundSeries(create: (labels: RequestLabelValues) => Series): (labels: RequestLabelValues) => Series {
+  const known = new Map<string, Series>();
+  const overflow: RequestLabelValues = {
+    verb: "other",
+    dry_run: "",
+    group: "",
+    version: "",
+    resource: "other",
+    subresource: "",
+    scope: "",
+    component: "apiserver",
+  };
+  return (wanted) => {
+    const key = keyOf(wanted);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const labels = known.size < requestSeriesMax ? wanted : overflow;
+    const series = known.get(keyOf(labels)) ?? create(labels);
+    known.set(keyOf(labels), series);
+    return series;
+  };
+}
+
+function keyOf(labels: RequestLabelValues): string {
+  const { verb, dry_run: dryRun, group, version, resource, subresource, scope } = labels;
+  return `${verb} ${dryRun} ${group} ${version} ${resource} ${subresource} ${scope}`;
+}
+
+const methodVerbs = new Set(["get", "head", "post", "put", "patch", "delete", "options"]);
+const resourceVerbs = new Map([
+  ["create", "POST"],
+  ["update", "PUT"],
+  ["proxy", "CONNECT"],
+]);
+const connectSubresources = new Set(["attach", "exec", "portforward", "proxy"]);
+const applyMediaTypes = ["application/apply-patch+yaml", "application/apply-patch+cbor"];
+
+function labelsOf(exchange: Exchange, isServed: (info: ResourceRequest) => boolean): RequestLabelValues {
+  const { info } = exchange;
+  const component = "apiserver";
+  if (info.kind === "nonResource" || !isServed(info)) {
+    const verb =
+      info.kind === "resource"
+        ? verbLabel(exchange, info)
+        : methodVerbs.has(info.verb)
+          ? info.verb.toUpperCase()
+          : "other";
+    return { verb, dry_run: "", group: "", version: "", resource: "", subresource: "", scope: "", component };
+  }
+  return {
+    verb: verbLabel(exchange, info),
+    dry_run: queryValue(info.query, "dryRun") === "All" ? "All" : "",
+    group: info.group,
+    version: info.version,
+    resource: info.resource,
+    subresource: info.subresource,
+    scope: info.name !== "" && info.nameInPath ? "resource" : info.namespace === "" ? "cluster" : "namespace",
+    component,
+  };
+}
+
+function verbLabel({ request }: Exchange, info: ResourceRequest): string {
+  if (connectSubresources.has(info.subresource)) return "CONNECT";
+  if (info.verb === "patch") {
+    const type = header(request, "content-type") ?? "";
+    return applyMediaTypes.some((apply) => type.startsWith(apply)) ? "APPLY" : "PATCH";
+  }
+  return resourceVerbs.get(info.verb) ?? info.verb.toUpperCase();
+}
