@@ -260,7 +260,7 @@ export class WindowWatcher implements CacheWatcher {
     for (const event of events) {
       const type = this.#typeOf(event);
       if (type !== undefined) {
-        const frame = encoder.event(type, new WindowEvent(event, 0).sentEntry(type));
+        const frame = encoder.event(type, new WindowEvent(event).sentEntry(type));
         frames.push(frame);
         bytes += frame.byteLength;
       }

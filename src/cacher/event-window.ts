@@ -20,12 +20,15 @@ interface Frame {
 /** An event with what was made of it for watchers. */
 export class WindowEvent {
   readonly event: StoreEvent;
+  readonly position: number;
   readonly atMs: number;
   #hidden: Entry | undefined;
   #frames: Frame[] | undefined;
 
-  constructor(event: StoreEvent, atMs: number) {
+  /** `position` and `atMs` count only inside a window. */
+  constructor(event: StoreEvent, position = -1, atMs = 0) {
     this.event = event;
+    this.position = position;
     this.atMs = atMs;
   }
 
@@ -78,8 +81,8 @@ export class EventWindow {
   #base = 0;
   #bytes = 0;
   #dropped: Revision;
-  /** Events that hold frames, in the order in which the first was made. */
-  #framed: WindowEvent[] = [];
+  /** Only events from this position on keep frames: who is behind it is one slow watcher, not a crowd. */
+  #frameFloor = 0;
   #frameBytes = 0;
 
   /** `start`: the revision of the state that the events continue. */
@@ -104,7 +107,7 @@ export class EventWindow {
   }
 
   append(event: StoreEvent, nowMs: number): void {
-    const item = new WindowEvent(event, nowMs);
+    const item = new WindowEvent(event, this.end, nowMs);
     this.#events.push(item);
     this.#bytes += item.bytes;
     this.trim(nowMs);
@@ -157,18 +160,19 @@ export class EventWindow {
     const cached = item.cachedFrame(type, format);
     if (cached !== undefined) return cached;
     const bytes = encoder.event(type, item.sentEntry(type));
-    if (item.keepFrame(type, format, bytes)) {
-      this.#framed.push(item);
+    if (item.position >= this.#frameFloor && item.keepFrame(type, format, bytes)) {
       this.#frameBytes += bytes.byteLength;
       if (this.#frameBytes > this.#limits.frameBytesMax) this.#dropFrames();
     }
     return bytes;
   }
 
-  /** Sets the frames of the older half free. */
+  /** Sets frames free, oldest first, until half of the bytes are left. */
   #dropFrames(): void {
-    const half = Math.max(1, this.#framed.length >>> 1);
-    for (const item of this.#framed.splice(0, half)) this.#frameBytes -= item.dropFrames();
+    const wanted = this.#limits.frameBytesMax / 2;
+    let position = Math.max(this.#frameFloor, this.first);
+    while (position < this.end && this.#frameBytes > wanted) this.#frameBytes -= this.at(position++).dropFrames();
+    this.#frameFloor = position;
   }
 
   #dropOldest(oldest: WindowEvent): void {
