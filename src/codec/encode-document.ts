@@ -1,23 +1,40 @@
 import type { JsonObject } from "../api/json.ts";
+import { protobufMediaType } from "../api/vendor.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { toBytes } from "./byte-text.ts";
 import { stringifyJson } from "./json.ts";
+import { encodeMessage, wrapUnknown } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
 
-/** A document with its kind and apiVersion, and its schema where one is needed to write it as protobuf. */
+/** A document with its kind and apiVersion, and the schema by which it is written as protobuf. */
 export interface TypedDocument {
   readonly document: JsonObject;
+  /** Undefined for what has no protobuf form. */
   readonly schema: StructSchema | undefined;
 }
 
 /** A whole document in the media type of the response. The transform of the representation is the caller's work. */
-export function encodeDocument({ document }: TypedDocument, { mediaType, pretty }: Representation): Uint8Array {
+export function encodeDocument(typed: TypedDocument, { mediaType, pretty }: Representation): Uint8Array {
+  const { document } = typed;
   switch (mediaType) {
     case "application/json":
       return toBytes(pretty ? stringifyJson(document, 2) : `${stringifyJson(document)}\n`);
     case "application/yaml":
-    case "application/vnd.kubernetes.protobuf":
+      throw new Error("YAML is not wired yet");
+    case protobufMediaType:
+      return encodeEnvelope(typed);
     case "application/cbor":
-      throw new Error(`${mediaType} is not wired yet`);
+      throw new Error("CBOR is not wired yet");
   }
+}
+
+/** The document as protobuf in its envelope, which is where its kind and apiVersion go. */
+export function encodeEnvelope({ document, schema }: TypedDocument): Uint8Array {
+  const { kind, apiVersion } = document;
+  if (schema === undefined) throw new Error(`${String(kind)} has no protobuf form`);
+  return wrapUnknown({ kind: textOf(kind), apiVersion: textOf(apiVersion) }, encodeMessage(schema, document));
+}
+
+function textOf(value: JsonObject[string] | undefined): string {
+  return typeof value === "string" ? value : "";
 }

@@ -1,11 +1,18 @@
 import type { JsonObject, JsonValue } from "../api/json.ts";
 import { apiVersionOf } from "../api/gvk.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import type { Revision } from "../storage/revision.ts";
 import type { Entry } from "../storage/store.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
+import { protobufListParts } from "./encode-list-protobuf.ts";
 import { stringifyJson } from "./json.ts";
-import { partialMetadataKind, partialMetadataListKind, partialMetadataOfEntry } from "./partial-metadata.ts";
+import {
+  partialMetadataKind,
+  partialMetadataListKind,
+  partialMetadataOfEntry,
+  partialMetadataSchema,
+} from "./partial-metadata.ts";
 import { isPlainJson, type Representation } from "./representation.ts";
 import { decodeBody, decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, tableRow, tableType } from "./table/table.ts";
@@ -85,11 +92,16 @@ function listParts(
       return representation.pretty
         ? prettyParts(head, documents(page, info, representation, nowMs))
         : jsonParts(head, jsonItems(page, info, representation, nowMs));
-    case "application/yaml":
     case "application/vnd.kubernetes.protobuf":
+      return protobufListParts(head, documents(page, info, representation, nowMs), itemSchema(info, representation));
+    case "application/yaml":
     case "application/cbor":
       throw new Error(`${representation.mediaType} is not wired yet`);
   }
+}
+
+function itemSchema(info: ResourceInfo, { transform }: Representation): StructSchema {
+  return transform.kind === "none" ? info.schema : partialMetadataSchema();
 }
 
 function* jsonParts(head: ListHead, items: Iterable<Uint8Array>): Generator<Uint8Array> {

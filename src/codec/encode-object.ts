@@ -1,11 +1,13 @@
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Status } from "../api/status.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import type { Entry } from "../storage/store.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, type TypedDocument } from "./encode-document.ts";
-import { partialMetadata, partialMetadataKind } from "./partial-metadata.ts";
+import { partialMetadata, partialMetadataKind, partialMetadataSchema } from "./partial-metadata.ts";
+import { metaSchema } from "./meta-schema.ts";
 import { isPlainJson, type Representation } from "./representation.ts";
 import { decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
 import { tableOf } from "./table/table.ts";
@@ -39,9 +41,14 @@ export function encodeDecoded(
   return encodeDocument(transformed(object, info, representation, nowMs), representation);
 }
 
+/** For writing a Status as protobuf. */
+export function statusSchema(): StructSchema {
+  return metaSchema("meta/v1.Status");
+}
+
 /** A Status goes out as it is, whatever transform was asked for. */
 export function encodeStatus(status: Status, representation: Representation): Uint8Array {
-  return encodeDocument({ document: status as unknown as JsonObject, schema: undefined }, representation);
+  return encodeDocument({ document: status as unknown as JsonObject, schema: statusSchema() }, representation);
 }
 
 /** The object in the form that the client asked for, not yet bytes. */
@@ -55,7 +62,7 @@ export function transformed(
     case "none":
       return { document: typeFirst(object), schema: info.schema };
     case "partialMetadata":
-      return { document: partialMetadata(object, transform.version), schema: undefined };
+      return { document: partialMetadata(object, transform.version), schema: partialMetadataSchema() };
     case "table":
       return { document: tableOf([object], info, transform, nowMs), schema: undefined };
   }

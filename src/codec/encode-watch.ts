@@ -3,15 +3,18 @@ import type { Clock } from "../api/clock.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Status } from "../api/status.ts";
-import { initialEventsEndAnnotation } from "../api/vendor.ts";
+import { initialEventsEndAnnotation, protobufMediaType } from "../api/vendor.ts";
 import type { WatchEventType } from "../api/watch-event.ts";
 import type { FrameEncoder } from "../cacher/frame-encoder.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import type { Revision } from "../storage/revision.ts";
 import type { Entry } from "../storage/store.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
+import { encodeDocument, encodeEnvelope, type TypedDocument } from "./encode-document.ts";
+import { statusSchema, transformed } from "./encode-object.ts";
 import { stringifyJson } from "./json.ts";
 import { partialMetadata, partialMetadataKind } from "./partial-metadata.ts";
+import { encodeWatchFrame } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
 import { decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, type TableTransform, tableRow, tableType } from "./table/table.ts";
@@ -31,7 +34,9 @@ const metadataEnd = toBytes("}}\n");
 /** The encoder of one watch response. Frames of encoders with the same `format` are interchangeable. */
 export function frameEncoder(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
   const { mediaType, transform } = representation;
-  if (mediaType !== "application/json") throw new Error(`watch in ${mediaType} is not wired yet`);
+  if (mediaType !== "application/json" && transform.kind !== "table") {
+    return binaryFrames(info, representation, clock);
+  }
   const format = `${apiVersionOf(info)}/${info.resource} ${mediaType}`;
   switch (transform.kind) {
     case "none":
@@ -39,7 +44,7 @@ export function frameEncoder(info: ResourceInfo, representation: Representation,
     case "partialMetadata":
       return partialJsonFrames(`${format} partial ${transform.version}`, info, transform.version);
     case "table":
-      return tableFrames(format, info, transform, clock);
+      return tableFrames(info, transform, clock);
   }
 }
 
@@ -65,10 +70,8 @@ function partialJsonFrames(format: string, info: ResourceInfo, version: "v1" | "
   };
 }
 
-let tableStreams = 0;
-
 /** Ages are counted at the moment of sending and columns go out once, so the frames of a table belong to one stream. */
-function tableFrames(format: string, info: ResourceInfo, transform: TableTransform, clock: Clock): FrameEncoder {
+function tableFrames(info: ResourceInfo, transform: TableTransform, clock: Clock): FrameEncoder {
   let columnsSent = false;
   const tableEvent = (type: WatchEventType, object: KubeObject): Uint8Array => {
     const { resourceVersion } = object.metadata;
@@ -82,10 +85,27 @@ function tableFrames(format: string, info: ResourceInfo, transform: TableTransfo
     });
   };
   return {
-    format: `${format} table ${++tableStreams}`,
+    format: "",
     event: (type: WatchEventType, entry: Entry) => tableEvent(type, decodeEntry(entry, info)),
     bookmark: (revision, initialEventsEnd) => tableEvent("BOOKMARK", bookmarkObject(info, revision, initialEventsEnd)),
     error: errorFrame,
+  };
+}
+
+/** Protobuf and CBOR: the object is built, transformed and written whole. */
+function binaryFrames(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
+  const { mediaType, transform } = representation;
+  const frame = (type: WatchEventType, typed: TypedDocument): Uint8Array => {
+    if (mediaType === protobufMediaType) return encodeWatchFrame(type, encodeEnvelope(typed));
+    return encodeDocument({ document: { type, object: typed.document }, schema: undefined }, representation);
+  };
+  const objectFrame = (type: WatchEventType, object: KubeObject) =>
+    frame(type, transformed(object, info, representation, clock.nowMs()));
+  return {
+    format: `${apiVersionOf(info)}/${info.resource} ${mediaType} ${JSON.stringify(transform)}`,
+    event: (type, entry) => objectFrame(type, decodeEntry(entry, info)),
+    bookmark: (revision, initialEventsEnd) => objectFrame("BOOKMARK", bookmarkObject(info, revision, initialEventsEnd)),
+    error: (status) => frame("ERROR", { document: status as unknown as JsonObject, schema: statusSchema() }),
   };
 }
 

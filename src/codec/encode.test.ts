@@ -1,12 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import type { Field, ScalarKind, Schema, StructSchema } from "../schema/schema.ts";
+import type { JsonObject } from "../api/json.ts";
+import { successStatus } from "../api/status.ts";
+import { Scheme } from "../scheme/scheme.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { toRevision } from "../storage/revision.ts";
 import type { Entry } from "../storage/store.ts";
 import { toBytes, toText } from "./byte-text.ts";
 import { encodeList, listSlabBytes } from "./encode-list.ts";
-import { encodeObject } from "./encode-object.ts";
+import { encodeObject, encodeStatus } from "./encode-object.ts";
 import { frameEncoder } from "./encode-watch.ts";
+import { metaSchema } from "./meta-schema.ts";
+import { decodeMessage, unwrapUnknown } from "./protobuf.ts";
 import { plainJson, type Representation } from "./representation.ts";
 import { zeroObject } from "./zero-object.ts";
 
@@ -137,12 +142,64 @@ describe("frameEncoder()", () => {
     const second = JSON.parse(textOf(encoder.event("MODIFIED", pod("a")))).object;
     expect(first.columnDefinitions).toHaveLength(1);
     expect(second.columnDefinitions).toBeNull();
-    expect(encoder.format).not.toBe(frameEncoder(info, table, clock).format);
+    expect(encoder.format).toBe("");
   });
 
   test("shares frames between plain watches of one type", () => {
     expect(frameEncoder(info, plainJson, clock).format).toBe(frameEncoder(info, plainJson, clock).format);
     expect(frameEncoder(info, plainJson, clock).format).not.toBe(frameEncoder(info, partial, clock).format);
+  });
+});
+
+describe("protobuf", () => {
+  const pods = Scheme.builtIn().find("", "v1", "pods") as ResourceInfo;
+  const binary: Representation = { ...plainJson, mediaType: "application/vnd.kubernetes.protobuf" };
+  const binaryPartial: Representation = { ...partial, mediaType: "application/vnd.kubernetes.protobuf" };
+  const read = (schema: StructSchema, raw: Uint8Array) => JSON.parse(JSON.stringify(decodeMessage(schema, raw)));
+
+  test("carries a single object in an envelope of its kind", () => {
+    const { kind, apiVersion, raw } = unwrapUnknown(encodeObject(pod("a"), pods, binary, nowMs));
+    expect([kind, apiVersion]).toEqual(["Pod", "v1"]);
+    expect(read(pods.schema, raw)).toMatchObject({ metadata: { name: "a" }, spec: { nodeName: "n1" } });
+  });
+
+  test("carries a list of objects, and of metadata", () => {
+    const page = { entries: [pod("a"), pod("b")], revision: toRevision(9) };
+    for (const [representation, listKind, list] of [
+      [binary, "PodList", "core/v1.PodList"],
+      [binaryPartial, "PartialObjectMetadataList", "meta/v1.PartialObjectMetadataList"],
+    ] as const) {
+      const bytes = Buffer.concat([...encodeList(page, pods, representation, nowMs)]);
+      const { kind, raw, contentType } = unwrapUnknown(bytes);
+      expect([kind, contentType]).toEqual([listKind, ""]);
+      const document = read(metaSchema(list), raw);
+      expect(document.metadata.resourceVersion).toBe("9");
+      expect(document.items.map((item: JsonObject) => (item["metadata"] as JsonObject)["name"])).toEqual(["a", "b"]);
+    }
+  });
+
+  test("frames events with their length", () => {
+    const frames = frameEncoder(pods, binary, clock);
+    for (const frame of [
+      frames.event("ADDED", pod("a")),
+      frames.bookmark(toRevision(12), true),
+      frames.error(successStatus()),
+    ]) {
+      expect(new DataView(frame.buffer, frame.byteOffset).getUint32(0)).toBe(frame.length - 4);
+    }
+    expect(frames.format).not.toBe(frameEncoder(pods, binaryPartial, clock).format);
+  });
+
+  test("carries a Status", () => {
+    const { kind, raw } = unwrapUnknown(encodeStatus(successStatus(), binary));
+    expect(kind).toBe("Status");
+    expect(read(metaSchema("meta/v1.Status"), raw)).toMatchObject({ status: "Success" });
+  });
+
+  test("has the bookmark of a Pod that upstream sends", () => {
+    expect(toText(frameEncoder(pods, plainJson, clock).bookmark(toRevision(3), false))).toBe(
+      '{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"3"},"spec":{"containers":null},"status":{}}}\n',
+    );
   });
 });
 

@@ -2,8 +2,10 @@ import type { JsonObject } from "../api/json.ts";
 import { apiVersionOf, type GroupVersionKind } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { metaGroup } from "../api/vendor.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import type { Entry } from "../storage/store.ts";
 import { parseJson } from "./json.ts";
+import { metaSchema } from "./meta-schema.ts";
 import { metadataBytes } from "./stored-object.ts";
 
 const kinds = {
@@ -25,6 +27,11 @@ export function partialMetadataKind(version: MetaVersion): GroupVersionKind {
 
 export function partialMetadataListKind(version: MetaVersion): GroupVersionKind {
   return kinds.list[version];
+}
+
+/** For writing either version as protobuf: the messages are the same. */
+export function partialMetadataSchema(): StructSchema {
+  return metaSchema("meta/v1.PartialObjectMetadata");
 }
 
 /** Metadata alone, as `PartialObjectMetadata`. */
