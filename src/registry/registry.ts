@@ -68,6 +68,14 @@ const guardedUpdateTriesMax = 50;
 /** Makes the new state out of the stored one. Called again with a newer `old` when another writer was faster. */
 export type Transform = (old: KubeObject) => KubeObject | Promise<KubeObject>;
 
+export interface UpdateOptions {
+  /** Rules of the subresource that the write goes through; the resource's own by default. */
+  readonly strategy?: Strategy;
+  readonly subresource?: string;
+  /** The transform builds on `old` (a patch): the resourceVersion that it carries along from there is no guard. */
+  readonly reapplies?: boolean;
+}
+
 /** The generic verbs of one resource: one instance per ResourceInfo, shared by all requests. */
 export class Registry {
   readonly info: ResourceInfo;
@@ -145,7 +153,7 @@ export class Registry {
     name: string,
     transform: Transform,
     context: WriteContext,
-    options: { strategy?: Strategy; subresource?: string } = {},
+    options: UpdateOptions = {},
   ): Promise<WriteResult> {
     const key = this.keyOf(namespace, name);
     for (let tries = 1; ; tries++) {
@@ -174,13 +182,13 @@ export class Registry {
     entry: Entry,
     transform: Transform,
     context: WriteContext,
-    { strategy = this.strategy, subresource = "" }: { strategy?: Strategy; subresource?: string },
+    { strategy = this.strategy, subresource = "", reapplies = false }: UpdateOptions,
     namespace: string,
   ): Promise<WriteResult | undefined> {
     const { info, admission } = this.#parts;
     const old = decodeEntry(entry, info);
     const object = await transform(cloneJson(old as unknown as JsonObject) as unknown as KubeObject);
-    const guarded = this.#checkGuards(object, entry, strategy);
+    const guarded = this.#checkGuards(object, entry, strategy, reapplies);
     this.#carryOver(object, old);
     applyDefaults(info.schema, object as unknown as JsonObject);
     this.#restoreFields(object, old, strategy.resetFields);
@@ -304,7 +312,7 @@ export class Registry {
   }
 
   /** True when the writer named the version that it has seen. */
-  #checkGuards(object: KubeObject, entry: Entry, strategy: Strategy): boolean {
+  #checkGuards(object: KubeObject, entry: Entry, strategy: Strategy, reapplies: boolean): boolean {
     const { info } = this.#parts;
     const { resourceVersion = "", uid = "", name = "" } = object.metadata;
     if (uid !== "" && uid !== entry.index.uid) {
@@ -313,6 +321,7 @@ export class Registry {
         `StorageError: invalid object, Code: 4, Key: ${entry.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.index.uid}`,
       );
     }
+    if (reapplies && resourceVersion === String(entry.revision)) return false;
     if (resourceVersion === "" || resourceVersion === "0") {
       if (strategy.allowUnconditionalUpdate) return false;
       const invalid = status.invalid({ group: info.group, kind: info.resource, name }, [

@@ -1,0 +1,17 @@
+import { negotiateFor, type VerbHandler } from "./endpoint.ts";
+import { readObjectBody } from "./object-body.ts";
+import { alignNamespace } from "./object-identity.ts";
+import { objectReply, writeContext } from "./write-reply.ts";
+import { parseWriteOptions } from "./write-options.ts";
+
+/** POST to a collection: 201 with the stored object. */
+export const create: VerbHandler = async (call) => {
+  const { request, info, registry } = call;
+  const representation = negotiateFor(call, "object");
+  const options = parseWriteOptions(request.query, "CreateOptions");
+  const object = await readObjectBody(call, { gvk: info, schema: info.schema }, options.fieldValidation);
+  alignNamespace(call, object);
+  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const result = await registry.create(object, request.namespace, context);
+  return objectReply(call, 201, result, representation);
+};

@@ -1,0 +1,37 @@
+import { StatusError, status } from "../../api/status.ts";
+import { encodeList } from "../../codec/encode-list.ts";
+import { contentTypeOf } from "../../codec/negotiate.ts";
+import { selectionOf } from "../../registry/selection.ts";
+import { readDeleteOptions } from "./delete-options.ts";
+import { negotiateFor, type VerbHandler } from "./endpoint.ts";
+import { readPage } from "./list.ts";
+import { parseListOptions } from "./list-options.ts";
+import { writeContext } from "./write-reply.ts";
+
+/** DELETE of a collection: lists, deletes one after another, answers with the list. Not atomic, as upstream. */
+export const deleteCollection: VerbHandler = async (call) => {
+  const { exchange, request, info, registry, parts } = call;
+  if (info.namespaced && request.namespace === "") throw status.methodNotAllowed();
+  const representation = negotiateFor(call, "list");
+  const listOptions = parseListOptions(request.query, false);
+  const options = await readDeleteOptions(call);
+  const selection = selectionOf(info, request.namespace, request.name, listOptions);
+  const page = await readPage(registry.cacher, parts.store, selection, listOptions);
+  const context = writeContext(call, options.dryRun, "");
+  for (const { key } of page.entries) {
+    if (exchange.request.signal.aborted) break;
+    const name = key.slice(key.lastIndexOf("/") + 1);
+    try {
+      await registry.delete(request.namespace, name, options, context);
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code !== 404) throw error;
+    }
+  }
+  const { entries, revision } = page;
+  return {
+    kind: "reply",
+    code: 200,
+    headers: [["content-type", contentTypeOf(representation, false)]],
+    body: encodeList({ entries, revision }, info, representation, parts.clock.nowMs()),
+  };
+};

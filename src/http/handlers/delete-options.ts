@@ -1,0 +1,79 @@
+import { type FieldError, fieldError } from "../../api/field-error.ts";
+import { isJsonObject, type JsonObject } from "../../api/json.ts";
+import { status } from "../../api/status.ts";
+import { decodeBody } from "../../codec/decode-body.ts";
+import { decodeMessage } from "../../codec/protobuf.ts";
+import type { DeleteOptions } from "../../registry/strategy.ts";
+import { DecodeTypeError, decodeTyped } from "../../schema/decode.ts";
+import { header } from "../exchange.ts";
+import { type Query, queryFlag, queryValue } from "../request-info.ts";
+import type { ResourceCall } from "./endpoint.ts";
+import { dryRunErrors } from "./write-options.ts";
+
+/**
+ * The options of a delete: from the body when there is one, and then from nowhere else; else from the query.
+ * @throws StatusError 400, 415, 422 (DeleteOptions)
+ */
+export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptions> {
+  const bytes = await call.exchange.request.body();
+  const values = bytes.length === 0 ? fromQuery(call.request.query) : fromBody(call, bytes);
+  const errors = optionErrors(values);
+  if (errors.length > 0) throw status.invalidOptions("DeleteOptions", errors);
+  const preconditions = (values["preconditions"] ?? {}) as { uid?: string; resourceVersion?: string };
+  return {
+    gracePeriodSeconds: values["gracePeriodSeconds"] as number | undefined,
+    propagationPolicy: values["propagationPolicy"] as DeleteOptions["propagationPolicy"],
+    orphanDependents: values["orphanDependents"] as boolean | undefined,
+    preconditions: { uid: preconditions.uid, resourceVersion: preconditions.resourceVersion },
+    dryRun: ((values["dryRun"] ?? []) as string[]).includes("All"),
+  };
+}
+
+function fromBody(call: ResourceCall, bytes: Uint8Array): JsonObject {
+  const { exchange, parts } = call;
+  const schema = parts.scheme.typeSchema("meta/v1.DeleteOptions");
+  const body = decodeBody(bytes, header(exchange.request, "content-type"), { strict: false, cbor: parts.cbor });
+  const value = body.kind === "protobuf" ? decodeMessage(schema, body.raw) : body.value;
+  if (!isJsonObject(value)) throw status.badRequest("DeleteOptions: expected an object");
+  const kind = value["kind"];
+  if (kind !== undefined && kind !== "" && kind !== "DeleteOptions") {
+    throw status.badRequest(`decoded object cannot be converted to DeleteOptions: kind ${JSON.stringify(kind)}`);
+  }
+  try {
+    return decodeTyped(schema, value, { kind: "DeleteOptions" }).object;
+  } catch (error) {
+    if (error instanceof DecodeTypeError) throw status.badRequest(error.message);
+    throw error;
+  }
+}
+
+function fromQuery(query: Query): JsonObject {
+  const values: JsonObject = {};
+  const grace = queryValue(query, "gracePeriodSeconds");
+  if (grace !== "") {
+    if (!/^-?[0-9]{1,15}$/.test(grace)) {
+      throw status.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
+    }
+    values["gracePeriodSeconds"] = Number(grace);
+  }
+  if (query.has("orphanDependents")) values["orphanDependents"] = queryFlag(query, "orphanDependents");
+  const policy = queryValue(query, "propagationPolicy");
+  if (policy !== "") values["propagationPolicy"] = policy;
+  if (query.has("dryRun")) values["dryRun"] = [...(query.get("dryRun") ?? [])];
+  return values;
+}
+
+function optionErrors(values: JsonObject): FieldError[] {
+  const errors = dryRunErrors((values["dryRun"] ?? []) as string[]);
+  const policy = values["propagationPolicy"];
+  if (policy !== undefined && values["orphanDependents"] !== undefined) {
+    const text = "orphanDependents and deletionPropagation cannot be both set";
+    errors.push(fieldError.invalid("propagationPolicy", policy, text));
+  }
+  if (policy !== undefined && !policies.includes(policy as string)) {
+    errors.push(fieldError.notSupported("propagationPolicy", policy, [...policies, "nil"]));
+  }
+  return errors;
+}
+
+const policies = ["Foreground", "Background", "Orphan"];

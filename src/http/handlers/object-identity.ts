@@ -1,0 +1,33 @@
+import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import type { ResourceCall } from "./endpoint.ts";
+
+/** Makes the body's namespace the URL's. @throws StatusError 400 when they differ */
+export function alignNamespace(call: ResourceCall, object: KubeObject): void {
+  const { info, request } = call;
+  if (!info.namespaced) {
+    delete object.metadata.namespace;
+    return;
+  }
+  const namespace = object.metadata.namespace ?? "";
+  if (namespace !== "" && namespace !== request.namespace) {
+    throw status.badRequest(
+      "the namespace of the provided object does not match the namespace sent on the request",
+    );
+  }
+  object.metadata.namespace = request.namespace;
+}
+
+/** @throws StatusError 400 when an update's body does not name the object of the URL */
+export function requireSameName(call: ResourceCall, object: KubeObject): void {
+  const { name: expected } = call.request;
+  const name = object.metadata.name ?? "";
+  if (name === "") {
+    throw status.badRequest(
+      `the name of the object (${expected} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (name !== expected) {
+    throw status.badRequest(`the name of the object (${name}) does not match the name on the URL (${expected})`);
+  }
+}

@@ -1,0 +1,92 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import { JsonSyntaxError, parseJson } from "../../codec/json.ts";
+import { applyJsonPatch } from "../../patch/json-patch.ts";
+import { applyMergePatch } from "../../patch/merge-patch.ts";
+import { type PatchType, parsePatchType } from "../../patch/patch-type.ts";
+import { applyStrategicMergePatch } from "../../patch/strategic-merge-patch.ts";
+import type { StructSchema } from "../../schema/schema.ts";
+import { fieldError } from "../../api/field-error.ts";
+import { header } from "../exchange.ts";
+import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
+import { typedObject } from "./object-body.ts";
+import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { objectReply, writeContext } from "./write-reply.ts";
+import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
+
+/** PATCH: the patch is applied to the newest state, again if another writer was faster, and stored as an update. */
+export const patch: VerbHandler = async (call) => {
+  const { exchange, request, info, registry, strategy } = call;
+  const representation = negotiateFor(call, "object");
+  const type = parsePatchType(header(exchange.request, "content-type") ?? "", { strategic: true });
+  const options = parseWriteOptions(request.query, "PatchOptions");
+  if (type === "apply") throw status.unsupportedMediaType(servedPatchTypes);
+  if (options.force) {
+    throw status.invalidOptions("PatchOptions", [
+      fieldError.forbidden("force", "may not be specified for non-apply patch"),
+    ]);
+  }
+  const { value, duplicates } = parsePatch(await exchange.request.body(), options);
+  const warnings = exchange.warnings.length;
+  const result = await registry.update(
+    request.namespace,
+    request.name,
+    (old) => {
+      exchange.warnings.length = warnings;
+      return patched(call, old, type, value, duplicates, options);
+    },
+    writeContext(call, options.dryRun, options.fieldManager),
+    { strategy, subresource: request.subresource, reapplies: true },
+  );
+  return objectReply(call, 200, result, representation);
+
+  function patched(
+    target: ResourceCall,
+    old: KubeObject,
+    patchType: PatchType,
+    document: JsonValue,
+    repeated: readonly string[],
+    { fieldValidation }: WriteOptions,
+  ): KubeObject {
+    const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.schema);
+    refuseTypeChange(merged, old);
+    const object = typedObject(target, merged, { gvk: info, schema: info.schema }, fieldValidation, repeated);
+    requireSameName(target, object);
+    alignNamespace(target, object);
+    return object;
+  }
+};
+
+const servedPatchTypes = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+];
+
+function parsePatch(bytes: Uint8Array, { fieldValidation }: WriteOptions): { value: JsonValue; duplicates: string[] } {
+  try {
+    return parseJson(bytes, { strict: fieldValidation !== "Ignore" });
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw status.badRequest(`error decoding patch: ${error.message}`);
+    throw error;
+  }
+}
+
+function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, schema: StructSchema): JsonObject {
+  const merged = type === "json" ? applyJsonPatch(old, document) : mergedBy(type, old, document, schema);
+  if (!isJsonObject(merged)) throw status.patchNotApplicable();
+  return merged;
+}
+
+function mergedBy(type: PatchType, old: JsonObject, document: JsonValue, schema: StructSchema): JsonValue {
+  if (!isJsonObject(document)) throw status.badRequest("error decoding patch: the patch is not a JSON object");
+  return type === "merge" ? applyMergePatch(old, document) : applyStrategicMergePatch(old, document, schema);
+}
+
+function refuseTypeChange(merged: JsonObject, old: KubeObject): void {
+  for (const name of ["kind", "apiVersion"] as const) {
+    if (merged[name] === undefined || merged[name] === old[name]) continue;
+    throw status.badRequest(`the ${name} of an object cannot be changed by a patch`);
+  }
+}

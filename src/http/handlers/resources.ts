@@ -1,0 +1,61 @@
+import { status } from "../../api/status.ts";
+import type { Exchange, Handler, HttpResponse } from "../exchange.ts";
+import type { ResourceRequest, Verb } from "../request-info.ts";
+import { create } from "./create.ts";
+import { remove } from "./delete.ts";
+import { deleteCollection } from "./delete-collection.ts";
+import type { HandlerParts, ResourceCall, VerbHandler } from "./endpoint.ts";
+import { get } from "./get.ts";
+import { list } from "./list.ts";
+import { patch } from "./patch.ts";
+import { update } from "./update.ts";
+import { watch } from "./watch.ts";
+
+/** One handler per verb; a verb without a line here does not compile. */
+const handlers = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: remove,
+  deletecollection: deleteCollection,
+  proxy: () => {
+    throw status.methodNotAllowed();
+  },
+} satisfies Record<Verb, VerbHandler>;
+
+/** Finds the resource of a request and hands it to its verb. */
+export function resourceHandler(parts: HandlerParts): Handler {
+  return async (exchange: Exchange): Promise<HttpResponse> => {
+    const { info: request } = exchange;
+    if (request.kind === "nonResource") throw status.pathNotFound();
+    return handlers[request.verb](findCall(exchange, request, parts));
+  };
+}
+
+/** @throws StatusError 404 for what is not served, 405 for a verb that the resource does not have */
+function findCall(exchange: Exchange, request: ResourceRequest, parts: HandlerParts): ResourceCall {
+  const { group, version, resource, subresource, verb } = request;
+  const info = parts.scheme.find(group, version, resource);
+  if (info === undefined) {
+    if (parts.scheme.serves(group, version)) throw status.resourceNotServed();
+    throw status.pathNotFound();
+  }
+  const registry = parts.registry(info);
+  const collectionVerb = verb === "list" || verb === "watch";
+  if (info.namespaced && request.namespace === "" && !collectionVerb) {
+    if (request.nameInPath) throw status.resourceNotServed();
+    throw status.methodNotAllowed();
+  }
+  if (!info.namespaced && request.namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
+  if (subresource === "") {
+    if (!info.verbs.includes(verb) || (verb === "create" && request.nameInPath)) throw status.methodNotAllowed();
+    return { exchange, request, info, registry, strategy: registry.strategy, parts };
+  }
+  const strategy = parts.subresource(info, subresource);
+  if (strategy === undefined) throw status.resourceNotServed();
+  if (!(info.subresources.get(subresource)?.verbs ?? []).includes(verb)) throw status.methodNotAllowed();
+  return { exchange, request, info, registry, strategy, parts };
+}

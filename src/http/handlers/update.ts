@@ -1,0 +1,28 @@
+import { cloneJson, type JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { negotiateFor, type VerbHandler } from "./endpoint.ts";
+import { readObjectBody } from "./object-body.ts";
+import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { objectReply, writeContext } from "./write-reply.ts";
+import { parseWriteOptions } from "./write-options.ts";
+
+/** PUT: replaces the object; on a missing one it creates, where the resource allows that. */
+export const update: VerbHandler = async (call) => {
+  const { request, info, registry, strategy } = call;
+  const representation = negotiateFor(call, "object");
+  const options = parseWriteOptions(request.query, "UpdateOptions");
+  const object = await readObjectBody(call, { gvk: info, schema: info.schema }, options.fieldValidation);
+  requireSameName(call, object);
+  alignNamespace(call, object);
+  const context = writeContext(call, options.dryRun, options.fieldManager);
+  if (strategy.allowCreateOnUpdate && registry.current(request.namespace, request.name) === undefined) {
+    const created = await registry.create(object, request.namespace, context);
+    return objectReply(call, 201, created, representation);
+  }
+  const copy = () => cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
+  const result = await registry.update(request.namespace, request.name, copy, context, {
+    strategy,
+    subresource: request.subresource,
+  });
+  return objectReply(call, 200, result, representation);
+};

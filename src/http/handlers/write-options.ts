@@ -1,0 +1,56 @@
+import { type FieldError, fieldError } from "../../api/field-error.ts";
+import { status } from "../../api/status.ts";
+import { type Query, queryFlag, queryValue } from "../request-info.ts";
+
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+/** Query parameters of create, update and patch, validated. */
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  /** Apply takes over fields of other managers. */
+  readonly force: boolean;
+}
+
+const fieldManagerBytesMax = 128;
+
+/** @throws StatusError 422 naming `kind` (CreateOptions, UpdateOptions, PatchOptions) */
+export function parseWriteOptions(query: Query, kind: "CreateOptions" | "UpdateOptions" | "PatchOptions"): WriteOptions {
+  const fieldManager = queryValue(query, "fieldManager");
+  const fieldValidation = queryValue(query, "fieldValidation");
+  const errors = [
+    ...dryRunErrors(query.get("dryRun") ?? []),
+    ...fieldManagerErrors(fieldManager),
+    ...fieldValidationErrors(fieldValidation),
+  ];
+  if (errors.length > 0) throw status.invalidOptions(kind, errors);
+  return {
+    dryRun: query.get("dryRun")?.includes("All") ?? false,
+    fieldManager,
+    fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as FieldValidation),
+    force: queryFlag(query, "force"),
+  };
+}
+
+/** `?dryRun` without a value is accepted and means a real request. */
+export function dryRunErrors(values: readonly string[]): FieldError[] {
+  const unknown = values.filter((value) => value !== "All" && value !== "");
+  return unknown.length === 0 ? [] : [fieldError.notSupported("dryRun", unknown, ["All"])];
+}
+
+function fieldManagerErrors(manager: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(manager) > fieldManagerBytesMax) {
+    errors.push(fieldError.tooLong("fieldManager", fieldManagerBytesMax));
+  }
+  if (/[\p{C}]/u.test(manager)) {
+    errors.push(fieldError.invalid("fieldManager", manager, "should only contain printable characters"));
+  }
+  return errors;
+}
+
+function fieldValidationErrors(value: string): FieldError[] {
+  const supported = ["", "Ignore", "Strict", "Warn"];
+  return supported.includes(value) ? [] : [fieldError.notSupported("fieldValidation", value, supported)];
+}

@@ -1,0 +1,36 @@
+import type { KubeObject } from "../../api/object-meta.ts";
+import { encodeDecoded, encodeObject } from "../../codec/encode-object.ts";
+import { contentTypeOf } from "../../codec/negotiate.ts";
+import { managerName } from "../../patch/managed-fields/manager-name.ts";
+import type { Representation } from "../../codec/representation.ts";
+import type { WriteContext } from "../../registry/registry.ts";
+import type { Entry } from "../../storage/store.ts";
+import { header, type HttpResponse } from "../exchange.ts";
+import { bytesReply, type ResourceCall } from "./endpoint.ts";
+
+/** What the registry has to know of the request besides the object. */
+export function writeContext(call: ResourceCall, dryRun: boolean, fieldManager: string): WriteContext {
+  const { exchange } = call;
+  return {
+    user: exchange.user,
+    manager: managerName(fieldManager, header(exchange.request, "user-agent")),
+    dryRun,
+    warn: (text) => exchange.warnings.push(text),
+  };
+}
+
+/** The object that a write answers with: the stored bytes where there are any. */
+export function objectReply(
+  call: ResourceCall,
+  code: number,
+  { entry, object }: { entry: Entry | undefined; object: KubeObject },
+  representation: Representation,
+): HttpResponse {
+  const { info, parts } = call;
+  const now = parts.clock.nowMs();
+  const body =
+    entry === undefined
+      ? encodeDecoded(object, info, representation, now)
+      : encodeObject(entry, info, representation, now);
+  return bytesReply(code, contentTypeOf(representation, false), body);
+}
