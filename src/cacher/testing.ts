@@ -105,11 +105,16 @@ export function bodyVersion(entry: Entry): string {
   return JSON.parse(new TextDecoder().decode(entry.body)).metadata.resourceVersion;
 }
 
+/** `a/x` is a pod; a name with a leading slash is a whole key. */
+function keyOf(name: string): Key {
+  return name.startsWith("/") ? name : registryPrefix + name;
+}
+
 let commands = 0;
 
 /** Writes an object with these labels; resolves with its revision. */
 export async function put(store: Store, name: string, labels?: Record<string, string>, pad = ""): Promise<Revision> {
-  const key: Key = registryPrefix + name;
+  const key = keyOf(name);
   const index: ObjectIndex = { apiVersion: "v1", uid: name, labels, fields: undefined };
   const body = proposedBody(labels, pad);
   const result = await store.commit({
@@ -124,7 +129,7 @@ export async function put(store: Store, name: string, labels?: Record<string, st
 
 /** Deletes an object; undefined when there is none. */
 export async function remove(store: Store, name: string): Promise<Revision | undefined> {
-  const key: Key = registryPrefix + name;
+  const key = keyOf(name);
   const current = store.get(key);
   if (current === undefined) return undefined;
   const last = proposedBody(current.index.labels, "");
