@@ -1,0 +1,92 @@
+/** Longest duration text that is read. */
+const maxDurationLength = 128;
+const maxNanos = 2n ** 63n - 1n;
+
+const nanosOf: ReadonlyMap<string, bigint> = new Map([
+  ["ns", 1n],
+  ["us", 1_000n],
+  ["µs", 1_000n],
+  ["μs", 1_000n],
+  ["ms", 1_000_000n],
+  ["s", 1_000_000_000n],
+  ["m", 60_000_000_000n],
+  ["h", 3_600_000_000_000n],
+]);
+const second = 1_000_000_000n;
+
+/**
+ * A Go duration such as `90m` in the form in which Go prints it (`1h30m0s`).
+ * @throws Error in Go's words
+ */
+export function normalizeDuration(text: string): string {
+  return formatDuration(parseDuration(text));
+}
+
+/** Nanoseconds of a Go duration. @throws Error in Go's words */
+export function parseDuration(text: string): bigint {
+  const invalid = () => new Error(`time: invalid duration ${JSON.stringify(text.slice(0, maxDurationLength))}`);
+  if (text.length > maxDurationLength) throw invalid();
+  const negative = text[0] === "-";
+  let at = negative || text[0] === "+" ? 1 : 0;
+  if (text.slice(at) === "0") return 0n;
+  if (at === text.length) throw invalid();
+  let nanos = 0n;
+  while (at < text.length) {
+    const whole = digitsFrom(text, at);
+    at += whole.length;
+    const hasPoint = text[at] === ".";
+    const fraction = hasPoint ? digitsFrom(text, at + 1) : "";
+    if (hasPoint) at += 1 + fraction.length;
+    if (whole === "" && fraction === "") throw invalid();
+    const unit = unitFrom(text, at);
+    if (unit === "") throw new Error(`time: missing unit in duration ${JSON.stringify(text)}`);
+    const perUnit = nanosOf.get(unit);
+    if (perUnit === undefined) {
+      throw new Error(`time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(text)}`);
+    }
+    at += unit.length;
+    nanos += (BigInt(whole + fraction) * perUnit) / 10n ** BigInt(fraction.length);
+    if (nanos > maxNanos) throw invalid();
+  }
+  return negative ? -nanos : nanos;
+}
+
+/** Go's print form: `1h30m0s`, `1.5s`, `200ms`, `0s`. */
+export function formatDuration(nanos: bigint): string {
+  if (nanos === 0n) return "0s";
+  const sign = nanos < 0n ? "-" : "";
+  const size = nanos < 0n ? -nanos : nanos;
+  if (size < 1_000n) return `${sign}${size}ns`;
+  if (size < 1_000_000n) return `${sign}${decimal(size, 1_000n)}µs`;
+  if (size < second) return `${sign}${decimal(size, 1_000_000n)}ms`;
+  const minutes = size / (60n * second);
+  const seconds = `${decimal(size % (60n * second), second)}s`;
+  if (minutes === 0n) return `${sign}${seconds}`;
+  const hours = minutes / 60n;
+  return hours === 0n ? `${sign}${minutes}m${seconds}` : `${sign}${hours}h${minutes % 60n}m${seconds}`;
+}
+
+function decimal(value: bigint, unit: bigint): string {
+  const whole = value / unit;
+  const rest = value % unit;
+  if (rest === 0n) return `${whole}`;
+  let digits = rest.toString().padStart(unit.toString().length - 1, "0");
+  while (digits.endsWith("0")) digits = digits.slice(0, -1);
+  return `${whole}.${digits}`;
+}
+
+function digitsFrom(text: string, start: number): string {
+  let at = start;
+  while (at < text.length && isDigit(text[at] as string)) at++;
+  return text.slice(start, at);
+}
+
+function unitFrom(text: string, start: number): string {
+  let at = start;
+  while (at < text.length && text[at] !== "." && !isDigit(text[at] as string)) at++;
+  return text.slice(start, at);
+}
+
+function isDigit(character: string): boolean {
+  return character >= "0" && character <= "9";
+}

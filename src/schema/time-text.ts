@@ -1,0 +1,104 @@
+/** Go's layouts, which its parse errors quote. */
+const secondsLayout = "2006-01-02T15:04:05Z07:00";
+const microsLayout = "2006-01-02T15:04:05.000000Z07:00";
+
+/** Zero of Go's time type: equals "not set" and is written as null. */
+const zeroSeconds = "0001-01-01T00:00:00Z";
+const zeroMicros = "0001-01-01T00:00:00.000000Z";
+
+/** Longest text that is looked at; a fraction of a second has at most nine digits that count. */
+const maxTimeLength = 64;
+
+interface ParsedTime {
+  /** Milliseconds since the epoch of the whole second. */
+  readonly secondMs: number;
+  /** Digits behind the decimal point, "" for none. */
+  readonly fraction: string;
+}
+
+/**
+ * RFC 3339 of any zone as UTC in whole seconds; a fraction is cut off. Undefined for the zero time.
+ * @throws Error in Go's words when the text is not a time
+ */
+export function normalizeTime(text: string): string | undefined {
+  const parsed = parseRfc3339(text);
+  if (parsed === undefined) throw parseError(text, secondsLayout);
+  const normal = `${new Date(parsed.secondMs).toISOString().slice(0, 19)}Z`;
+  return normal === zeroSeconds ? undefined : normal;
+}
+
+/**
+ * RFC 3339 with exactly six digits of fraction, as UTC. Undefined for the zero time.
+ * @throws Error in Go's words when the text is not such a time
+ */
+export function normalizeMicroTime(text: string): string | undefined {
+  const parsed = parseRfc3339(text);
+  if (parsed === undefined || parsed.fraction.length !== 6) throw parseError(text, microsLayout);
+  const normal = `${new Date(parsed.secondMs).toISOString().slice(0, 19)}.${parsed.fraction}Z`;
+  return normal === zeroMicros ? undefined : normal;
+}
+
+function parseError(text: string, layout: string): Error {
+  const shown = JSON.stringify(text.slice(0, maxTimeLength));
+  return new Error(
+    `parsing time ${shown} as ${JSON.stringify(layout)}: cannot parse ${shown} as ${JSON.stringify(layout)}`,
+  );
+}
+
+function parseRfc3339(text: string): ParsedTime | undefined {
+  if (text.length < 20 || text.length > maxTimeLength) return undefined;
+  if (text[4] !== "-" || text[7] !== "-" || text[10] !== "T" || text[13] !== ":" || text[16] !== ":") return undefined;
+  const year = digitsAt(text, 0, 4);
+  const month = digitsAt(text, 5, 2);
+  const day = digitsAt(text, 8, 2);
+  const hour = digitsAt(text, 11, 2);
+  const minute = digitsAt(text, 14, 2);
+  const second = digitsAt(text, 17, 2);
+  if (year < 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return undefined;
+
+  let at = 19;
+  if (text[at] === ".") {
+    at++;
+    while (isDigit(text.charCodeAt(at))) at++;
+    if (at === 20) return undefined;
+  }
+  const offsetMinutes = zoneAt(text, at);
+  if (offsetMinutes === undefined) return undefined;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  date.setUTCHours(hour, minute - offsetMinutes, second);
+  const isOutside = date.getUTCFullYear() < 0 || date.getUTCFullYear() > 9999;
+  return isOutside ? undefined : { secondMs: date.getTime(), fraction: text.slice(20, Math.max(20, at)) };
+}
+
+/** Minutes east of UTC of the `Z` or `+hh:mm` that must end the text. */
+function zoneAt(text: string, at: number): number | undefined {
+  if (text[at] === "Z") return at + 1 === text.length ? 0 : undefined;
+  if (at + 6 !== text.length || text[at + 3] !== ":") return undefined;
+  const hours = digitsAt(text, at + 1, 2);
+  const minutes = digitsAt(text, at + 4, 2);
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return undefined;
+  if (text[at] === "+") return hours * 60 + minutes;
+  return text[at] === "-" ? -(hours * 60 + minutes) : undefined;
+}
+
+/** The number that `length` digits spell, or -1. */
+function digitsAt(text: string, start: number, length: number): number {
+  let value = 0;
+  for (let at = start; at < start + length; at++) {
+    const code = text.charCodeAt(at);
+    if (!isDigit(code)) return -1;
+    value = value * 10 + code - 48;
+  }
+  return value;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
