@@ -1,4 +1,4 @@
-import { compareTexts, isSameManager, type ManagerEntry } from "./manager-entry.ts";
+import { compareTexts, isSameManager, ManagerEntry } from "./manager-entry.ts";
 
 export const updateManagersMax = 10;
 const ancientManager = "ancient-changes";
@@ -32,12 +32,7 @@ export function capManagers(entries: readonly ManagerEntry[]): readonly ManagerE
 }
 
 function mergeInto(older: ManagerEntry, newer: ManagerEntry): ManagerEntry {
-  return {
-    manager: ancientManager,
-    operation: "Update",
-    apiVersion: newer.apiVersion,
-    subresource: "",
-    time: newer.time,
-    set: older.set.union(newer.set),
-  };
+  const { apiVersion, time } = newer;
+  const identity = { manager: ancientManager, operation: "Update", apiVersion, subresource: "" } as const;
+  return new ManagerEntry(identity, time, older.set.union(newer.set));
 }

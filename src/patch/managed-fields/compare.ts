@@ -80,6 +80,8 @@ function compareItems(
   topology: Items,
   ignored: FieldSet | undefined,
 ): Comparison | undefined {
+  // Computing path elements costs far more than comparing, and most lists are as they were.
+  if (equalJson(old as JsonValue[], fresh as JsonValue[])) return undefined;
   const before = itemsByElement(old, topology);
   const after = itemsByElement(fresh, topology);
   const result = new ComparisonBuilder();

@@ -1,19 +1,78 @@
-import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { ManagedFieldsEntry } from "../../api/object-meta.ts";
-import { type FieldSet, parseFieldsV1 } from "./field-set.ts";
+import { emptyFieldSet, type FieldSet, parseFieldsV1 } from "./field-set.ts";
+import { fieldsCover, fieldsMeet } from "./fields-v1.ts";
 
-/** One entry of `metadata.managedFields`, decoded. */
-export interface ManagerEntry {
+/** Who wrote, as an entry of `metadata.managedFields` names it. */
+export interface ManagerIdentity {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
   readonly apiVersion: string;
   /** "" for the object itself. */
   readonly subresource: string;
+}
+
+/** One entry of `metadata.managedFields`. Its set is decoded on first use: most writes touch few of the entries. */
+export class ManagerEntry implements ManagerIdentity {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  readonly subresource: string;
   /** "" when the entry carries none. */
   readonly time: string;
-  readonly set: FieldSet;
-  /** The document that this entry was decoded from, to be written back as it is. Absent once anything changed. */
-  readonly source?: ManagedFieldsEntry;
+  #set: FieldSet | undefined;
+  readonly #source: ManagedFieldsEntry | undefined;
+
+  constructor(identity: ManagerIdentity, time: string, set: FieldSet | undefined, source?: ManagedFieldsEntry) {
+    this.manager = identity.manager;
+    this.operation = identity.operation;
+    this.apiVersion = identity.apiVersion;
+    this.subresource = identity.subresource;
+    this.time = time;
+    this.#set = set;
+    this.#source = source;
+  }
+
+  get set(): FieldSet {
+    this.#set ??= parseFieldsV1(this.#source?.fieldsV1) ?? emptyFieldSet;
+    return this.#set;
+  }
+
+  /** The entry whose fields are the ones given. */
+  with(set: FieldSet, time: string): ManagerEntry {
+    return new ManagerEntry(this, time, set);
+  }
+
+  /** Whether a path of `set` is in this entry. */
+  meets(set: FieldSet): boolean {
+    return this.#source === undefined ? !this.set.intersection(set).isEmpty : fieldsMeet(this.#source.fieldsV1, set);
+  }
+
+  /** Whether every path of `set` is in this entry. */
+  covers(set: FieldSet): boolean {
+    return this.#source === undefined ? this.set.union(set) === this.set : fieldsCover(this.#source.fieldsV1, set);
+  }
+
+  /** An entry that came from a document and was not changed is that document. */
+  encode(): ManagedFieldsEntry {
+    if (this.#source !== undefined) return this.#source;
+    return {
+      manager: this.manager,
+      operation: this.operation,
+      apiVersion: this.apiVersion,
+      ...(this.time === "" ? {} : { time: this.time }),
+      fieldsType: "FieldsV1",
+      fieldsV1: this.set.toFieldsV1(),
+      ...(this.subresource === "" ? {} : { subresource: this.subresource }),
+    } as ManagedFieldsEntry;
+  }
+}
+
+/** The entries of a stored object, which this server wrote itself. */
+export function storedManagers(entries: readonly ManagedFieldsEntry[]): ManagerEntry[] {
+  return entries.map(
+    (entry) => new ManagerEntry(identityOf(entry, entry.operation), entry.time ?? "", undefined, entry),
+  );
 }
 
 /** Undefined when any entry is malformed. */
@@ -34,15 +93,16 @@ function decodeEntry(entry: JsonValue): ManagerEntry | undefined {
   if (operation !== "Apply" && operation !== "Update") return undefined;
   if (fieldsType !== undefined && fieldsType !== "FieldsV1") return undefined;
   const set = parseFieldsV1(entry["fieldsV1"] ?? {});
-  if (set === undefined) return undefined;
+  // Written anew rather than as it came: the client's text need not be canonical.
+  return set && new ManagerEntry(identityOf(entry, operation), textOf(entry["time"]), set);
+}
+
+function identityOf(entry: JsonObject, operation: "Apply" | "Update"): ManagerIdentity {
   return {
     manager: textOf(entry["manager"]),
     operation,
     apiVersion: textOf(entry["apiVersion"]),
     subresource: textOf(entry["subresource"]),
-    time: textOf(entry["time"]),
-    set,
-    source: entry as unknown as ManagedFieldsEntry,
   };
 }
 
@@ -52,20 +112,7 @@ function textOf(value: JsonValue | undefined): string {
 
 /** In the order of the entries on the wire. */
 export function encodeManagedFields(entries: readonly ManagerEntry[]): ManagedFieldsEntry[] {
-  return [...entries].sort(compareEntries).map(encodeEntry);
-}
-
-function encodeEntry(entry: ManagerEntry): ManagedFieldsEntry {
-  if (entry.source !== undefined) return entry.source;
-  return {
-    manager: entry.manager,
-    operation: entry.operation,
-    apiVersion: entry.apiVersion,
-    ...(entry.time === "" ? {} : { time: entry.time }),
-    fieldsType: "FieldsV1",
-    fieldsV1: entry.set.toFieldsV1(),
-    ...(entry.subresource === "" ? {} : { subresource: entry.subresource }),
-  } as ManagedFieldsEntry;
+  return [...entries].sort(compareEntries).map((entry) => entry.encode());
 }
 
 function compareEntries(a: ManagerEntry, b: ManagerEntry): number {
@@ -83,7 +130,7 @@ export function compareTexts(a: string, b: string): number {
 }
 
 /** Whether both stand for the same writer. Appliers keep their entry across versions. */
-export function isSameManager(a: Omit<ManagerEntry, "set" | "time">, b: Omit<ManagerEntry, "set" | "time">): boolean {
+export function isSameManager(a: ManagerIdentity, b: ManagerIdentity): boolean {
   return (
     a.manager === b.manager &&
     a.operation === b.operation &&

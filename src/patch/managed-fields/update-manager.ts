@@ -4,7 +4,13 @@ import type { StructSchema } from "../../schema/schema.ts";
 import { capManagers } from "./cap-managers.ts";
 import { compareObjects } from "./compare.ts";
 import { FieldSet } from "./field-set.ts";
-import { decodeManagedFields, encodeManagedFields, isSameManager, type ManagerEntry } from "./manager-entry.ts";
+import {
+  decodeManagedFields,
+  encodeManagedFields,
+  isSameManager,
+  ManagerEntry,
+  storedManagers,
+} from "./manager-entry.ts";
 
 export interface UpdateWrite {
   /** The stored object; undefined when the write creates it. */
@@ -58,9 +64,8 @@ export function updateManagedFields(write: UpdateWrite): ManagedFieldsEntry[] | 
     ignoredOf(write.resetFields),
   );
   const taken = comparison.added.union(comparison.changed).difference(metadataItself);
-  if (taken.isEmpty && comparison.removed.isEmpty) return known.length === 0 ? undefined : [...known];
-  const entries = decodeManagedFields(known) ?? [];
-  const after = capManagers(changeHands(entries, { write, taken, removed: comparison.removed }));
+  if (taken.isEmpty && comparison.removed.isEmpty) return known.length === 0 ? undefined : encodeManagedFields(known);
+  const after = capManagers(changeHands(known, { write, taken, removed: comparison.removed }));
   return after.length === 0 ? undefined : encodeManagedFields(after);
 }
 
@@ -75,14 +80,16 @@ function ignoredOf(resetFields: FieldSet | undefined): FieldSet {
 }
 
 /** The entries before the write: those that the client sent, where it may and they make sense; else the stored ones. */
-function knownEntries(write: UpdateWrite): readonly ManagedFieldsEntry[] {
+function knownEntries(write: UpdateWrite): readonly ManagerEntry[] {
   if (write.old === undefined) return [];
   const stored = write.old.metadata.managedFields ?? [];
   const sent = write.new.metadata.managedFields as JsonValue | undefined;
-  if (write.subresource !== "" || !Array.isArray(sent) || sent.length === 0 || sent === stored) return stored;
-  if (isReset(sent)) return [];
-  if (equalJson(sent, stored as unknown as JsonValue[])) return stored;
-  return decodeManagedFields(sent) === undefined ? stored : (sent as unknown as ManagedFieldsEntry[]);
+  if (write.subresource === "" && Array.isArray(sent) && sent.length > 0 && sent !== stored) {
+    if (isReset(sent)) return [];
+    const decoded = equalJson(sent, stored) ? undefined : decodeManagedFields(sent);
+    if (decoded !== undefined) return decoded;
+  }
+  return storedManagers(stored);
 }
 
 /** One empty entry asks for a fresh start. An empty list does not: clients that know no managedFields send it. */
@@ -98,34 +105,25 @@ interface Change {
 }
 
 function changeHands(entries: readonly ManagerEntry[], { write, taken, removed }: Change): ManagerEntry[] {
-  const writer: ManagerEntry = {
-    manager: write.manager,
-    operation: "Update",
-    apiVersion: write.apiVersion,
-    subresource: write.subresource,
-    time: write.now,
-    set: taken,
-  };
+  const { manager, apiVersion, subresource, now } = write;
+  const writer = new ManagerEntry({ manager, operation: "Update", apiVersion, subresource }, now, taken);
   const after: ManagerEntry[] = [];
   let known = false;
   for (const entry of entries) {
     const isWriter = isSameManager(entry, writer);
     known ||= isWriter;
-    const left = isWriter ? entry.set.difference(removed).union(taken) : withoutTaken(entry.set, taken, removed);
-    if (left === entry.set) after.push(entry);
-    else if (!left.isEmpty) after.push(withSet(entry, left, isWriter ? write.now : entry.time));
+    const touched = isWriter ? !entry.covers(taken) : entry.meets(taken);
+    if (!touched && !entry.meets(removed)) {
+      after.push(entry);
+      continue;
+    }
+    const left = isWriter
+      ? entry.set.difference(removed).union(taken)
+      : entry.set.difference(taken).difference(removed);
+    if (!left.isEmpty) after.push(entry.with(left, isWriter ? now : entry.time));
   }
   if (!known && !taken.isEmpty) after.push(writer);
   return after;
-}
-
-function withoutTaken(set: FieldSet, taken: FieldSet, removed: FieldSet): FieldSet {
-  return set.difference(taken).difference(removed);
-}
-
-function withSet(entry: ManagerEntry, set: FieldSet, time: string): ManagerEntry {
-  const { manager, operation, apiVersion, subresource } = entry;
-  return { manager, operation, apiVersion, subresource, set, time };
 }
 
 /** `resetFields` of the usual kinds: writes of the object leave the status alone, writes of the status the rest. */
