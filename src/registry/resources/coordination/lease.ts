@@ -1,0 +1,10 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateLease } from "../../validation/lease.ts";
+
+export const leaseStrategy: Strategy = {
+  ...defaultStrategy,
+  allowCreateOnUpdate: true,
+  allowUnconditionalUpdate: false,
+  validate: validateLease,
+};

@@ -1,0 +1,9 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateConfigMap, validateConfigMapUpdate } from "../../validation/config-map.ts";
+
+export const configMapStrategy: Strategy = {
+  ...defaultStrategy,
+  validate: validateConfigMap,
+  validateUpdate: validateConfigMapUpdate,
+};

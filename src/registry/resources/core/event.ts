@@ -1,0 +1,5 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateEvent } from "../../validation/event.ts";
+
+export const eventStrategy: Strategy = { ...defaultStrategy, allowCreateOnUpdate: true, validate: validateEvent };

@@ -1,0 +1,30 @@
+import { compareQuantities } from "../../../api/quantity.ts";
+import type { KubeObject } from "../../../api/object-meta.ts";
+
+interface Container {
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+}
+const qosResources = ["cpu", "memory"];
+
+/** Guaranteed: every container limits what it requests. BestEffort: none asks for anything. Burstable: the rest. */
+export function qosClassOf(pod: KubeObject): "Guaranteed" | "Burstable" | "BestEffort" {
+  const spec = (pod["spec"] ?? {}) as { containers?: Container[]; initContainers?: Container[] };
+  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  const asks = containers.some(({ resources = {} }) =>
+    qosResources.some((name) => isPositive(resources.requests?.[name]) || isPositive(resources.limits?.[name])),
+  );
+  if (!asks) return "BestEffort";
+  return containers.every(isGuaranteed) ? "Guaranteed" : "Burstable";
+}
+
+function isGuaranteed({ resources = {} }: Container): boolean {
+  return qosResources.every((name) => {
+    const limit = resources.limits?.[name];
+    if (!isPositive(limit)) return false;
+    return compareQuantities(resources.requests?.[name] ?? limit, limit) === 0;
+  });
+}
+
+function isPositive(quantity: string | undefined): quantity is string {
+  return quantity !== undefined && compareQuantities(quantity, "0") > 0;
+}
