@@ -1,0 +1,105 @@
+import { Elysia } from "elysia";
+import { status } from "../api/status.ts";
+import type { Exchange, Handler, HttpResponse, IncomingRequest } from "./exchange.ts";
+import { buildChain, type ChainOptions } from "./filters/chain.ts";
+
+/** Some paths and who serves them. A path that ends in `/*` stands for everything below it. */
+export interface AppPlugin {
+  readonly name: string;
+  /** Asked for every request, because types come and go. */
+  readonly paths: readonly string[];
+  readonly handle: Handler;
+}
+
+export interface AppOptions {
+  readonly chain: ChainOptions;
+  /** `/livez`, `/readyz`, `/healthz` and what is below them. */
+  readonly health: Handler;
+  readonly metrics: Handler;
+  readonly version: Handler;
+  /** Every resource request. */
+  readonly resources: Handler;
+  /** Discovery, OpenAPI and the like. */
+  readonly plugins?: readonly AppPlugin[] | undefined;
+  /** Answers the paths that nobody serves, by default 404 as text. */
+  readonly notFound?: Handler | undefined;
+}
+
+/**
+ * The whole server as a function of a request: the filters, then one Elysia application of named plugins.
+ * Elysia never sees the client's path: its URL parser would normalise it, and route another path than was authorized.
+ * The plugin is chosen from RequestInfo, and Elysia is asked for that plugin's own fixed path.
+ */
+export function buildApp(options: AppOptions): (request: IncomingRequest) => Promise<HttpResponse> {
+  const plugins: readonly AppPlugin[] = [
+    {
+      name: "health",
+      paths: ["livez", "readyz", "healthz"].flatMap((name) => [`/${name}`, `/${name}/*`]),
+      handle: options.health,
+    },
+    { name: "metrics", paths: ["/metrics"], handle: options.metrics },
+    { name: "version", paths: ["/version"], handle: options.version },
+    ...(options.plugins ?? []),
+  ];
+  const app = new Elysia({ name: "quorate" });
+  for (const { name, handle } of plugins) app.use(carrier(name, handle));
+  app.use(carrier(resourcePlugin, options.resources));
+  app.use(carrier(notFoundPlugin, options.notFound ?? pathNotFound));
+
+  return buildChain(options.chain, async (exchange) => {
+    const request = new Request(urlOf(choosePlugin(plugins, exchange)));
+    exchanges.set(request, exchange);
+    const response = (await app.handle(request)) as CarryingResponse;
+    const carried = response[outcome];
+    if (carried === undefined) throw new Error(`the application answered ${response.status} by itself`);
+    if ("error" in carried) throw carried.error;
+    return carried.response;
+  });
+}
+
+const resourcePlugin = "resources";
+const notFoundPlugin = "not-found";
+
+/** What a plugin's handler did, carried through Elysia untouched: it never reads a body and never renders an error. */
+const outcome = Symbol("outcome");
+type Outcome = { readonly response: HttpResponse } | { readonly error: unknown };
+interface CarryingResponse extends Response {
+  [outcome]?: Outcome;
+}
+const exchanges = new WeakMap<Request, Exchange>();
+
+/** The handler as a named Elysia plugin. Only `request` is taken from the context: anything more makes Elysia parse it. */
+function carrier(name: string, handle: Handler) {
+  return new Elysia({ name }).all(`/${name}`, ({ request }) => carry(handle, request), { parse: "none" });
+}
+
+async function carry(handle: Handler, request: Request): Promise<Response> {
+  const response: CarryingResponse = new Response(null);
+  try {
+    const exchange = exchanges.get(request);
+    if (exchange === undefined) throw new Error("a request without an exchange");
+    response[outcome] = { response: await handle(exchange) };
+  } catch (error) {
+    response[outcome] = { error };
+  }
+  return response;
+}
+
+/** The authority is fixed: Elysia finds the path by counting from the start of the URL. */
+function urlOf(plugin: string): string {
+  return `http://kube-apiserver/${plugin}`;
+}
+
+function choosePlugin(plugins: readonly AppPlugin[], { info }: Exchange): string {
+  if (info.kind === "resource") return resourcePlugin;
+  const found = plugins.find(({ paths }) => paths.some((path) => matches(path, info.path)));
+  return found?.name ?? notFoundPlugin;
+}
+
+function matches(pattern: string, path: string): boolean {
+  return pattern.endsWith("/*")
+    ? path.startsWith(pattern.slice(0, -1)) && path.length >= pattern.length
+    : pattern === path;
+}
+
+const pathNotFound: Handler = () => Promise.reject(status.pathNotFound());

@@ -1,0 +1,118 @@
+import type { Clock } from "../api/clock.ts";
+import { status } from "../api/status.ts";
+import { textReply } from "./error-response.ts";
+import type { Exchange, Handler } from "./exchange.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+
+export type HealthEndpoint = "livez" | "readyz" | "healthz";
+export const healthEndpoints: readonly HealthEndpoint[] = ["livez", "readyz", "healthz"];
+
+/** A check that takes longer has failed. */
+const checkTimeoutMs = 5_000;
+
+export interface HealthCheck {
+  /** Unique; may contain slashes: `poststarthook/rbac/bootstrap-roles`. */
+  readonly name: string;
+  readonly endpoints: readonly HealthEndpoint[];
+  /** Throws when it fails. */
+  check(): Promise<void> | void;
+  /** Part of the start: livez takes it for healthy until it passes or the grace period is over. */
+  readonly startup?: boolean;
+}
+
+export interface HealthOptions {
+  readonly clock: Clock;
+  readonly checks: readonly HealthCheck[];
+  /** Milliseconds from now on in which livez is patient with startup checks. */
+  readonly livezGracePeriodMs?: number | undefined;
+  readonly onFailure?: ((endpoint: HealthEndpoint, check: string, error: unknown) => void) | undefined;
+}
+
+/** readyz fails as soon as the server is going down. */
+export function shutdownCheck(lifecycle: Lifecycle): HealthCheck {
+  return {
+    name: "shutdown",
+    endpoints: ["readyz"],
+    check() {
+      if (lifecycle.phase !== "serving") throw new Error("process is shutting down");
+    },
+  };
+}
+
+export const pingCheck: HealthCheck = { name: "ping", endpoints: healthEndpoints, check() {} };
+
+/** `/livez`, `/readyz`, `/healthz` and the single checks below them. Reasons of failures stay with `onFailure`. */
+export function healthHandler(options: HealthOptions): Handler {
+  const startedMs = options.clock.nowMs();
+  const graceMs = options.livezGracePeriodMs ?? 0;
+  const passed = new Set<HealthCheck>();
+
+  const run = async (endpoint: HealthEndpoint, check: HealthCheck): Promise<Error | undefined> => {
+    try {
+      await withTimeout(options.clock, check);
+      passed.add(check);
+      return undefined;
+    } catch (error) {
+      const inGrace = options.clock.nowMs() - startedMs < graceMs;
+      if (endpoint === "livez" && check.startup === true && inGrace && !passed.has(check)) return undefined;
+      options.onFailure?.(endpoint, check.name, error);
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  };
+
+  return async ({ info }: Exchange) => {
+    const [endpoint, name] = splitPath(info.path);
+    const checks = options.checks.filter(({ endpoints }) => endpoints.includes(endpoint));
+    if (name !== undefined) {
+      const check = checks.find((candidate) => candidate.name === name);
+      if (check === undefined) throw status.pathNotFound();
+      const error = await run(endpoint, check);
+      return error === undefined ? textReply(200, "ok") : textReply(500, `internal server error: ${error.message}\n`);
+    }
+    const excluded = new Set(info.query.get("exclude"));
+    const results = await Promise.all(
+      checks.map(async (check) => ({
+        name: check.name,
+        excluded: excluded.has(check.name),
+        error: excluded.has(check.name) ? undefined : await run(endpoint, check),
+      })),
+    );
+    const healthy = results.every(({ error }) => error === undefined);
+    if (healthy && !info.query.has("verbose")) return textReply(200, "ok");
+    const unknown = [...excluded].filter((wanted) => !checks.some((check) => check.name === wanted));
+    // The specification ends every success with "healthz", whatever the endpoint.
+    const last = healthy ? "healthz check passed" : `${endpoint} check failed`;
+    const lines = [...results.map(lineOf), ...warningOf(unknown), last];
+    return textReply(healthy ? 200 : 500, `${lines.join("\n")}\n`);
+  };
+}
+
+function splitPath(path: string): [endpoint: HealthEndpoint, check: string | undefined] {
+  const [, first = "", ...rest] = path.split("/");
+  const endpoint = healthEndpoints.find((candidate) => candidate === first);
+  if (endpoint === undefined) throw status.pathNotFound();
+  return [endpoint, rest.length === 0 ? undefined : rest.join("/")];
+}
+
+function lineOf({ name, excluded, error }: { name: string; excluded: boolean; error: Error | undefined }): string {
+  if (excluded) return `[+]${name} excluded: ok`;
+  return error === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
+}
+
+function warningOf(unknown: readonly string[]): string[] {
+  if (unknown.length === 0) return [];
+  const names = unknown.map((name) => JSON.stringify(name)).join(", ");
+  return [`warn: some health checks cannot be excluded: no matches for ${names}`];
+}
+
+async function withTimeout(clock: Clock, { check }: HealthCheck): Promise<void> {
+  const outcome = check();
+  if (!(outcome instanceof Promise)) return;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = clock.after(checkTimeoutMs, () => reject(new Error("the check takes too long")));
+  try {
+    await Promise.race([outcome, promise]);
+  } finally {
+    timer[Symbol.dispose]();
+  }
+}

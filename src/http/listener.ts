@@ -1,0 +1,169 @@
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
+import type { HttpResponse, IncomingRequest } from "./exchange.ts";
+import { Connection } from "./listener/connection.ts";
+import { createHttp1 } from "./listener/http1.ts";
+import { serveHttp2 } from "./listener/http2.ts";
+import { defaultLimits, type ListenerLimits } from "./listener/limits.ts";
+import { judgePeer } from "./listener/peer-certificate.ts";
+import type { Serving } from "./listener/serving.ts";
+import type { StreamSink } from "./listener/stream-sink.ts";
+
+export type { ListenerLimits } from "./listener/limits.ts";
+
+/** PEM texts. `ca`: who may sign client certificates; empty means that none is asked for. */
+export interface ListenerTls {
+  readonly key: string;
+  readonly cert: string;
+  readonly ca: readonly string[];
+}
+
+export interface ListenerOptions {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly tls: ListenerTls;
+  readonly handle: (request: IncomingRequest) => Promise<HttpResponse>;
+  readonly limits?: Partial<ListenerLimits> | undefined;
+  /** Called with what went wrong on our side; a client that goes away is not such a thing. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+  /** Takes over the socket of an HTTP/1.1 upgrade. It has to authenticate and authorize the request itself. */
+  readonly upgrade?: ((request: IncomingRequest, socket: Duplex, head: Buffer) => void) | undefined;
+}
+
+export interface Listener {
+  readonly port: number;
+  readonly address: string;
+  readonly connections: number;
+  /** New connections use the new certificates; open ones live on. */
+  reload(tls: ListenerTls): void;
+  /** Accepts no more connections, sends clients elsewhere and asks streams to end. Running requests go on. */
+  drain(): void;
+  /** Drains, waits up to `graceMs` for running requests, then cuts off what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** TLS 1.2 suites without CBC; those of TLS 1.3 are all good. */
+const ciphers = [
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+].join(":");
+
+const sweepIntervalMsMax = 1_000;
+const keepAliveMs = 30_000;
+
+/**
+ * Listens for HTTP/2 and HTTP/1.1 over TLS on one port. Clients without a certificate, and with a bad one, connect:
+ * authentication answers them. node and Bun enforce no timeout on such sockets, so all of them are kept here.
+ */
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const limits: ListenerLimits = { ...defaultLimits, ...options.limits };
+  const onError = options.onError ?? (() => {});
+  const connections = new Set<Connection>();
+  const sinks = new Set<StreamSink>();
+  let draining = false;
+  const serving: Serving = {
+    limits,
+    sinks,
+    get draining() {
+      return draining;
+    },
+    handle: options.handle,
+    onError,
+    upgrade: options.upgrade,
+  };
+  const http1 = createHttp1(serving);
+  const bySocket = new WeakMap<TLSSocket, Connection>();
+
+  const accept = (socket: TLSSocket): Connection => {
+    const connection = new Connection(socket, limits.handshakeTimeoutMs);
+    bySocket.set(socket, connection);
+    connections.add(connection);
+    socket.once("close", () => connections.delete(connection));
+    socket.on("error", () => socket.destroy());
+    return connection;
+  };
+
+  const server = createServer(tlsOptions(options.tls), (socket) => {
+    const connection = bySocket.get(socket) ?? accept(socket);
+    if (socket.destroyed) return;
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, keepAliveMs);
+    connection.peer = judgePeer(socket);
+    if (socket.alpnProtocol === "h2") serveHttp2(connection, serving);
+    else http1.serve(connection);
+    if (draining) connection.finish();
+  });
+  server.on("connection", (socket) => {
+    if (connections.size >= limits.connections) socket.destroy();
+    else accept(socket as TLSSocket);
+  });
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen({ host: options.host, port: options.port }, resolve);
+  await listening;
+  server.off("error", reject);
+  server.on("error", onError);
+
+  const sweeper = setInterval(() => sweep(connections), sweepInterval(limits));
+  sweeper.unref();
+  const bound = server.address() as AddressInfo;
+
+  const drain = () => {
+    if (draining) return;
+    draining = true;
+    server.close();
+    for (const connection of connections) connection.finish();
+    for (const sink of sinks) sink.end();
+  };
+
+  return {
+    port: bound.port,
+    address: bound.address,
+    get connections() {
+      return connections.size;
+    },
+    reload: (tls) => server.setSecureContext(tlsOptions(tls)),
+    drain,
+    async close(graceMs) {
+      drain();
+      const end = performance.now() + graceMs;
+      while (connections.size > 0 && performance.now() < end) await Bun.sleep(Math.min(10, graceMs));
+      clearInterval(sweeper);
+      for (const { socket } of connections) socket.destroy();
+      connections.clear();
+    },
+  };
+}
+
+function tlsOptions({ key, cert, ca }: ListenerTls): TlsOptions {
+  return {
+    key,
+    cert,
+    ca: [...ca],
+    requestCert: ca.length > 0,
+    rejectUnauthorized: false,
+    ALPNProtocols: ["h2", "http/1.1"],
+    minVersion: "TLSv1.2",
+    ciphers,
+  };
+}
+
+function sweep(connections: ReadonlySet<Connection>): void {
+  const now = performance.now();
+  for (const { deadlineMs, socket } of connections) if (deadlineMs <= now) socket.destroy();
+}
+
+function sweepInterval({ handshakeTimeoutMs, headersTimeoutMs, idleTimeoutMs, lingerMs }: ListenerLimits): number {
+  return Math.min(
+    sweepIntervalMsMax,
+    Math.max(5, Math.min(handshakeTimeoutMs, headersTimeoutMs, idleTimeoutMs, lingerMs) / 4),
+  );
+}

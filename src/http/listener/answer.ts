@@ -1,0 +1,26 @@
+import { errorReply, faultError, isAnswer } from "../error-response.ts";
+import type { HttpResponse } from "../exchange.ts";
+import { withHeaders } from "../with-headers.ts";
+import { checkHead } from "./check-head.ts";
+import type { ReceivedRequest } from "./received-request.ts";
+import type { Serving } from "./serving.ts";
+
+/** The response to a request, whatever happens. A connection that sent a head of two meanings is not used again. */
+export async function answer(request: ReceivedRequest, serving: Serving): Promise<HttpResponse> {
+  try {
+    checkHead(request);
+  } catch (error) {
+    return withHeaders(rendered(error, serving), [["connection", "close"]]);
+  }
+  try {
+    return await serving.handle(request);
+  } catch (error) {
+    return rendered(error, serving);
+  }
+}
+
+function rendered(error: unknown, serving: Serving): HttpResponse {
+  if (isAnswer(error)) return errorReply(error);
+  serving.onError(error);
+  return errorReply(faultError("-"));
+}

@@ -1,0 +1,145 @@
+import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { TLSSocket } from "node:tls";
+import type { Reply, StreamReply } from "../exchange.ts";
+import { answer } from "./answer.ts";
+import type { Connection } from "./connection.ts";
+import { ReceivedRequest, type RequestHead } from "./received-request.ts";
+import { hasNoBody, headerFields, knownLength, type Serving } from "./serving.ts";
+import { StreamSink } from "./stream-sink.ts";
+import { writeBody } from "./write-body.ts";
+
+const streamWindowBytes = 1024 * 1024;
+const connectionWindowBytes = 4 * 1024 * 1024;
+const endStreamFlag = 1;
+const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
+
+/** Serves HTTP/2 on a connection whose TLS handshake is done. */
+export function serveHttp2(connection: Connection, serving: Serving): void {
+  const { limits } = serving;
+  connection.expect(limits.idleTimeoutMs);
+  const session = performServerHandshake(connection.socket, {
+    settings: {
+      maxConcurrentStreams: limits.streams,
+      initialWindowSize: streamWindowBytes,
+      maxHeaderListSize: limits.headerBytes,
+    },
+  });
+  session.setLocalWindowSize(connectionWindowBytes);
+  session.on("error", () => connection.socket.destroy());
+  session.on("close", () => connection.socket.destroy());
+  connection.finish = () => session.close();
+  session.on("stream", (stream, headers, flags, rawHeaders) => {
+    connection.begin();
+    stream.on("error", () => {});
+    stream.once("close", () => connection.end(limits.idleTimeoutMs));
+    const head = headOf(headers, rawHeaders as unknown as readonly string[], connection);
+    const hasBody = (flags & endStreamFlag) === 0;
+    serve(stream, new ReceivedRequest(head, hasBody ? stream : undefined, limits), session, serving).catch((error) => {
+      serving.onError(error);
+      stream.close(NGHTTP2_INTERNAL_ERROR);
+    });
+  });
+}
+
+/** In node since 20.12 and in Bun, but not in the type definitions of either. */
+const { performServerHandshake } = http2 as unknown as {
+  performServerHandshake(socket: TLSSocket, options: http2.ServerOptions): ServerHttp2Session;
+};
+
+function headOf(headers: IncomingHttpHeaders, raw: readonly string[], connection: Connection): RequestHead {
+  const list: [string, string][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at] as string;
+    const value = raw[at + 1] as string;
+    if (name.charCodeAt(0) !== 0x3a) list.push([name, value]);
+    else if (name === ":authority") list.push(["host", value]);
+  }
+  return {
+    method: headers[":method"] ?? "",
+    rawPath: headers[":path"] ?? "",
+    headers: list,
+    peer: connection.peer,
+    remoteAddress: connection.remoteAddress,
+    httpVersion: "2",
+  };
+}
+
+async function serve(
+  stream: ServerHttp2Stream,
+  request: ReceivedRequest,
+  session: ServerHttp2Session,
+  serving: Serving,
+): Promise<void> {
+  let finished = false;
+  stream.once("close", () => {
+    if (!finished) request.abort(new Error("the client is gone"));
+  });
+  const response = await answer(request, serving);
+  finished = response.kind === "reply";
+  if (stream.destroyed || stream.closed) {
+    if (response.kind === "stream") await runUnheard(response, stream);
+    return;
+  }
+  const { fields, close } = headerFields(response.headers);
+  const code = response.code;
+  if (close) stream.once("close", () => session.close());
+  if (response.kind === "stream") {
+    stream.respond({ ":status": code, ...fields });
+    return request.method === "HEAD" ? runUnheard(response, stream.end()) : runStream(response, stream, serving);
+  }
+  await sendReply(response, fields, stream, request, serving);
+  lingerForBody(stream, serving);
+}
+
+async function sendReply(
+  { code, body }: Reply,
+  fields: Record<string, string | string[]>,
+  stream: ServerHttp2Stream,
+  request: ReceivedRequest,
+  serving: Serving,
+): Promise<void> {
+  const length = knownLength(body);
+  const head = { ":status": code, ...fields };
+  if (length !== undefined && !hasNoBody(code)) Object.assign(head, { "content-length": String(length) });
+  if (request.method === "HEAD" || length === 0 || hasNoBody(code)) {
+    stream.respond(head, { endStream: true });
+    return;
+  }
+  stream.respond(head);
+  if (body instanceof Uint8Array && body.byteLength <= stream.writableHighWaterMark) {
+    stream.end(body);
+    return;
+  }
+  await writeBody(stream, body, serving.limits.writeStallTimeoutMs);
+  stream.end();
+}
+
+/** A client that still uploads after its answer is read for a while, so that it sees the answer, then cut off. */
+function lingerForBody(stream: ServerHttp2Stream, { limits }: Serving): void {
+  if (stream.readableEnded || stream.destroyed) return;
+  stream.resume();
+  const timer = setTimeout(() => stream.close(NGHTTP2_NO_ERROR), limits.lingerMs);
+  stream.once("close", () => clearTimeout(timer));
+}
+
+async function runStream(response: StreamReply, stream: ServerHttp2Stream, serving: Serving): Promise<void> {
+  const sink = new StreamSink(stream);
+  serving.sinks.add(sink);
+  if (serving.draining) sink.end();
+  try {
+    await response.run(sink);
+    if (!stream.destroyed) stream.end();
+  } catch (error) {
+    serving.onError(error);
+    if (!stream.destroyed) stream.close(NGHTTP2_INTERNAL_ERROR);
+  } finally {
+    serving.sinks.delete(sink);
+  }
+}
+
+/** Lets a stream's writer end when there is nobody to write to, so that it can give back what it holds. */
+async function runUnheard(response: StreamReply, target: ServerHttp2Stream): Promise<void> {
+  const sink = new StreamSink(target);
+  sink.close();
+  await response.run(sink);
+}

@@ -1,0 +1,107 @@
+import type { Readable } from "node:stream";
+import { StatusError, status } from "../../api/status.ts";
+import { type HeaderList, headerValues, type IncomingRequest, type PeerCertificate } from "../exchange.ts";
+import type { ListenerLimits } from "./limits.ts";
+
+export interface RequestHead {
+  readonly method: string;
+  readonly rawPath: string;
+  readonly headers: HeaderList;
+  readonly peer: PeerCertificate;
+  readonly remoteAddress: string;
+  readonly httpVersion: "1.1" | "2";
+}
+
+const emptyBody = new Uint8Array();
+
+/** A request as the listener received it; the body is read when asked for. */
+export class ReceivedRequest implements IncomingRequest {
+  readonly method: string;
+  readonly rawPath: string;
+  readonly headers: HeaderList;
+  readonly peer: PeerCertificate;
+  readonly remoteAddress: string;
+  readonly httpVersion: "1.1" | "2";
+  readonly #source: Readable | undefined;
+  readonly #limits: ListenerLimits;
+  #controller: AbortController | undefined;
+  #abortReason: Error | undefined;
+
+  /** @param source the stream of the body; undefined when there is none */
+  constructor(head: RequestHead, source: Readable | undefined, limits: ListenerLimits) {
+    this.method = head.method;
+    this.rawPath = head.rawPath;
+    this.headers = head.headers;
+    this.peer = head.peer;
+    this.remoteAddress = head.remoteAddress;
+    this.httpVersion = head.httpVersion;
+    this.#source = source;
+    this.#limits = limits;
+  }
+
+  /** Made on first use: most requests need none. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#abortReason ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  async body(): Promise<Uint8Array> {
+    const encoding = headerValues(this, "content-encoding").join(",").trim().toLowerCase();
+    if (encoding !== "" && encoding !== "identity") throw encodedBody(encoding);
+    const limit = this.#limits.bodyBytes;
+    const declared = Number(headerValues(this, "content-length")[0] ?? 0);
+    if (declared > limit) throw status.requestEntityTooLarge(limit);
+    return this.#source === undefined ? emptyBody : this.#read(this.#source, limit);
+  }
+
+  #read(source: Readable, limit: number): Promise<Uint8Array> {
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const fail = (error: Error) => {
+      source.removeAllListeners("data");
+      source.resume();
+      reject(error);
+    };
+    const onAbort = () => fail(this.#abortReason ?? clientGone());
+    const timer = setTimeout(() => fail(bodyTimeout()), this.#limits.bodyTimeoutMs);
+    this.signal.addEventListener("abort", onAbort, { once: true });
+    source.on("data", (chunk: Buffer) => {
+      bytes += chunk.byteLength;
+      if (bytes > limit) fail(status.requestEntityTooLarge(limit));
+      else chunks.push(chunk);
+    });
+    source.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    source.once("error", () => fail(clientGone()));
+    source.once("close", () => fail(clientGone()));
+    if (this.signal.aborted) onAbort();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.signal.removeEventListener("abort", onAbort);
+    });
+  }
+}
+
+export function clientGone(): StatusError {
+  return status.badRequest("the request ended before its body was complete");
+}
+
+function bodyTimeout(): StatusError {
+  const { status: value } = status.badRequest("the request body did not arrive in time");
+  return new StatusError({ ...value, reason: "RequestTimeout", code: 408 });
+}
+
+function encodedBody(encoding: string): StatusError {
+  const { status: value } = status.badRequest(
+    `request bodies may not have a content encoding, got ${JSON.stringify(encoding)}`,
+  );
+  return new StatusError({ ...value, reason: "UnsupportedMediaType", code: 415 });
+}

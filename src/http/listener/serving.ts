@@ -1,0 +1,45 @@
+import type { Duplex } from "node:stream";
+import type { HeaderList, HttpResponse, IncomingRequest, Reply } from "../exchange.ts";
+import type { ListenerLimits } from "./limits.ts";
+import type { StreamSink } from "./stream-sink.ts";
+
+/** What the two protocols need of the listener. */
+export interface Serving {
+  readonly limits: ListenerLimits;
+  readonly sinks: Set<StreamSink>;
+  readonly draining: boolean;
+  handle(request: IncomingRequest): Promise<HttpResponse>;
+  onError(error: unknown): void;
+  readonly upgrade: ((request: IncomingRequest, socket: Duplex, head: Buffer) => void) | undefined;
+}
+
+/** Header fields as node takes them, repeated ones as lists; `connection` is told apart, because HTTP/2 has no such field. */
+export function headerFields(list: HeaderList): { fields: Record<string, string | string[]>; close: boolean } {
+  const fields: Record<string, string | string[]> = {};
+  let close = false;
+  for (const [name, value] of list) {
+    if (name === "connection") {
+      close ||= value === "close";
+      continue;
+    }
+    const before = fields[name];
+    if (before === undefined) fields[name] = value;
+    else if (typeof before === "string") fields[name] = [before, value];
+    else before.push(value);
+  }
+  return { fields, close };
+}
+
+/** Size of a body that is at hand; undefined for one that is made while it is written. */
+export function knownLength(body: Reply["body"]): number | undefined {
+  if (body instanceof Uint8Array) return body.byteLength;
+  if (!Array.isArray(body)) return undefined;
+  let bytes = 0;
+  for (const chunk of body as readonly Uint8Array[]) bytes += chunk.byteLength;
+  return bytes;
+}
+
+/** Responses with these codes have no body and no length. */
+export function hasNoBody(code: number): boolean {
+  return code === 204 || code === 304 || code < 200;
+}

@@ -1,0 +1,59 @@
+import type { Writable } from "node:stream";
+import type { ByteSink } from "../exchange.ts";
+
+/** The body of a streamed response. `end` asks its writer to finish: the server is draining. */
+export class StreamSink implements ByteSink {
+  readonly #target: Writable;
+  readonly #controller = new AbortController();
+  #closed = false;
+  #full = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(target: Writable) {
+    this.#target = target;
+    target.on("drain", () => {
+      this.#full = false;
+      this.#wake();
+    });
+    target.once("close", () => this.close());
+    if (target.destroyed) this.close();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get backlogBytes(): number {
+    return this.#closed ? 0 : this.#target.writableLength;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    if (this.#closed || this.#target.destroyed) return true;
+    this.#full = !this.#target.write(chunk);
+    return !this.#full;
+  }
+
+  drained(): Promise<void> {
+    if (this.#closed || !this.#full) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The server is draining: the writer should finish; what it still writes goes out. */
+  end(): void {
+    this.#controller.abort();
+  }
+
+  /** Nothing goes out any more. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#controller.abort();
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -1,0 +1,58 @@
+import type { Writable } from "node:stream";
+import type { Reply } from "../exchange.ts";
+
+/** Small chunks are joined up to this size, because every write costs a TLS record and a system call. */
+export const slabBytesMax = 256 * 1024;
+/** Chunks from this size on are written as they are. */
+const largeChunkBytes = 64 * 1024;
+
+/** Writes the body in order, waiting whenever the client does not keep up. Rejects when the client is gone or stalls. */
+export async function writeBody(target: Writable, body: Reply["body"], stallTimeoutMs: number): Promise<void> {
+  const chunks = body instanceof Uint8Array ? [body] : (body as Iterable<Uint8Array> | AsyncIterable<Uint8Array>);
+  let slab: Uint8Array[] = [];
+  let slabBytes = 0;
+  const write = async (bytes: Uint8Array) => {
+    if (target.destroyed) throw new Error("the client is gone");
+    if (!target.write(bytes)) await waitForDrain(target, stallTimeoutMs);
+  };
+  const flush = async () => {
+    if (slabBytes === 0) return;
+    const bytes = slab.length === 1 ? (slab[0] as Uint8Array) : Buffer.concat(slab, slabBytes);
+    slab = [];
+    slabBytes = 0;
+    await write(bytes);
+  };
+  const add = async (chunk: Uint8Array) => {
+    if (slabBytes + chunk.byteLength > slabBytesMax || chunk.byteLength >= largeChunkBytes) await flush();
+    if (chunk.byteLength >= largeChunkBytes) return write(chunk);
+    slab.push(chunk);
+    slabBytes += chunk.byteLength;
+  };
+  if (Symbol.asyncIterator in chunks) for await (const chunk of chunks) await add(chunk);
+  else {
+    for (const chunk of chunks) {
+      const isLarge = chunk.byteLength >= largeChunkBytes || slabBytes + chunk.byteLength > slabBytesMax;
+      if (isLarge) await add(chunk);
+      else {
+        slab.push(chunk);
+        slabBytes += chunk.byteLength;
+      }
+    }
+  }
+  await flush();
+}
+
+/** Resolves when the backlog is written; rejects when the target closes or takes nothing for so long. */
+function waitForDrain(target: Writable, stallTimeoutMs: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onClose = () => reject(new Error("the client is gone"));
+  const timer = setTimeout(() => reject(new Error("the client does not read its response")), stallTimeoutMs);
+  target.once("drain", resolve);
+  target.once("close", onClose);
+  if (target.destroyed) onClose();
+  return promise.finally(() => {
+    clearTimeout(timer);
+    target.off("drain", resolve);
+    target.off("close", onClose);
+  });
+}
