@@ -53,8 +53,8 @@ export function stringifyJson(value: JsonValue, indent = 0): string {
 
 /** Keeps a byte order mark, so that it is refused. */
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
-/** What JSON.parse reads differently: long integers, numbers out of range, escaped surrogates. */
-const needsOwnParser = /\d{16}|\d[eE][+-]?\d{3}|\\u[dD]/;
+/** What JSON.parse reads differently: long integers, escaped surrogates, numbers out of range. */
+const needsOwnParser = /\d{16}|\\u[dD]|(?:^|[:,[\s])-?\d[\d.]*[eE]\+?\d{3}/;
 const escapedByGo = /[<>&\u2028\u2029]/;
 const escapedByGoAll = /[<>&\u2028\u2029]/g;
 
