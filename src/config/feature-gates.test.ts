@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { resolveFeatureGates } from "./feature-gates.ts";
+import { StartupError } from "./startup-error.ts";
+
+const resolve = (asked: Record<string, boolean> = {}) => resolveFeatureGates(new Map(Object.entries(asked)));
+
+test.each([
+  ["CBORServingAndStorage", false],
+  ["WatchList", true],
+  ["APIResponseCompression", true],
+  ["APIListChunking", true],
+  ["ListFromCacheSnapshot", true],
+  ["AllowUnsafeMalformedObjectDeletion", false],
+  ["AuthorizeWithSelectors", false],
+  ["DeclarativeValidation", true],
+  ["DeclarativeValidationTakeover", false],
+  ["DryRun", true],
+  ["ServerSideFieldValidation", true],
+  ["ServerSideApply", true],
+])("the gate %s is %p by default", (name, on) => expect(resolve().enabled(name)).toBe(on));
+
+test("a named gate takes the value asked for", () => {
+  expect(resolve({ CBORServingAndStorage: true }).enabled("CBORServingAndStorage")).toBe(true);
+  expect(resolve({ WatchList: false }).enabled("WatchList")).toBe(false);
+});
+
+test("AllAlpha and AllBeta set what is not named itself", () => {
+  const gates = resolve({ CBORServingAndStorage: false, AllAlpha: true, AllBeta: false, WatchList: true });
+  expect(gates.enabled("AllowUnsafeMalformedObjectDeletion")).toBe(true);
+  expect(gates.enabled("CBORServingAndStorage")).toBe(false);
+  expect(gates.enabled("APIResponseCompression")).toBe(false);
+  expect(gates.enabled("WatchList")).toBe(true);
+  expect(gates.enabled("ServerSideApply")).toBe(true);
+});
+
+test("takeover is off when declarative validation is off", () => {
+  const gates = resolve({ DeclarativeValidation: false, DeclarativeValidationTakeover: true });
+  expect(gates.enabled("DeclarativeValidationTakeover")).toBe(false);
+});
+
+test("an unknown gate is refused by name", () => {
+  expect(() => resolve({ Nonsense: true })).toThrow(StartupError);
+  expect(() => resolve({ Nonsense: true })).toThrow(/unknown feature gate "Nonsense"/);
+  expect(() => resolve({ toString: true })).toThrow(StartupError);
+});
+
+test("a locked gate may be named but not changed", () => {
+  expect(resolve({ ServerSideApply: true }).enabled("ServerSideApply")).toBe(true);
+  expect(() => resolve({ ServerSideApply: false })).toThrow(/locked to true/);
+});
+
+test("every gate is listed once, in order of name", () => {
+  const names = resolve()
+    .list()
+    .map((gate) => gate.name);
+  expect(names).toEqual([...new Set(names)].sort());
+  expect(names.length).toBeGreaterThan(100);
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import { flagNames, flags, optionName } from "./flags.ts";
+import { parseFlag } from "./parse-flag.ts";
+import { resolveOptions } from "./server-options.ts";
+import { StartupError } from "./startup-error.ts";
+
+describe("resolveOptions()", () => {
+  test("fills in the defaults", () => {
+    const config = resolveOptions({}, { XDG_DATA_HOME: "/data" });
+    expect(config).toMatchObject({
+      bindAddress: "127.0.0.1",
+      securePort: 6443,
+      dataDir: "/data/quorate",
+      kubeconfig: "/data/quorate/kubeconfig",
+      inMemory: false,
+      anonymousAuth: true,
+      authorizationMode: ["AlwaysAllow"],
+      historyRetentionDurationMs: 300_000,
+      requestTimeoutMs: 60_000,
+      minRequestTimeoutMs: 1_800_000,
+      maxRequestsInflight: 400,
+      maxMutatingRequestsInflight: 200,
+      eventTtlMs: 3_600_000,
+      verbosity: 0,
+    });
+  });
+
+  test("ignores a relative XDG_DATA_HOME", () => {
+    expect(resolveOptions({}, { XDG_DATA_HOME: "data" }).dataDir).toMatch(/\/\.local\/share\/quorate$/);
+  });
+
+  test("has no data directory and no kubeconfig file in memory", () => {
+    expect(resolveOptions({ inMemory: true, dataDir: "/data" })).toMatchObject({
+      dataDir: undefined,
+      kubeconfig: undefined,
+    });
+    expect(resolveOptions({ inMemory: true, kubeconfig: "/tmp/k" }).kubeconfig).toBe("/tmp/k");
+  });
+
+  test.each([
+    [{ tlsCertFile: "/a" }, /belong together/],
+    [{ securePort: 65_536 }, /--secure-port: 65536 is not between 0 and 65535/],
+    [{ securePort: Number.NaN }, /--secure-port/],
+    [{ requestTimeoutMs: -1 }, /--request-timeout/],
+    [{ dataDir: "" }, /--data-dir: the value is empty/],
+    [{ authorizationMode: ["Nobody"] }, /"Nobody" is not one of AlwaysAllow, AlwaysDeny/],
+    [{ authorizationMode: ["AlwaysDeny", "AlwaysDeny"] }, /named twice/],
+    [{ authorizationMode: [] }, /--authorization-mode/],
+    [{ featureGates: { Nonsense: true } }, /unknown feature gate/],
+    [{ runtimeConfig: { nonsense: true } }, /--runtime-config/],
+  ])("refuses %p", (options, message) => {
+    expect(() => resolveOptions(options, {})).toThrow(StartupError);
+    expect(() => resolveOptions(options, {})).toThrow(message);
+  });
+});
+
+describe("parseFlag()", () => {
+  test.each([
+    ["secure-port", "0", 0],
+    ["secure-port", "65535", 65_535],
+    ["in-memory", "true", true],
+    ["in-memory", "FALSE", false],
+    ["request-timeout", "1m30s", 90_000],
+    ["min-request-timeout", "30", 30_000],
+    ["authorization-mode", "AlwaysDeny,AlwaysAllow", ["AlwaysDeny", "AlwaysAllow"]],
+    ["feature-gates", "A=true,B=false", { A: true, B: false }],
+    ["runtime-config", "v1,a.dev/v1=false", { v1: true, "a.dev/v1": false }],
+    ["data-dir", "/x", "/x"],
+  ] as const)("reads --%s %s", (name, text, value) => {
+    expect(parseFlag(name, flags[name], text, undefined)).toEqual(value as never);
+  });
+
+  test.each([
+    ["secure-port", "65536"],
+    ["secure-port", "-1"],
+    ["secure-port", "0x10"],
+    ["secure-port", ""],
+    ["in-memory", "maybe"],
+    ["request-timeout", "5"],
+    ["request-timeout", "-5s"],
+    ["authorization-mode", "RBAC"],
+    ["feature-gates", "A"],
+    ["feature-gates", "A=maybe"],
+    ["feature-gates", "=true"],
+    ["data-dir", ""],
+  ] as const)("refuses --%s %p and names the flag", (name, text) => {
+    expect(() => parseFlag(name, flags[name], text, undefined)).toThrow(`--${name}: `);
+  });
+
+  test("merges repeated switches, later ones win", () => {
+    const first = parseFlag("feature-gates", flags["feature-gates"], "A=true,B=true", undefined);
+    expect(parseFlag("feature-gates", flags["feature-gates"], "B=false,__proto__=true", first)).toEqual(
+      Object.fromEntries([
+        ["A", true],
+        ["B", false],
+        ["__proto__", true],
+      ]),
+    );
+  });
+});
+
+test("every flag has its own option name", () => {
+  expect(new Set(flagNames.map(optionName)).size).toBe(flagNames.length);
+  expect(optionName("min-request-timeout")).toBe("minRequestTimeoutMs");
+  expect(optionName("max-mutating-requests-inflight")).toBe("maxMutatingRequestsInflight");
+  expect(optionName("v")).toBe("verbosity");
+});

@@ -1,0 +1,201 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer, connect } from "node:tls";
+import type { Clock } from "../api/clock.ts";
+import { leafLifetimeMs, openCertificates, servingNames } from "./certificates.ts";
+import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
+import { renewCertificates } from "./renewal.ts";
+
+const scratch = await mkdtemp(join(tmpdir(), "quorate-pki-"));
+afterAll(() => rm(scratch, { recursive: true }));
+const nowMs = Date.now();
+const dayMs = 86_400_000;
+const inMemory = { directory: undefined, bindAddress: "127.0.0.1" };
+const shared = await openCertificates({ ...inMemory, nowMs });
+
+describe("a new set of certificates", () => {
+  test("has a serving certificate for all names of the server, for servers only", () => {
+    const serving = new X509Certificate(shared.serving.certificate);
+    const { dnsNames, ipAddresses } = servingNames("127.0.0.1");
+    expect(dnsNames).toContain("kubernetes.default.svc.cluster.local");
+    for (const name of dnsNames) expect(serving.checkHost(name)).toBe(name);
+    for (const address of ipAddresses) expect(serving.checkIP(address)).toBeDefined();
+    expect(serving.checkHost("elsewhere")).toBeUndefined();
+    expect(serving.ca).toBe(false);
+    expect(serving.keyUsage).toEqual(["1.3.6.1.5.5.7.3.1"]);
+  });
+
+  test("has an administrator's client certificate in system:masters", () => {
+    const admin = new X509Certificate(shared.admin.certificate);
+    expect(admin.subject.split("\n").sort()).toEqual(["CN=kubernetes-admin", "O=system:masters"]);
+    expect(admin.keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
+  });
+
+  test("hangs together by signatures and names", () => {
+    const authority = new X509Certificate(shared.authority.certificate);
+    expect(authority.ca).toBe(true);
+    for (const pair of [shared.serving, shared.admin]) {
+      const leaf = new X509Certificate(pair.certificate);
+      expect(leaf.checkIssued(authority)).toBe(true);
+      expect(leaf.verify(authority.publicKey)).toBe(true);
+    }
+  });
+
+  test("is accepted by TLS on both sides", async () => {
+    const tls = { ca: shared.authority.certificate, requestCert: true, rejectUnauthorized: true };
+    const { resolve, promise } = Promise.withResolvers<boolean>();
+    const server = createServer({ ...tls, cert: shared.serving.certificate, key: shared.serving.key }, (socket) => {
+      resolve(socket.authorized);
+      socket.end();
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as { port: number };
+    const client = connect({ ...tls, port, host: "127.0.0.1", cert: shared.admin.certificate, key: shared.admin.key });
+    client.on("error", () => resolve(false));
+    expect(await promise).toBe(true);
+    client.destroy();
+    server.close();
+  });
+});
+
+test("names of a wildcard address do not include it, and a host name is one of them", () => {
+  expect(servingNames("0.0.0.0").ipAddresses).toEqual(["127.0.0.1", "::1"]);
+  expect(servingNames("10.1.2.3").ipAddresses).toContain("10.1.2.3");
+  expect(servingNames("box.example").dnsNames).toContain("box.example");
+});
+
+describe("certificates on disk", () => {
+  test("are the same at the next start, and readable by their owner only", async () => {
+    const directory = join(scratch, "kept");
+    const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    expect(await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs })).toEqual(first);
+    expect((await readdir(directory)).sort()).toEqual(
+      ["admin.crt", "admin.key", "ca.crt", "ca.key", "serving.crt", "serving.key", "token"].sort(),
+    );
+    for (const name of await readdir(directory)) expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  });
+
+  test("for another address only change the serving certificate", async () => {
+    const directory = join(scratch, "moved");
+    const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    const moved = await openCertificates({ directory, bindAddress: "10.1.2.3", nowMs });
+    expect(moved.serving).not.toEqual(first.serving);
+    expect(moved).toEqual({ ...first, serving: moved.serving });
+  });
+
+  test("past two thirds of their life are made anew under the same authority", async () => {
+    const directory = join(scratch, "old");
+    const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    const soon = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs: nowMs + leafLifetimeMs / 2 });
+    expect(soon).toEqual(first);
+    const later = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs: nowMs + 0.7 * leafLifetimeMs });
+    expect(later.serving).not.toEqual(first.serving);
+    expect(later.admin).not.toEqual(first.admin);
+    expect(later.authority).toEqual(first.authority);
+    expect(later.token).toBe(first.token);
+  });
+
+  test("an authority grown old keeps its key, so that it is still trusted", async () => {
+    const directory = join(scratch, "authority");
+    const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    const later = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs: nowMs + 3_000 * dayMs });
+    expect(later.authority.certificate).not.toBe(first.authority.certificate);
+    expect(later.authority.key).toBe(first.authority.key);
+    expect(
+      new X509Certificate(later.serving.certificate).verify(new X509Certificate(first.authority.certificate).publicKey),
+    ).toBe(true);
+  });
+
+  test("a key that others can read is refused", async () => {
+    const directory = join(scratch, "open");
+    await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    await chmod(join(directory, "ca.key"), 0o644);
+    await expect(openCertificates({ directory, bindAddress: "127.0.0.1", nowMs })).rejects.toThrow(
+      /can be read by others/,
+    );
+  });
+
+  test("a certificate file with garbage is made anew, a key file with garbage is named", async () => {
+    const directory = join(scratch, "garbage");
+    const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    await writeFile(join(directory, "serving.crt"), "garbage");
+    const mended = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    expect(mended.serving).not.toEqual(first.serving);
+    await writeFile(join(directory, "ca.key"), "garbage");
+    await expect(openCertificates({ directory, bindAddress: "127.0.0.1", nowMs })).rejects.toThrow(
+      /ca\.key cannot be used as a key/,
+    );
+  });
+});
+
+test("renewal hands over a new set once it is due, and keeps quiet before", async () => {
+  let tick = () => {};
+  let now = nowMs;
+  const clock: Clock = {
+    nowMs: () => now,
+    after: () => ({ [Symbol.dispose]: () => {} }),
+    every: (_, run) => {
+      tick = run;
+      return { [Symbol.dispose]: () => {} };
+    },
+  };
+  const renewed = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  using _ = renewCertificates({
+    clock,
+    certificates: inMemory,
+    current: shared,
+    onRenewed: (certificates) => {
+      seen.push(certificates.serving.certificate);
+      expect(certificates.token).toBe(shared.token);
+      expect(certificates.authority).toEqual(shared.authority);
+      renewed.resolve();
+    },
+    onError: renewed.reject,
+  });
+  tick();
+  await Bun.sleep(5);
+  expect(seen).toEqual([]);
+  now += 0.7 * leafLifetimeMs;
+  tick();
+  await renewed.promise;
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).not.toBe(shared.serving.certificate);
+});
+
+describe("the kubeconfig", () => {
+  const contents = {
+    server: "https://127.0.0.1:6443",
+    authority: shared.authority.certificate,
+    admin: shared.admin,
+    token: shared.token,
+  };
+
+  test("has a current context with the certificate and another one with the token", () => {
+    const config = Bun.YAML.parse(renderKubeconfig(contents)) as Record<string, any>;
+    expect(config["current-context"]).toBe("quorate");
+    expect(config.clusters[0].cluster.server).toBe("https://127.0.0.1:6443");
+    expect(Buffer.from(config.clusters[0].cluster["certificate-authority-data"], "base64").toString()).toBe(
+      shared.authority.certificate,
+    );
+    expect(Buffer.from(config.users[0].user["client-key-data"], "base64").toString()).toBe(shared.admin.key);
+    expect(config.users[1].user.token).toBe(shared.token);
+    expect(config.contexts.map((context: { name: string }) => context.name)).toEqual(["quorate", "quorate-token"]);
+  });
+
+  test("replaces its own file and leaves another's alone", async () => {
+    const path = join(scratch, "deep", "kubeconfig");
+    await writeKubeconfig(path, renderKubeconfig(contents));
+    await writeKubeconfig(path, renderKubeconfig({ ...contents, server: "https://127.0.0.1:1" }));
+    expect(await readFile(path, "utf8")).toContain("https://127.0.0.1:1");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const foreign = join(scratch, "foreign");
+    await writeFile(foreign, "apiVersion: v1\nkind: Config\n");
+    await expect(writeKubeconfig(foreign, renderKubeconfig(contents))).rejects.toThrow(/was not written by quorate/);
+    expect(await readFile(foreign, "utf8")).toBe("apiVersion: v1\nkind: Config\n");
+  });
+});
