@@ -7,7 +7,9 @@ import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import { type Status, StatusError, status } from "../api/status.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { Cacher } from "../cacher/cacher.ts";
-import { decodeEntry } from "../code./encode-for-store.ts";
+import { decodeEntry } from "../codec/stored-object.ts";
+import { FieldSet } from "../patch/managed-fields/field-set.ts";
+import { fieldElement } from "../patch/managed-fields/path-element.ts";
 import { updateManagedFields } from "../patch/managed-fields/update-manager.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { decodeTyped } from "../schema/decode.ts";
@@ -373,7 +375,6 @@ export class Registry {
     resetFields: readonly string[],
   ): void {
     const { info, clock } = this.#parts;
-    void resetFields;
     const entries = updateManagedFields({
       old,
       new: object,
@@ -382,6 +383,7 @@ export class Registry {
       apiVersion: apiVersionOf(info),
       subresource,
       now: formatTime(clock.nowMs()),
+      resetFields: resetSetOf(resetFields),
     });
     if (entries === undefined || entries.length === 0) delete object.metadata.managedFields;
     else object.metadata.managedFields = entries;
@@ -449,6 +451,19 @@ export class Registry {
       warn: context.warn,
     };
   }
+}
+
+const resetSets = new Map<string, FieldSet>();
+
+/** The set of a Strategy's reset fields; there are as many as there are different Strategies. */
+function resetSetOf(fields: readonly string[]): FieldSet {
+  const key = fields.join();
+  let set = resetSets.get(key);
+  if (set === undefined) {
+    set = FieldSet.of(...fields.map((name) => [fieldElement(name)]));
+    resetSets.set(key, set);
+  }
+  return set;
 }
 
 const systemFields = [

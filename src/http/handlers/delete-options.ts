@@ -2,12 +2,14 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
-import { decodeMessage } from "../../codec/protobuf.ts";
+import { decodeMessage, ProtobufDecodeError } from "../../codec/protobuf.ts";
+import type { StructSchema } from "../../schema/schema.ts";
 import type { DeleteOptions } from "../../registry/strategy.ts";
-import { DecodeTypeError, decodeTyped } from "../../schema/decode.ts";
+import { decodeTyped } from "../../schema/decode.ts";
+import { DecodeTypeError } from "../../schema/decode-error.ts";
 import { header } from "../exchange.ts";
 import { type Query, queryFlag, queryValue } from "../request-info.ts";
-import type { ResourceCall } from "./endpoint.ts";
+import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
 import { dryRunErrors } from "./write-options.ts";
 
 /**
@@ -32,8 +34,12 @@ export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptio
 function fromBody(call: ResourceCall, bytes: Uint8Array): JsonObject {
   const { exchange, parts } = call;
   const schema = parts.scheme.typeSchema("meta/v1.DeleteOptions");
-  const body = decodeBody(bytes, header(exchange.request, "content-type"), { strict: false, cbor: parts.cbor });
-  const value = body.kind === "protobuf" ? decodeMessage(schema, body.raw) : body.value;
+  const body = decodeBody(bytes, header(exchange.request, "content-type"), {
+    strict: false,
+    accepted: bodyMediaTypes,
+    cbor: parts.cbor,
+  });
+  const value = body.kind === "protobuf" ? decodeOptionsMessage(schema, body.envelope.raw) : body.value;
   if (!isJsonObject(value)) throw status.badRequest("DeleteOptions: expected an object");
   const kind = value["kind"];
   if (kind !== undefined && kind !== "" && kind !== "DeleteOptions") {
@@ -43,6 +49,15 @@ function fromBody(call: ResourceCall, bytes: Uint8Array): JsonObject {
     return decodeTyped(schema, value, { kind: "DeleteOptions" }).object;
   } catch (error) {
     if (error instanceof DecodeTypeError) throw status.badRequest(error.message);
+    throw error;
+  }
+}
+
+function decodeOptionsMessage(schema: StructSchema, raw: Uint8Array): JsonObject {
+  try {
+    return decodeMessage(schema, raw);
+  } catch (error) {
+    if (error instanceof ProtobufDecodeError) throw status.badRequest(error.message);
     throw error;
   }
 }

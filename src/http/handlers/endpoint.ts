@@ -1,7 +1,7 @@
 import type { Clock } from "../../api/clock.ts";
 import { status } from "../../api/status.ts";
 import { negotiate, type NegotiateOptions } from "../../codec/negotiate.ts";
-import type { Representation } from "../../codec/representation.ts";
+import type { MediaType, Representation } from "../../codec/representation.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { ResourceInfo } from "../../scheme/resource.ts";
@@ -35,6 +35,14 @@ export interface ResourceCall {
   readonly strategy: Strategy;
   readonly parts: HandlerParts;
 }
+
+/** What bodies of built-in kinds may be written in, in the order in which a 415 lists it. */
+export const bodyMediaTypes: readonly MediaType[] = [
+  "application/json",
+  "application/yaml",
+  "application/vnd.kubernetes.protobuf",
+  "application/cbor",
+];
 
 export type VerbHandler = (call: ResourceCall) => Promise<HttpResponse>;
 

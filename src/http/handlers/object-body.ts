@@ -3,11 +3,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
-import { decodeMessage } from "../../codec/protobuf.ts";
-import { DecodeTypeError, decodeTyped } from "../../schema/decode.ts";
+import { decodeMessage, ProtobufDecodeError } from "../../codec/protobuf.ts";
+import { decodeTyped } from "../../schema/decode.ts";
+import { DecodeTypeError } from "../../schema/decode-error.ts";
 import type { StructSchema } from "../../schema/schema.ts";
 import { header } from "../exchange.ts";
-import type { ResourceCall } from "./endpoint.ts";
+import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
 import type { FieldValidation } from "./write-options.ts";
 
 /** The kind that a body has to be of, and how to read it. */
@@ -30,11 +31,14 @@ export async function readObjectBody(
   const bytes = await exchange.request.body();
   const body = decodeBody(bytes, header(exchange.request, "content-type"), {
     strict: fieldValidation !== "Ignore",
+    accepted: bodyMediaTypes,
     cbor: parts.cbor,
+    expectedKind: expected.gvk.kind,
   });
   if (body.kind === "protobuf") {
-    refuseOtherType({ apiVersion: body.apiVersion, kind: body.typeKind }, expected.gvk);
-    const value = orBadRequest(expected.gvk, () => decodeMessage(expected.schema, body.raw));
+    const { apiVersion, kind, raw } = body.envelope;
+    refuseOtherType({ apiVersion, kind }, expected.gvk);
+    const value = orBadRequest(expected.gvk, () => decodeMessage(expected.schema, raw));
     return typedObject(call, value, expected, "Ignore", []);
   }
   if (!isJsonObject(body.value)) throw badType(expected.gvk, "json: cannot unmarshal into Go value of a struct");
@@ -74,8 +78,8 @@ function orBadRequest<T>(gvk: GroupVersionKind, decode: () => T): T {
   try {
     return decode();
   } catch (error) {
-    if (error instanceof DecodeTypeError || (error as Error).name === "ProtobufDecodeError") {
-      throw badType(gvk, (error as Error).message);
+    if (error instanceof DecodeTypeError || error instanceof ProtobufDecodeError) {
+      throw badType(gvk, error.message);
     }
     throw error;
   }

@@ -1,4 +1,5 @@
 import { status } from "../../api/status.ts";
+import type { Scheme } from "../../scheme/scheme.ts";
 import type { Exchange, Handler, HttpResponse } from "../exchange.ts";
 import type { ResourceRequest, Verb } from "../request-info.ts";
 import { create } from "./create.ts";
@@ -26,6 +27,10 @@ const handlers = {
   },
 } satisfies Record<Verb, VerbHandler>;
 
+function serves(scheme: Scheme, group: string, version: string): boolean {
+  return scheme.groups().some((served) => served.group === group && served.versions.includes(version));
+}
+
 /** Finds the resource of a request and hands it to its verb. */
 export function resourceHandler(parts: HandlerParts): Handler {
   return async (exchange: Exchange): Promise<HttpResponse> => {
@@ -40,7 +45,7 @@ function findCall(exchange: Exchange, request: ResourceRequest, parts: HandlerPa
   const { group, version, resource, subresource, verb } = request;
   const info = parts.scheme.find(group, version, resource);
   if (info === undefined) {
-    if (parts.scheme.serves(group, version)) throw status.resourceNotServed();
+    if (serves(parts.scheme, group, version)) throw status.resourceNotServed();
     throw status.pathNotFound();
   }
   const registry = parts.registry(info);

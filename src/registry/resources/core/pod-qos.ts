@@ -1,4 +1,4 @@
-import { compareQuantities } from "../../../api/quantity.ts";
+import { compareQuantities, parseQuantity } from "../../../api/quantity.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 
 interface Container {
@@ -21,10 +21,14 @@ function isGuaranteed({ resources = {} }: Container): boolean {
   return qosResources.every((name) => {
     const limit = resources.limits?.[name];
     if (!isPositive(limit)) return false;
-    return compareQuantities(resources.requests?.[name] ?? limit, limit) === 0;
+    return compareTexts(resources.requests?.[name] ?? limit, limit) === 0;
   });
 }
 
 function isPositive(quantity: string | undefined): quantity is string {
-  return quantity !== undefined && compareQuantities(quantity, "0") > 0;
+  return quantity !== undefined && compareTexts(quantity, "0") > 0;
+}
+
+function compareTexts(a: string, b: string): number {
+  return compareQuantities(parseQuantity(a), parseQuantity(b));
 }

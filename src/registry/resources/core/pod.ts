@@ -6,7 +6,7 @@ import { qosClassOf } from "./pod-qos.ts";
 
 interface Pod extends KubeObject {
   spec?: { nodeName?: string; terminationGracePeriodSeconds?: number; containers?: never[] };
-  status?: { phase?: string };
+  status?: { phase?: string; qosClass?: string };
 }
 
 const gracePeriodSecondsDefault = 30;
@@ -17,7 +17,7 @@ export const podStrategy: Strategy = {
   generationFields: ["spec"],
   resetFields: ["status"],
   prepareForCreate(object: Pod) {
-    object["status"] = { phase: "Pending", qosClass: qosClassOf(object) };
+    object.status = { phase: "Pending", qosClass: qosClassOf(object) };
   },
   validate: validatePod,
   validateUpdate: validatePodUpdate,

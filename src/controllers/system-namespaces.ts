@@ -1,0 +1,39 @@
+import type { Clock } from "../api/clock.ts";
+import { StatusError } from "../api/status.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import type { Registry } from "../registry/registry.ts";
+
+const systemNamespaces = ["kube-system", "kube-public", "kube-node-lease", "default"];
+const checkIntervalMs = 60_000;
+
+/** Makes the namespaces that every client counts on, and makes them again when one is missing. */
+export class SystemNamespaces {
+  readonly #namespaces: Registry;
+
+  constructor(namespaces: Registry) {
+    this.#namespaces = namespaces;
+  }
+
+  /** Resolves when all of them exist. */
+  async ensure(): Promise<void> {
+    for (const name of systemNamespaces) {
+      if (this.#namespaces.current("", name) === undefined) await this.#create(name);
+    }
+  }
+
+  /** Checks once a minute; `onError` hears of what went wrong. */
+  start(clock: Clock, onError: (error: unknown) => void): Disposable {
+    return clock.every(checkIntervalMs, () => void this.ensure().catch(onError));
+  }
+
+  async #create(name: string): Promise<void> {
+    const object = { kind: "Namespace", apiVersion: "v1", metadata: { name } };
+    const context = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+    try {
+      await this.#namespaces.create(object, "", context);
+    } catch (error) {
+      // Another replica was faster.
+      if (!(error instanceof StatusError && error.reason === "AlreadyExists")) throw error;
+    }
+  }
+}

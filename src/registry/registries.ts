@@ -1,0 +1,57 @@
+import { type AdmissionPlugin, admissionChain } from "../admission/admission.ts";
+import { namespaceLifecycle } from "../admission/namespace-lifecycle.ts";
+import type { Clock } from "../api/clock.ts";
+import type { CacherSet } from "../cacher/cacher-set.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import type { Scheme } from "../scheme/scheme.ts";
+import type { Store } from "../storage/store.ts";
+import type { RandomInt } from "./random-name.ts";
+import { Registry } from "./registry.ts";
+import { strategyOf } from "./strategies.ts";
+
+export interface RegistriesParts {
+  readonly scheme: Scheme;
+  readonly store: Store;
+  readonly cachers: CacherSet;
+  readonly clock: Clock;
+  readonly randomInt: RandomInt;
+  readonly newId: () => string;
+}
+
+/** One Registry per resource, all behind the same admission chain. */
+export class Registries {
+  readonly #byResource = new Map<ResourceInfo, Registry>();
+  readonly #namespaces: Registry;
+
+  constructor(parts: RegistriesParts) {
+    const admission = admissionChain(this.#plugins());
+    for (const info of parts.scheme.resources) {
+      const cacher = parts.cachers.cacher(info.keyPrefix);
+      this.#byResource.set(info, new Registry({ ...parts, info, strategy: strategyOf(info), cacher, admission }));
+    }
+    this.#namespaces = this.of(parts.scheme.find("", "v1", "namespaces"));
+  }
+
+  /** Asking for a resource that is not served is our mistake: the caller has found `info` in the scheme. */
+  of(info: ResourceInfo | undefined): Registry {
+    const registry = info === undefined ? undefined : this.#byResource.get(info);
+    if (registry === undefined) throw new Error(`no registry for ${info?.resource ?? "a resource that is not served"}`);
+    return registry;
+  }
+
+  all(): Iterable<Registry> {
+    return this.#byResource.values();
+  }
+
+  /** Admission in its order: this list is the only place where it is decided. */
+  #plugins(): readonly AdmissionPlugin[] {
+    return [namespaceLifecycle({ get: (name) => this.#namespace(name) })];
+  }
+
+  #namespace(name: string): ReturnType<Parameters<typeof namespaceLifecycle>[0]["get"]> {
+    const namespace = this.#namespaces.current("", name);
+    if (namespace === undefined) return undefined;
+    const status = namespace["status"] as { phase?: string } | undefined;
+    return { metadata: namespace.metadata, phase: status?.phase ?? "" };
+  }
+}

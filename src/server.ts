@@ -1,0 +1,296 @@
+import { readFileSync } from "node:fs";
+import { randomInt } from "node:crypto";
+import { anonymousAuthenticator } from "./authentication/anonymous.ts";
+import { unionAuthenticator } from "./authentication/authenticator.ts";
+import { bearerTokenAuthenticator, type TokenAuthenticator } from "./authentication/bearer-token.ts";
+import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
+import { tokenFileAuthenticator } from "./authentication/token-file.ts";
+import { alwaysAllowAuthorizer } from "./authorization/always-allow.ts";
+import { alwaysDenyAuthorizer } from "./authorization/always-deny.ts";
+import { systemMastersAuthorizer } from "./authorization/system-masters.ts";
+import { unionAuthorizer } from "./authorization/union.ts";
+import { CacherSet } from "./cacher/cacher-set.ts";
+import { encodeStatus } from "./codec/encode-object.ts";
+import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
+import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
+import { StartupError } from "./config/startup-error.ts";
+import { NamespaceDeletion } from "./controllers/namespace-deletion.ts";
+import { SystemNamespaces } from "./controllers/system-namespaces.ts";
+import { type AppOptions, type AppPlugin, buildApp } from "./http/app.ts";
+import { discoveryRoute } from "./http/discovery/discovery-route.ts";
+import { indexRoute } from "./http/discovery/index-route.ts";
+import { schemeCatalog } from "./http/discovery/scheme-catalog.ts";
+import type { EncodeStatus } from "./http/error-response.ts";
+import { header } from "./http/exchange.ts";
+import { resourceHandler } from "./http/handlers/resources.ts";
+import { healthEndpoints, healthHandler, pingCheck, shutdownCheck } from "./http/health.ts";
+import { Lifecycle } from "./http/lifecycle.ts";
+import { listen, type Listener } from "./http/listener.ts";
+import { openApiV2Route } from "./http/openapi/openapi-v2-route.ts";
+import { openApiV3Route } from "./http/openapi/openapi-v3-route.ts";
+import { versionRoute } from "./http/version.ts";
+import { createLogs, type Logs } from "./observability/logs.ts";
+import { createMetrics } from "./observability/metrics.ts";
+import { type ClusterIdentity, openIdentity } from "./pki/identity.ts";
+import { Registries } from "./registry/registries.ts";
+import { subresourceStrategyOf } from "./registry/strategies.ts";
+import { Scheme } from "./scheme/scheme.ts";
+import { MemoryStore } from "./storage/memory-store.ts";
+import { MvccStore } from "./storage/mvcc/mvcc-store.ts";
+import { Retention } from "./storage/retention.ts";
+import type { Store } from "./storage/store.ts";
+
+const closeGraceMsDefault = 10_000;
+
+/**
+ * Builds every part of a server once, wires it up and listens. Resolves when `/readyz` answers 200.
+ * In-process servers keep everything in memory unless a data directory is given; several can run side by side.
+ * @throws StartupError, one line that says what is wrong and what to do
+ */
+export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  const config = resolveOptions(inMemoryByDefault(options));
+  const logs = createLogs(config.verbosity);
+  const disposables = new DisposableStack();
+  const store = await openStore(config);
+  try {
+    return await startOn(store, config, logs, disposables);
+  } catch (error) {
+    disposables.dispose();
+    await store.close();
+    throw error;
+  }
+}
+
+async function startOn(
+  store: Store,
+  config: ServerConfig,
+  logs: Logs,
+  disposables: DisposableStack,
+): Promise<RunningServer> {
+  const { clock } = config;
+  const scheme = Scheme.builtIn({ runtimeConfig: config.runtimeConfig });
+  const metrics = createMetrics({
+    isServed: ({ group, version, resource }) => scheme.find(group, version, resource) !== undefined,
+  });
+  const cachers = disposables.adopt(new CacherSet({ store, clock }), (set) => set.close());
+  const registries = new Registries({ scheme, store, cachers, clock, randomInt: (below) => randomInt(below), newId: commandIds() });
+  metrics.trackStorageObjects(() => objectCounts(registries));
+
+  const namespaces = registries.of(scheme.find("", "v1", "namespaces"));
+  const onError = (error: unknown) => logs.fault(error);
+  const systemNamespaces = new SystemNamespaces(namespaces);
+  await systemNamespaces.ensure();
+  disposables.use(systemNamespaces.start(clock, onError));
+  disposables.use(new NamespaceDeletion({ registries, namespaces, store, clock, onError }).start());
+  disposables.use(new Retention({ store, clock, retentionMs: config.historyRetentionDurationMs, onError }).start());
+
+  const identity = await openIdentity(config);
+  const lifecycle = new Lifecycle();
+  const app = buildApp(appOptions({ config, scheme, store, registries, metrics, lifecycle, logs, identity }));
+  const listener = await listenOn(config, identity, app, onError);
+  disposables.use(identity.renew(clock, (tls) => listener.reload(tls), onError));
+  const kubeconfig = await identity.writeKubeconfig(urlOf(config, listener));
+  logs.started({ url: urlOf(config, listener), revision: store.revision, objects: store.size });
+  return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig, logs });
+}
+
+interface AppParts {
+  readonly config: ServerConfig;
+  readonly scheme: Scheme;
+  readonly store: Store;
+  readonly registries: Registries;
+  readonly metrics: ReturnType<typeof createMetrics>;
+  readonly lifecycle: Lifecycle;
+  readonly logs: Logs;
+  readonly identity: ClusterIdentity;
+}
+
+function appOptions(parts: AppParts): AppOptions {
+  const { config, scheme, store, registries, metrics, lifecycle, logs } = parts;
+  const { clock } = config;
+  const cbor = config.featureGates.enabled("CBORServingAndStorage");
+  return {
+    chain: {
+      clock,
+      authenticator: authenticatorOf(parts),
+      authorizer: authorizerOf(config),
+      lifecycle,
+      requestTimeoutMs: config.requestTimeoutMs,
+      maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
+      metrics,
+      encodeStatus: statusEncoder(cbor),
+      onRequest: (record) => logs.request(record),
+      onFault: (error, exchange) => logs.fault(error, exchange.auditId),
+    },
+    health: healthHandler({
+      clock,
+      startedMs: clock.nowMs(),
+      livezGracePeriodMs: config.livezGracePeriodMs,
+      checks: [
+        pingCheck,
+        // The name that probes and dashboards know the store by.
+        { name: "etcd", endpoints: healthEndpoints, check: () => void store.readBarrier() },
+        shutdownCheck(lifecycle),
+      ],
+    }),
+    metrics: metrics.handle,
+    version: versionRoute().handle,
+    resources: resourceHandler({
+      scheme,
+      store,
+      clock,
+      cbor,
+      minRequestTimeoutMs: config.minRequestTimeoutMs,
+      randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+      registry: (info) => registries.of(info),
+      subresource: subresourceStrategyOf,
+    }),
+    plugins: documentPlugins(scheme, config),
+  };
+}
+
+function documentPlugins(scheme: Scheme, config: ServerConfig): AppPlugin[] {
+  const catalog = schemeCatalog(scheme);
+  const plugins: AppPlugin[] = [
+    { name: "discovery", ...routeOf(discoveryRoute(catalog, `${config.bindAddress}:${config.securePort}`)) },
+    { name: "openapi-v2", ...routeOf(openApiV2Route(scheme)) },
+    { name: "openapi-v3", ...routeOf(openApiV3Route(scheme)) },
+  ];
+  const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
+  const paths = () => [...always, ...plugins.flatMap((plugin) => plugin.paths)];
+  return [...plugins, { name: "index", ...routeOf(indexRoute(paths)) }];
+}
+
+function routeOf({ paths, handle }: Pick<AppPlugin, "paths" | "handle">): Pick<AppPlugin, "paths" | "handle"> {
+  return { paths, handle };
+}
+
+function authenticatorOf({ config, identity }: AppParts): ReturnType<typeof unionAuthenticator> {
+  const tokens: TokenAuthenticator[] = [tokenFileAuthenticator(identity.tokenFile, "the generated token")];
+  if (config.tokenAuthFile !== undefined) {
+    const text = readOption("--token-auth-file", config.tokenAuthFile);
+    try {
+      tokens.push(tokenFileAuthenticator(text, config.tokenAuthFile));
+    } catch (error) {
+      throw new StartupError(`--token-auth-file: ${(error as Error).message}`);
+    }
+  }
+  return unionAuthenticator(
+    [clientCertificateAuthenticator(config.clock), bearerTokenAuthenticator(tokens)],
+    config.anonymousAuth ? anonymousAuthenticator() : undefined,
+  );
+}
+
+function authorizerOf({ authorizationMode }: ServerConfig): ReturnType<typeof unionAuthorizer> {
+  const byMode = { AlwaysAllow: alwaysAllowAuthorizer, AlwaysDeny: alwaysDenyAuthorizer };
+  return unionAuthorizer([systemMastersAuthorizer, ...authorizationMode.map((mode) => byMode[mode])]);
+}
+
+/** Errors are written in the type that the client accepts; where nothing fits, as JSON. */
+function statusEncoder(cbor: boolean): EncodeStatus {
+  return (status, exchange) => {
+    const representation = negotiate(header(exchange.request, "accept"), {
+      endpoint: "status",
+      query: exchange.info.query,
+      userAgent: header(exchange.request, "user-agent"),
+      cbor,
+      tables: false,
+    });
+    return { body: encodeStatus(status, representation), contentType: contentTypeOf(representation, false) };
+  };
+}
+
+async function openStore(config: ServerConfig): Promise<Store> {
+  if (config.dataDir === undefined) return new MemoryStore({ clock: config.clock });
+  return MvccStore.open({ directory: config.dataDir, clock: config.clock });
+}
+
+async function listenOn(
+  config: ServerConfig,
+  identity: ClusterIdentity,
+  handle: Parameters<typeof listen>[0]["handle"],
+  onError: (error: unknown) => void,
+): Promise<Listener> {
+  const { bindAddress: host, securePort: port } = config;
+  try {
+    return await listen({ host, port, tls: identity.tls(), handle, onError });
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === "EADDRINUSE") {
+      throw new StartupError(`port ${port} of ${host} is in use: stop the other process or choose another --secure-port`);
+    }
+    if (code === "EADDRNOTAVAIL" || code === "EACCES") {
+      throw new StartupError(`cannot listen on ${host}:${port} (${code}): choose another --bind-address or --secure-port`);
+    }
+    throw error;
+  }
+}
+
+interface RunningParts {
+  readonly config: ServerConfig;
+  readonly listener: Listener;
+  readonly lifecycle: Lifecycle;
+  readonly disposables: DisposableStack;
+  readonly store: Store;
+  readonly identity: ClusterIdentity;
+  readonly kubeconfig: string;
+  readonly logs: Logs;
+}
+
+function runningServer(parts: RunningParts): RunningServer {
+  const { config, listener, lifecycle, disposables, store, identity, kubeconfig } = parts;
+  let closing: Promise<void> | undefined;
+  async function stop(graceMs: number): Promise<void> {
+    lifecycle.advance("refusing");
+    await listener.close(graceMs);
+    lifecycle.advance("stopped");
+    disposables.dispose();
+    await store.close();
+  }
+  return {
+    url: urlOf(config, listener),
+    port: listener.port,
+    kubeconfig,
+    ...(config.kubeconfig === undefined ? {} : { kubeconfigPath: config.kubeconfig }),
+    token: identity.token,
+    ca: identity.ca,
+    beginShutdown: () => lifecycle.advance("leaving"),
+    close({ graceMs = closeGraceMsDefault } = {}) {
+      closing ??= stop(graceMs);
+      return closing;
+    },
+  };
+}
+
+/** Code that asks for no directory gets none; the command line always names one or says `--in-memory`. */
+function inMemoryByDefault(options: ServerOptions): ServerOptions {
+  const inMemory = options.inMemory ?? options.dataDir === undefined;
+  return { ...options, inMemory, securePort: options.securePort ?? 0 };
+}
+
+function urlOf(config: ServerConfig, listener: Listener): string {
+  const any = config.bindAddress === "0.0.0.0" || config.bindAddress === "::";
+  const host = any ? "127.0.0.1" : config.bindAddress;
+  return `https://${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
+}
+
+function readOption(flag: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StartupError(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
+  }
+}
+
+/** Ids of proposals: unique over restarts by their random start. */
+function commandIds(): () => string {
+  const run = crypto.randomUUID();
+  let count = 0;
+  return () => `${run}-${++count}`;
+}
+
+function* objectCounts(registries: Registries): Generator<readonly [string, number]> {
+  for (const { info, cacher } of registries.all()) {
+    yield [info.group === "" ? info.resource : `${info.resource}.${info.group}`, cacher.size];
+  }
+}
