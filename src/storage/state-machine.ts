@@ -68,11 +68,11 @@ export class StateMachine {
     return this.#entries.get(key);
   }
 
-  /** Entries whose key starts with `prefix` and is >= `start`, in key order. */
-  scan(prefix: Key, start: Key = prefix): Entry[] {
+  /** At most `limit` entries whose key starts with `prefix` and is >= `start`, in key order. */
+  scan(prefix: Key, start: Key = prefix, limit = Number.POSITIVE_INFINITY): Entry[] {
     const keys = this.#order.keys();
     const found: Entry[] = [];
-    for (let at = lowerBound(keys, start > prefix ? start : prefix); at < keys.length; at++) {
+    for (let at = lowerBound(keys, start > prefix ? start : prefix); at < keys.length && found.length < limit; at++) {
       const key = keys[at] as Key;
       if (!key.startsWith(prefix)) break;
       found.push(this.#entries.get(key) as Entry);

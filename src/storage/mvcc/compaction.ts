@@ -1,0 +1,73 @@
+import { nextRevision, type Revision, zeroRevision } from "../revision.ts";
+import { type Database, type DatabaseOperation, writeDurably } from "./database.ts";
+import { eventRange, parseEventKey, versionKey } from "./layout.ts";
+import { decodeEvent, type EventRecord } from "./record.ts";
+
+/** Events removed in one write, so that no command waits long for its turn. */
+export const compactionSliceEvents = 500;
+
+export interface SweepOptions {
+  readonly database: Database;
+  /** Runs a write between two batches of commands. */
+  readonly between: (write: () => Promise<void>) => Promise<void>;
+  /** True ends the sweep early; it goes on at the next open. */
+  readonly isStopped: () => boolean;
+}
+
+/**
+ * Removes from disk what only reads before the compacted revision could see. The mark that forbids those reads is
+ * durable before the first removal, so a crash in between costs nothing: the sweep is repeated from where it was.
+ *
+ * Each event up to the mark says what it superseded, and nothing at or after the mark shows that; a tombstone goes with
+ * its event. A version that was superseded after the mark stays: it is the state at the mark.
+ */
+export class CompactionSweep {
+  readonly #options: SweepOptions;
+  /** Everything up to here is removed already. */
+  #swept: Revision = zeroRevision;
+
+  constructor(options: SweepOptions) {
+    this.#options = options;
+  }
+
+  async run(mark: Revision): Promise<void> {
+    while (this.#swept < mark && !this.#options.isStopped()) {
+      const { operations, last } = await this.#slice(mark);
+      if (operations.length > 0) {
+        await this.#options.between(() => writeDurably(this.#options.database, operations));
+      }
+      this.#swept = last;
+    }
+  }
+
+  async #slice(mark: Revision): Promise<{ operations: DatabaseOperation[]; last: Revision }> {
+    const { database } = this.#options;
+    const range = eventRange(nextRevision(this.#swept), mark);
+    const records = await database.iterator({ ...range, limit: compactionSliceEvents }).all();
+    const operations: DatabaseOperation[] = [];
+    let last = mark;
+    for (const [databaseKey, value] of records) {
+      const revision = parseEventKey(databaseKey);
+      for (const key of supersededBy(revision, readEvent(databaseKey, value))) operations.push({ type: "del", key });
+      operations.push({ type: "del", key: databaseKey });
+      if (records.length === compactionSliceEvents) last = revision;
+    }
+    return { operations, last };
+  }
+}
+
+/** A damaged event is removed; what it superseded stays behind, unreachable and harmless. */
+function readEvent(databaseKey: string, value: Buffer): EventRecord | undefined {
+  try {
+    return decodeEvent(databaseKey, value);
+  } catch {
+    return undefined;
+  }
+}
+
+function supersededBy(revision: Revision, event: EventRecord | undefined): string[] {
+  if (event === undefined) return [];
+  const { key, previousRevision, type } = event;
+  const superseded = previousRevision === undefined ? [] : [versionKey(key, previousRevision)];
+  return type === "DELETED" ? [...superseded, versionKey(key, revision)] : superseded;
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, open, readdir, readFile, rename, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { DataDirectoryError } from "./data-directory-error.ts";
+import { DirectoryGuard } from "./directory-guard.ts";
+import { encodeIdentity, formatVersion, type Identity, parseIdentity } from "./identity.ts";
+
+const identityFile = "identity.json";
+const databaseDirectory = "state";
+const directoryMode = 0o700;
+const fileMode = 0o600;
+/** Permission bits of anybody but the owner. */
+const othersMask = 0o077;
+
+/**
+ * The directory that one replica keeps its data in, held by this process alone:
+ *
+ *     identity.json   format, id, and whether the database was created
+ *     guard           who holds the directory
+ *     state/          the database
+ */
+export class DataDirectory {
+  readonly path: string;
+  readonly #guard: DirectoryGuard;
+  #identity: Identity;
+
+  private constructor(path: string, guard: DirectoryGuard, identity: Identity) {
+    this.path = path;
+    this.#guard = guard;
+    this.#identity = identity;
+  }
+
+  /** Creates the directory when it is missing or empty. @throws DataDirectoryError */
+  static async open(directory: string, newId: () => string = randomUUID): Promise<DataDirectory> {
+    const path = resolve(directory);
+    await prepareDirectory(path);
+    const guard = await DirectoryGuard.acquire(path);
+    try {
+      return new DataDirectory(path, guard, (await readIdentity(path)) ?? (await createIdentity(path, newId())));
+    } catch (error) {
+      await guard.release();
+      throw error;
+    }
+  }
+
+  get identity(): Identity {
+    return this.#identity;
+  }
+
+  get databasePath(): string {
+    return join(this.path, databaseDirectory);
+  }
+
+  /** Call once the database holds the id durably. */
+  async markReady(): Promise<void> {
+    await syncDirectory(this.databasePath);
+    this.#identity = { ...this.#identity, state: "ready" };
+    await writeIdentity(this.path, this.#identity);
+  }
+
+  async release(): Promise<void> {
+    await this.#guard.release();
+  }
+}
+
+async function prepareDirectory(path: string): Promise<void> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw new DataDirectoryError(path, `it cannot be read (${error.code})`, "check the path and its owner");
+  });
+  if (found === undefined) return createDirectory(path);
+  if (!found.isDirectory()) throw new DataDirectoryError(path, "it is not a directory", "choose another path");
+  if ((found.mode & othersMask) === 0) return;
+  // Nothing in it yet, as a freshly mounted volume: nobody can have read or changed anything.
+  if ((await readdir(path)).length === 0) return chmod(path, directoryMode);
+  throw tooOpen(path, path, found.mode, directoryMode);
+}
+
+async function createDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: directoryMode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new DataDirectoryError(path, `it cannot be created (${code})`, "check the path and its owner");
+  }
+  await syncDirectory(dirname(path));
+}
+
+async function readIdentity(path: string): Promise<Identity | undefined> {
+  const file = join(path, identityFile);
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw new DataDirectoryError(path, `${identityFile} cannot be read (${error.code})`, "check its owner");
+  });
+  if (text === undefined) return undefined;
+  const { mode } = await stat(file);
+  if ((mode & othersMask) !== 0) throw tooOpen(path, file, mode, fileMode);
+  const identity = parseIdentity(text);
+  if (identity === undefined) {
+    throw new DataDirectoryError(path, `${identityFile} is damaged`, "restore the directory from a backup or a peer");
+  }
+  if (identity.format > formatVersion) {
+    throw new DataDirectoryError(
+      path,
+      `its format ${identity.format} is newer than ${formatVersion}, the newest that this version knows`,
+      "use a newer version",
+    );
+  }
+  return identity;
+}
+
+/** Only where nothing else is: whatever lies in the directory is not ours to build upon. */
+async function createIdentity(path: string, id: string): Promise<Identity> {
+  const foreign = (await readdir(path)).find((name) => name !== "guard" && !name.startsWith(`${identityFile}.`));
+  if (foreign !== undefined) {
+    throw new DataDirectoryError(path, `it has no ${identityFile} but holds ${foreign}`, "choose an empty directory");
+  }
+  const identity: Identity = { format: formatVersion, id, state: "new" };
+  await writeIdentity(path, identity);
+  return identity;
+}
+
+/** Durable and whole or not at all. */
+async function writeIdentity(path: string, identity: Identity): Promise<void> {
+  const file = join(path, identityFile);
+  const unfinished = `${file}.unfinished`;
+  const handle = await open(unfinished, "w", fileMode);
+  try {
+    await handle.writeFile(encodeIdentity(identity));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(unfinished, file);
+  await syncDirectory(path);
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function tooOpen(path: string, file: string, mode: number, allowed: number): DataDirectoryError {
+  const found = (mode & 0o777).toString(8);
+  return new DataDirectoryError(
+    path,
+    `${file} is open to others (mode ${found})`,
+    `run: chmod ${allowed.toString(8)} ${file}`,
+  );
+}

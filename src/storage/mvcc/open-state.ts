@@ -1,0 +1,93 @@
+import type { CorruptEntryError, Entry } from "../store.ts";
+import type { DataDirectory } from "./data-directory.ts";
+import { DataDirectoryError } from "./data-directory-error.ts";
+import { type Database, type openDatabase, writeDurably } from "./database.ts";
+import { metaKey } from "./layout.ts";
+import { loadEntries } from "./load.ts";
+import { DamagedRecordError, decodeMeta, encodeMeta } from "./record.ts";
+import { emptyState, readState, type StateRecord, stateOperation } from "./state-record.ts";
+
+export interface OpenedState {
+  readonly database: Database;
+  readonly record: StateRecord;
+  /** In key order. */
+  readonly entries: readonly Entry[];
+  readonly corrupt: readonly CorruptEntryError[];
+}
+
+const restore = "restore it from a backup or a peer";
+const identityKey = metaKey("identity");
+
+/** Opens the database of a data directory, creating it the first time, and reads what it holds. @throws DataDirectoryError */
+export async function openState(directory: DataDirectory, open: typeof openDatabase): Promise<OpenedState> {
+  const isNew = directory.identity.state === "new";
+  const database = await openOrExplain(directory, open, isNew);
+  try {
+    if (isNew) await initialize(directory, database);
+    await checkIdentity(directory, database);
+    const record = await readState(database);
+    if (record === undefined) throw new DataDirectoryError(directory.path, "its state record is missing", restore);
+    const loaded = await loadEntries(database);
+    checkComplete(directory, record, loaded.entries, loaded.corrupt.length);
+    return { database, record, ...loaded };
+  } catch (error) {
+    await database.close();
+    if (!(error instanceof DamagedRecordError)) throw error;
+    throw new DataDirectoryError(directory.path, `a record of the store itself is damaged: ${error.message}`, restore);
+  }
+}
+
+async function openOrExplain(directory: DataDirectory, open: typeof openDatabase, isNew: boolean): Promise<Database> {
+  try {
+    return await open(directory.databasePath, { createIfMissing: isNew });
+  } catch (error) {
+    const { cause, message } = error as Error;
+    const { code, message: detail } = (cause ?? { message }) as { code?: string; message: string };
+    if (code === "LEVEL_LOCKED") {
+      throw new DataDirectoryError(directory.path, "another process is using it", "stop that process");
+    }
+    throw new DataDirectoryError(directory.path, `its database cannot be opened (${oneLine(detail)})`, restore);
+  }
+}
+
+/** The first opening, or the rest of one that a crash cut short: nothing but the id can be in the database yet. */
+async function initialize(directory: DataDirectory, database: Database): Promise<void> {
+  const held = await database.get(identityKey);
+  if (held === undefined) {
+    const value = encodeMeta(identityKey, directory.identity.id);
+    await writeDurably(database, [{ type: "put", key: identityKey, value }, stateOperation(emptyState)]);
+  }
+  await directory.markReady();
+}
+
+async function checkIdentity(directory: DataDirectory, database: Database): Promise<void> {
+  const value = await database.get(identityKey);
+  const held = value === undefined ? undefined : decodeMeta(identityKey, value);
+  if (held === directory.identity.id) return;
+  throw new DataDirectoryError(
+    directory.path,
+    `its database ${held === undefined ? "has no identity" : "belongs to another data directory"}`,
+    restore,
+  );
+}
+
+/** LevelDB can lose a file or the tail of its log without saying so; then the counts do not agree. */
+function checkComplete(
+  directory: DataDirectory,
+  record: StateRecord,
+  entries: readonly Entry[],
+  corrupt: number,
+): void {
+  const found = entries.length + corrupt;
+  if (found !== record.size) {
+    throw new DataDirectoryError(directory.path, `it should hold ${record.size} objects and holds ${found}`, restore);
+  }
+  const newer = entries.find(({ revision }) => revision > record.revision);
+  if (newer === undefined) return;
+  const problem = `${newer.key} is newer than the store's revision ${record.revision}`;
+  throw new DataDirectoryError(directory.path, problem, restore);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll("\n", " ");
+}

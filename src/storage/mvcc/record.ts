@@ -1,0 +1,177 @@
+import { crc32 } from "node:zlib";
+import { emptyJsonObject } from "../../api/json.ts";
+import { type Revision, toRevision } from "../revision.ts";
+import type { Entry, Key, ObjectIndex, StoreEvent } from "../store.ts";
+
+/**
+ * Values of the database. Every one starts with a checksum over its key and all that follows, so that a value under a
+ * wrong key is as wrong as a flipped bit:
+ *
+ *     entry      crc32 · 1 · revision · createRevision · length of uid · length of rest of index · uid · rest · body
+ *     tombstone  the same with 2; the body is the last state with the deletion's revision
+ *     event      crc32 · 3 · type · revision before (0: none) · key
+ *     meta       crc32 · 4 · JSON
+ */
+const kinds = { entry: 1, tombstone: 2, event: 3, meta: 4 } as const;
+const eventTypes = ["ADDED", "MODIFIED", "DELETED"] as const;
+
+const kindAt = 4;
+const headerBytes = 5;
+const entryHeaderBytes = headerBytes + 8 + 8 + 4 + 4;
+const eventHeaderBytes = headerBytes + 1 + 8;
+
+/** Why a value cannot be read; the caller knows the key that it belongs to. */
+export class DamagedRecordError extends Error {}
+
+export interface EventRecord {
+  readonly type: StoreEvent["type"];
+  readonly key: Key;
+  readonly previousRevision: Revision | undefined;
+}
+
+export function encodeEntry(databaseKey: string, entry: Entry, tombstone = false): Buffer {
+  const { uid } = entry.index;
+  const rest = encodeSharedIndex(entry.index);
+  const uidBytes = Buffer.byteLength(uid);
+  const restBytes = Buffer.byteLength(rest);
+  const bodyAt = entryHeaderBytes + uidBytes + restBytes;
+  const value = Buffer.allocUnsafe(bodyAt + entry.body.byteLength);
+  value[kindAt] = tombstone ? kinds.tombstone : kinds.entry;
+  writeRevision(value, entry.revision, headerBytes);
+  writeRevision(value, entry.createRevision, headerBytes + 8);
+  value.writeUInt32BE(uidBytes, headerBytes + 16);
+  value.writeUInt32BE(restBytes, headerBytes + 20);
+  value.write(uid, entryHeaderBytes);
+  value.write(rest, entryHeaderBytes + uidBytes);
+  value.set(entry.body, bodyAt);
+  return sign(databaseKey, value);
+}
+
+/** The body is copied into an array of its own, so that it keeps no larger buffer alive. */
+export function decodeEntry(
+  databaseKey: string,
+  key: Key,
+  value: Buffer,
+  indexes: IndexCache,
+): Entry & { tombstone: boolean } {
+  const kind = verify(databaseKey, value);
+  if (kind !== kinds.entry && kind !== kinds.tombstone) throw new DamagedRecordError(`unexpected kind ${kind}`);
+  const uidEnd = entryHeaderBytes + value.readUInt32BE(headerBytes + 16);
+  const bodyAt = uidEnd + value.readUInt32BE(headerBytes + 20);
+  if (bodyAt > value.length) throw new DamagedRecordError("lengths beyond the value");
+  const body = new Uint8Array(value.length - bodyAt);
+  value.copy(body, 0, bodyAt);
+  return {
+    key,
+    revision: readRevision(value, headerBytes),
+    createRevision: readRevision(value, headerBytes + 8),
+    index: indexes.index(value.toString("utf8", entryHeaderBytes, uidEnd), value.toString("utf8", uidEnd, bodyAt)),
+    body,
+    tombstone: kind === kinds.tombstone,
+  };
+}
+
+export function encodeEvent(databaseKey: string, event: StoreEvent): Buffer {
+  const { key } = event.entry;
+  const value = Buffer.allocUnsafe(eventHeaderBytes + Buffer.byteLength(key));
+  value[kindAt] = kinds.event;
+  value[headerBytes] = eventTypes.indexOf(event.type);
+  writeRevision(value, event.previous?.revision ?? 0, headerBytes + 1);
+  value.write(key, eventHeaderBytes);
+  return sign(databaseKey, value);
+}
+
+export function decodeEvent(databaseKey: string, value: Buffer): EventRecord {
+  const kind = verify(databaseKey, value);
+  const type = eventTypes[value[headerBytes] as number];
+  if (kind !== kinds.event || type === undefined) throw new DamagedRecordError(`unexpected kind ${kind}`);
+  const previous = readRevision(value, headerBytes + 1);
+  return {
+    type,
+    key: value.toString("utf8", eventHeaderBytes),
+    previousRevision: previous === 0 ? undefined : previous,
+  };
+}
+
+export function encodeMeta(databaseKey: string, document: unknown): Buffer {
+  const text = JSON.stringify(document);
+  const value = Buffer.allocUnsafe(headerBytes + Buffer.byteLength(text));
+  value[kindAt] = kinds.meta;
+  value.write(text, headerBytes);
+  return sign(databaseKey, value);
+}
+
+export function decodeMeta(databaseKey: string, value: Buffer): unknown {
+  const kind = verify(databaseKey, value);
+  if (kind !== kinds.meta) throw new DamagedRecordError(`unexpected kind ${kind}`);
+  return JSON.parse(value.toString("utf8", headerBytes));
+}
+
+/** Label sets that are held at most while a store is being read. */
+const sharedIndexesMax = 16_384;
+
+type SharedIndex = Omit<ObjectIndex, "uid">;
+
+/** Objects of one controller differ in nothing but their uid here: equal labels and fields are kept once. */
+export class IndexCache {
+  readonly #shared = new Map<string, SharedIndex>();
+  readonly #apiVersions = new Map<string, string>();
+
+  index(uid: string, rest: string): ObjectIndex {
+    let shared = this.#shared.get(rest);
+    if (shared === undefined) {
+      if (this.#shared.size >= sharedIndexesMax) this.#shared.clear();
+      shared = this.#decode(rest);
+      this.#shared.set(rest, shared);
+    }
+    return { apiVersion: shared.apiVersion, uid, labels: shared.labels, fields: shared.fields };
+  }
+
+  #decode(rest: string): SharedIndex {
+    const [apiVersion, labels, fields] = JSON.parse(rest) as [string, StringMap | 0, StringMap | 0];
+    let known = this.#apiVersions.get(apiVersion);
+    if (known === undefined) this.#apiVersions.set(apiVersion, (known = apiVersion));
+    return { apiVersion: known, labels: decodeMap(labels), fields: decodeMap(fields) };
+  }
+}
+
+type StringMap = Readonly<Record<string, string>>;
+
+function encodeSharedIndex({ apiVersion, labels, fields }: ObjectIndex): string {
+  return JSON.stringify([apiVersion, labels ?? 0, fields ?? 0]);
+}
+
+function decodeMap(map: StringMap | 0): StringMap | undefined {
+  if (map === 0) return undefined;
+  const keys = Object.keys(map);
+  if (keys.length === 0) return undefined;
+  const decoded = emptyJsonObject() as Record<string, string>;
+  for (const key of keys) decoded[key] = map[key] as string;
+  return decoded;
+}
+
+function sign(databaseKey: string, value: Buffer): Buffer {
+  value.writeUInt32BE(checksum(databaseKey, value), 0);
+  return value;
+}
+
+/** Returns the kind of a value whose checksum holds. */
+function verify(databaseKey: string, value: Buffer): number {
+  if (value.length < headerBytes) throw new DamagedRecordError(`${value.length} bytes are no record`);
+  if (value.readUInt32BE(0) !== checksum(databaseKey, value))
+    throw new DamagedRecordError("its checksum does not match");
+  return value[kindAt] as number;
+}
+
+function checksum(databaseKey: string, value: Buffer): number {
+  return crc32(value.subarray(kindAt), crc32(databaseKey));
+}
+
+function writeRevision(value: Buffer, revision: number, at: number): void {
+  value.writeUInt32BE(Math.floor(revision / 2 ** 32), at);
+  value.writeUInt32BE(revision % 2 ** 32, at + 4);
+}
+
+function readRevision(value: Buffer, at: number): Revision {
+  return toRevision(value.readUInt32BE(at) * 2 ** 32 + value.readUInt32BE(at + 4));
+}
