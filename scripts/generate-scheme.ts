@@ -280,7 +280,7 @@ function defaultEntries(defaults: FactDefault[], reached: Set<string>): Entry[] 
   const byType = new Map<string, Record<string, unknown>>();
   for (const { kind, path, value, when, gate } of defaults) {
     if (!reached.has(kind) || value === undefined || when !== undefined || gate !== undefined) continue;
-    if (/[^A-Za-z0-9.]/.test(path)) continue;
+    if (/[^A-Za-z0-9]/.test(path)) continue;
     const paths = byType.get(kind) ?? {};
     paths[path] = value;
     byType.set(kind, paths);

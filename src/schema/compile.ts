@@ -1,5 +1,14 @@
 import type { JsonValue } from "../api/json.ts";
-import type { Field, ListSchema, MapSchema, ScalarKind, ScalarSchema, Schema, StructSchema } from "./schema.ts";
+import type {
+  DefaultRule,
+  Field,
+  ListSchema,
+  MapSchema,
+  ScalarKind,
+  ScalarSchema,
+  Schema,
+  StructSchema,
+} from "./schema.ts";
 
 /** One field of a generated struct. Keys are short because there are thousands; scripts/README.md spells them out. */
 export interface FieldEntry {
@@ -64,10 +73,13 @@ const typeMetaTypes: ReadonlySet<string> = new Set(["meta/v1.TypeMeta", "runtime
 /** Generated types, compiled on first use and once each, so that every reference to a type is the same schema. */
 export class TypeSchemas {
   readonly #entries: TypeEntries;
+  readonly #rules: ReadonlyMap<string, DefaultRule>;
   readonly #compiled = new Map<string, Schema>();
 
-  constructor(entries: TypeEntries) {
+  /** @param rules by type name; a rule of a struct that is inlined does not apply to its parents */
+  constructor(entries: TypeEntries, rules: ReadonlyMap<string, DefaultRule> = new Map()) {
     this.#entries = entries;
+    this.#rules = rules;
   }
 
   has(name: string): boolean {
@@ -104,7 +116,7 @@ export class TypeSchemas {
       return { kind: "map", values: this.resolve(ref.slice(ref.indexOf("]") + 1)) } satisfies MapSchema;
     }
     const entry = this.entry(ref);
-    if (entry.fields !== undefined) return new CompiledStruct(ref, entry, this);
+    if (entry.fields !== undefined) return new CompiledStruct(ref, entry, this, this.#rules.get(ref));
     if (entry.special === 1) return this.#special(ref);
     if (entry.of === undefined) throw new Error(`type ${ref} has neither fields nor a base type`);
     const base = this.resolve(entry.of);
@@ -126,13 +138,15 @@ class CompiledStruct implements StructSchema {
   readonly atomic: boolean;
   readonly preserveUnknown = false;
   readonly typeMeta: boolean;
+  readonly defaultRule?: DefaultRule;
   readonly #entry: TypeEntry;
   readonly #types: TypeSchemas;
   #fields: ReadonlyMap<string, Field> | undefined;
   #protoInline: ReadonlyMap<number, StructSchema> | undefined;
 
-  constructor(name: string, entry: TypeEntry, types: TypeSchemas) {
+  constructor(name: string, entry: TypeEntry, types: TypeSchemas, rule: DefaultRule | undefined) {
     this.name = name;
+    if (rule !== undefined) this.defaultRule = rule;
     this.atomic = entry.atomic === 1;
     this.typeMeta = entry.fields?.some(isTypeMeta) ?? false;
     this.#entry = entry;

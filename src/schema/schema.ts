@@ -1,4 +1,4 @@
-import type { JsonValue } from "../api/json.ts";
+import type { JsonObject, JsonValue } from "../api/json.ts";
 
 /**
  * The one representation of a type: built-in kinds compile to it from generated data, custom resources from OpenAPI.
@@ -60,9 +60,12 @@ export interface StructSchema {
   readonly preserveUnknown: boolean;
   /** `kind` and `apiVersion` are accepted besides the fields: a document of its own or embedded. Absent means false. */
   readonly typeMeta?: boolean;
+  /** Defaults that are not the default of one field: changes the object in place. Absent means none. */
+  readonly defaultRule?: DefaultRule;
   /** Nested messages that JSON inlines but protobuf does not: protobuf field number → the inlined struct. */
   readonly protoInline: ReadonlyMap<number, StructSchema>;
 }
+export type DefaultRule = (object: JsonObject) => void;
 export interface Field {
   readonly name: string;
   readonly schema: Schema;

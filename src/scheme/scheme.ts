@@ -1,6 +1,7 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../api/gvk.ts";
 import { type TypeEntries, TypeSchemas } from "../schema/compile.ts";
 import type { StructSchema } from "../schema/schema.ts";
+import { builtInDefaultRules } from "./defaults/rules.ts";
 import fieldSelectorsJson from "./generated/fieldselectors.json";
 import resourcesJson from "./generated/resources.json";
 import tablesJson from "./generated/tables.json";
@@ -66,7 +67,7 @@ export class Scheme {
   }
 
   private constructor(runtimeConfig: RuntimeConfig) {
-    this.#types = new TypeSchemas(typeEntries);
+    this.#types = new TypeSchemas(typeEntries, builtInDefaultRules);
     const groups = generatedGroups();
     const unknown = unknownGroups(runtimeConfig, new Set(groups.map(({ group }) => group)));
     if (unknown.length > 0) throw new Error(`unknown api groups ${unknown.join(",")}`);

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../api/json.ts";
+import { decodeTyped } from "../../schema/decode.ts";
+import { applyDefaults } from "../../schema/defaults.ts";
+import { Scheme } from "../scheme.ts";
+import { pullPolicyOf } from "./container.ts";
+
+const scheme = Scheme.builtIn();
+
+/** As the registry does it: decode, default, and decode again for the order. */
+function defaulted(type: string, value: JsonObject): JsonObject {
+  const schema = scheme.typeSchema(type);
+  const { object } = decodeTyped(schema, value, { kind: type });
+  applyDefaults(schema, object);
+  return decodeTyped(schema, object, { kind: type }).object;
+}
+const podSpec = (spec: JsonObject) => defaulted("core/v1.Pod", { spec })["spec"] as JsonObject;
+const firstContainer = (container: JsonObject, rest: JsonObject = {}) =>
+  (podSpec({ containers: [container], ...rest })["containers"] as JsonObject[])[0] as JsonObject;
+
+describe("defaults of pods", () => {
+  test("are exactly those of the reference implementation", () => {
+    expect(
+      JSON.stringify(podSpec({ containers: [{ name: "c", image: "nginx", ports: [{ containerPort: 80 }] }] })),
+    ).toBe(
+      JSON.stringify({
+        containers: [
+          {
+            name: "c",
+            image: "nginx",
+            ports: [{ containerPort: 80, protocol: "TCP" }],
+            resources: {},
+            terminationMessagePath: "/dev/termination-log",
+            terminationMessagePolicy: "File",
+            imagePullPolicy: "Always",
+          },
+        ],
+        restartPolicy: "Always",
+        terminationGracePeriodSeconds: 30,
+        dnsPolicy: "ClusterFirst",
+        securityContext: {},
+        schedulerName: "default-scheduler",
+        enableServiceLinks: true,
+      }),
+    );
+  });
+  test("keep what is given", () => {
+    const given = { restartPolicy: "Never", enableServiceLinks: false, terminationGracePeriodSeconds: 0 };
+    expect(podSpec({ containers: [], ...given })).toMatchObject(given);
+  });
+  test("turn a negative grace period into one second", () => {
+    expect(podSpec({ terminationGracePeriodSeconds: -5 })["terminationGracePeriodSeconds"]).toBe(1);
+  });
+  test("show the service account under both names", () => {
+    const both = { serviceAccountName: "a", serviceAccount: "a" };
+    expect(podSpec({ serviceAccount: "a" })).toMatchObject(both);
+    expect(podSpec({ serviceAccountName: "a", serviceAccount: "b" })).toMatchObject(both);
+    expect(podSpec({})["serviceAccount"]).toBeUndefined();
+  });
+  test("request what is limited", () => {
+    const resources = { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "500m" } };
+    expect(firstContainer({ name: "c", resources })["resources"]).toEqual({
+      limits: { cpu: "1", memory: "1Gi" },
+      requests: { cpu: "500m", memory: "1Gi" },
+    });
+  });
+  test("round amounts up to thousandths", () => {
+    expect(firstContainer({ name: "c", resources: { requests: { cpu: "1u" } } })["resources"]).toEqual({
+      requests: { cpu: "1m" },
+    });
+  });
+  test("take container ports as host ports on the host's network only", () => {
+    const ports = [{ containerPort: 80 }, { containerPort: 81, hostPort: 82 }];
+    const hostPorts = (rest: JsonObject) =>
+      (firstContainer({ name: "c", ports }, rest)["ports"] as JsonObject[]).map((port) => port["hostPort"] ?? 0);
+    expect(hostPorts({ hostNetwork: true })).toEqual([80, 82]);
+    expect(hostPorts({})).toEqual([0, 82]);
+  });
+  test("sum up what a pod with its own limits requests", () => {
+    const requests = (cpu: string) => ({ resources: { requests: { cpu } } });
+    const spec = podSpec({
+      resources: { limits: { cpu: "4", memory: "1Gi" } },
+      containers: [
+        { name: "a", ...requests("500m") },
+        { name: "b", ...requests("1") },
+      ],
+      initContainers: [
+        { name: "s", restartPolicy: "Always", ...requests("250m") },
+        { name: "i", ...requests("2") },
+      ],
+    });
+    expect(spec["resources"]).toEqual({
+      limits: { cpu: "4", memory: "1Gi" },
+      requests: { cpu: "2250m", memory: "1Gi" },
+    });
+  });
+  test("complete probes, wherever they are", () => {
+    const probe = { httpGet: { port: 80 } };
+    expect(firstContainer({ name: "c", livenessProbe: probe })["livenessProbe"]).toEqual({
+      httpGet: { path: "/", port: 80, scheme: "HTTP" },
+      timeoutSeconds: 1,
+      periodSeconds: 10,
+      successThreshold: 1,
+      failureThreshold: 3,
+    });
+    const ephemeral = podSpec({ ephemeralContainers: [{ name: "e", image: "x:1" }] })["ephemeralContainers"];
+    expect(ephemeral).toMatchObject([{ imagePullPolicy: "IfNotPresent", terminationMessagePolicy: "File" }]);
+  });
+  test("complete volumes", () => {
+    const volumes = podSpec({
+      volumes: [
+        { name: "a" },
+        { name: "b", secret: { secretName: "s" } },
+        { name: "c", hostPath: { path: "/" } },
+        { name: "d", projected: { sources: [{ serviceAccountToken: { path: "t" } }] } },
+        { name: "e", ephemeral: { volumeClaimTemplate: { spec: {} } } },
+        { name: "f", image: { reference: "r:1" } },
+      ],
+    })["volumes"];
+    expect(volumes).toMatchObject([
+      { name: "a", emptyDir: {} },
+      { secret: { defaultMode: 420 } },
+      { hostPath: { type: "" } },
+      { projected: { defaultMode: 420, sources: [{ serviceAccountToken: { expirationSeconds: 3600 } }] } },
+      { ephemeral: { volumeClaimTemplate: { spec: { volumeMode: "Filesystem" } } } },
+      { image: { pullPolicy: "IfNotPresent" } },
+    ]);
+  });
+});
+
+describe("defaults of other kinds", () => {
+  test("give a Secret its type", () => expect(defaulted("core/v1.Secret", {})["type"]).toBe("Opaque"));
+  test("give a Namespace its phase", () => {
+    expect(defaulted("core/v1.Namespace", {})["status"]).toEqual({ phase: "Active" });
+    expect(defaulted("core/v1.Namespace", { status: { phase: "Terminating" } })["status"]).toEqual({
+      phase: "Terminating",
+    });
+  });
+  test("let a Node give out its capacity", () => {
+    expect(defaulted("core/v1.Node", { status: { capacity: { cpu: "4" } } })["status"]).toMatchObject({
+      allocatable: { cpu: "4" },
+    });
+  });
+  test("leave Leases and ConfigMaps alone", () => {
+    expect(defaulted("coordination/v1.Lease", {})).toEqual({ metadata: {}, spec: {} });
+    expect(defaulted("core/v1.ConfigMap", {})).toEqual({ metadata: {} });
+  });
+});
+
+describe("pull policy", () => {
+  const cases: readonly [image: string, policy: string][] = [
+    ["nginx", "Always"],
+    ["nginx:latest", "Always"],
+    ["nginx:1.2", "IfNotPresent"],
+    ["registry.example:5000/nginx", "Always"],
+    ["registry.example:5000/nginx:1", "IfNotPresent"],
+    ["nginx@sha256:abc", "IfNotPresent"],
+    ["nginx:latest@sha256:abc", "Always"],
+    ["", "IfNotPresent"],
+  ];
+  for (const [image, policy] of cases) {
+    test(`of ${JSON.stringify(image)} is ${policy}`, () => {
+      expect(pullPolicyOf(image)).toBe(policy as "Always");
+    });
+  }
+});

@@ -1,0 +1,58 @@
+import { cloneJson, type JsonObject, type JsonValue } from "../../api/json.ts";
+import type { DefaultRule } from "../../schema/schema.ts";
+import defaultsJson from "../generated/defaults.json";
+import { defaultContainer } from "./container.ts";
+import { defaultNamespace } from "./namespace.ts";
+import { defaultNode, roundNodeStatus } from "./node.ts";
+import { defaultPod, defaultPodSpec } from "./pod.ts";
+import { roundRequirements } from "./resource-list.ts";
+import { defaultClaimTemplate, defaultVolume } from "./volume.ts";
+
+/** Rules that are code, by the type that they belong to. */
+const codedRules: Readonly<Record<string, DefaultRule>> = {
+  "core/v1.Container": defaultContainer,
+  "core/v1.EphemeralContainer": defaultContainer,
+  "core/v1.Namespace": defaultNamespace,
+  "core/v1.Node": defaultNode,
+  "core/v1.NodeStatus": roundNodeStatus,
+  "core/v1.PersistentVolumeClaimTemplate": defaultClaimTemplate,
+  "core/v1.Pod": defaultPod,
+  "core/v1.PodSpec": defaultPodSpec,
+  "core/v1.ResourceRequirements": roundRequirements,
+  "core/v1.Volume": defaultVolume,
+  "core/v1.VolumeResourceRequirements": roundRequirements,
+};
+
+/** Plain values of the generated data, then the coded rule of the same type. */
+export const builtInDefaultRules: ReadonlyMap<string, DefaultRule> = allRules();
+
+function allRules(): Map<string, DefaultRule> {
+  const rules = new Map<string, DefaultRule>();
+  for (const [type, values] of Object.entries(defaultsJson as Record<string, JsonObject>)) {
+    rules.set(type, valueRule(values));
+  }
+  for (const [type, coded] of Object.entries(codedRules)) {
+    const values = rules.get(type);
+    rules.set(type, values === undefined ? coded : both(values, coded));
+  }
+  return rules;
+}
+
+function both(first: DefaultRule, second: DefaultRule): DefaultRule {
+  return (object) => {
+    first(object);
+    second(object);
+  };
+}
+
+/** The data names only fields of the type itself, and none for which zero means something. */
+function valueRule(values: JsonObject): DefaultRule {
+  const entries = Object.entries(values);
+  return (object) => {
+    for (const [name, value] of entries) setDefault(object, name, value);
+  };
+}
+
+function setDefault(object: JsonObject, name: string, value: JsonValue): void {
+  if (object[name] === undefined || object[name] === null) object[name] = cloneJson(value);
+}
