@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import type { Clock } from "../api/clock.ts";
+import { Retention } from "./retention.ts";
+import { type Revision, toRevision, zeroRevision } from "./revision.ts";
+
+const retentionMs = 300_000;
+
+/** A clock that stands still until told, and a store that counts. */
+function bench() {
+  let nowMs = 1_000_000;
+  let tick: (() => void) | undefined;
+  const clock: Clock = {
+    nowMs: () => nowMs,
+    after: () => ({ [Symbol.dispose]: () => {} }),
+    every(_, run) {
+      tick = run;
+      return { [Symbol.dispose]: () => (tick = undefined) };
+    },
+  };
+  const store = {
+    revision: toRevision(1),
+    compactedRevision: zeroRevision as Revision,
+    failing: false,
+    async compact(revision: Revision) {
+      if (store.failing) throw new Error("disk");
+      store.compactedRevision = revision;
+    },
+  };
+  const advance = async (ms: number, revision: number): Promise<void> => {
+    nowMs += ms;
+    store.revision = toRevision(revision);
+    tick?.();
+    await Promise.resolve();
+  };
+  return { clock, store, advance };
+}
+
+test("history is kept for the retention time and then compacted to where the store was at its beginning", async () => {
+  const { clock, store, advance } = bench();
+  using _ = new Retention({ store, clock, retentionMs }).start();
+  const seen: number[] = [];
+  for (let turn = 1; turn <= 8; turn++) {
+    await advance(60_000, 1 + turn * 10);
+    seen.push(store.compactedRevision);
+  }
+  expect(seen).toEqual([0, 0, 0, 0, 1, 11, 21, 31]);
+});
+
+test("a failed compaction is reported and made good later", async () => {
+  const { clock, store, advance } = bench();
+  const errors: unknown[] = [];
+  using _ = new Retention({ store, clock, retentionMs, onError: (error) => errors.push(error) }).start();
+  store.failing = true;
+  await advance(retentionMs, 10);
+  await advance(60_000, 20);
+  expect(errors.length).toBeGreaterThan(0);
+  store.failing = false;
+  await advance(retentionMs, 30);
+  expect(store.compactedRevision).toBe(toRevision(20));
+});
+
+test("a clock that jumps back delays compaction by no more than the retention time", async () => {
+  const { clock, store, advance } = bench();
+  using _ = new Retention({ store, clock, retentionMs }).start();
+  await advance(-3_600_000, 10);
+  await advance(retentionMs, 20);
+  expect(store.compactedRevision).toBe(toRevision(10));
+});
+
+test("nothing is compacted after it was disposed", async () => {
+  const { clock, store, advance } = bench();
+  new Retention({ store, clock, retentionMs }).start()[Symbol.dispose]();
+  await advance(retentionMs * 2, 10);
+  expect(store.compactedRevision).toBe(zeroRevision);
+});

@@ -1,0 +1,69 @@
+import type { Clock } from "../api/clock.ts";
+import type { Revision } from "./revision.ts";
+import type { Store } from "./store.ts";
+
+/** Marks per retention time: history is kept for the retention time and at most one part of it longer. */
+const marksPerRetention = 5;
+
+export interface RetentionOptions {
+  readonly store: Pick<Store, "revision" | "compactedRevision" | "compact">;
+  readonly clock: Clock;
+  readonly retentionMs: number;
+  /** Hears of compactions that failed; the next one is tried all the same. */
+  readonly onError?: (error: unknown) => void;
+}
+
+interface Mark {
+  readonly timeMs: number;
+  readonly revision: Revision;
+}
+
+/** Compacts a store so that a revision stays readable for `retentionMs` after it was superseded. */
+export class Retention {
+  readonly #options: RetentionOptions;
+  /** Where the store was, oldest first: those within the retention time and one before it. */
+  #marks: Mark[] = [];
+  #compacting = false;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+  }
+
+  /** Runs until disposed. */
+  start(): Disposable {
+    const { clock, retentionMs } = this.#options;
+    this.#mark();
+    return clock.every(Math.max(1, Math.floor(retentionMs / marksPerRetention)), () => this.#tick());
+  }
+
+  #tick(): void {
+    this.#mark();
+    const { clock, retentionMs, store } = this.#options;
+    const keepFrom = clock.nowMs() - retentionMs;
+    const expired = this.#marks.findLastIndex(({ timeMs }) => timeMs <= keepFrom);
+    const mark = this.#marks[expired];
+    if (mark === undefined) return;
+    this.#marks = this.#marks.slice(expired);
+    if (mark.revision > store.compactedRevision) void this.#compact(mark.revision);
+  }
+
+  #mark(): void {
+    const timeMs = this.#options.clock.nowMs();
+    // A clock that was set back would leave marks in the future, which expire late; they count as made now.
+    this.#marks = this.#marks.map((mark) => (mark.timeMs > timeMs ? { ...mark, timeMs } : mark));
+    this.#marks.push({ timeMs, revision: this.#options.store.revision });
+    if (this.#marks.length > marksPerRetention * 2) this.#marks.splice(1, 1);
+  }
+
+  async #compact(revision: Revision): Promise<void> {
+    if (this.#compacting) return;
+    this.#compacting = true;
+    try {
+      await this.#options.store.compact(revision);
+    } catch (error) {
+      this.#options.onError?.(error);
+    } finally {
+      this.#compacting = false;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MvccStore } from "../../src/storage/mvcc/mvcc-store.ts";
+import type { Revision } from "../../src/storage/revision.ts";
+import { bodyText } from "../contract/store-commands.ts";
+
+const rounds = Number(Bun.env.CRASH_ROUNDS ?? 10);
+const seed = Number(Bun.env.SEED ?? Date.now() % 2 ** 31);
+const killAfterMsMax = 150;
+
+const root = mkdtempSync(join(tmpdir(), "crash-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+interface Acknowledged {
+  readonly data: string;
+  readonly revision: number;
+}
+
+/** Runs a writer, kills it after `killAfterMs` of writing, and adds to `acknowledged` what it said. */
+async function writeAndKill(
+  directory: string,
+  round: number,
+  killAfterMs: number,
+  acknowledged: Map<string, Acknowledged>,
+) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "crash-writer.ts"), directory, `${round}`], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  let text = "";
+  let killing: Promise<void> | undefined;
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    text += decoder.decode(chunk, { stream: true });
+    killing ??= Bun.sleep(killAfterMs).then(() => child.kill("SIGKILL"));
+  }
+  await child.exited;
+  expect(child.signalCode).toBe("SIGKILL");
+  // The last piece may be half a line: that write may be there or not.
+  const lines = text.split("\n").slice(0, -1);
+  for (const line of lines) {
+    const [key, data, revision] = line.split(" ") as [string, string, string];
+    if (key !== "open") acknowledged.set(key, { data, revision: Number(revision) });
+  }
+  return lines.length;
+}
+
+test(
+  `after each of ${rounds} kills every acknowledged write is there and no revision goes back (SEED=${seed})`,
+  async () => {
+    const directory = join(root, "data");
+    const acknowledged = new Map<string, Acknowledged>();
+    let random = seed;
+    let revisionBefore = 0;
+    let compactedBefore = 0;
+    let told = 0;
+    for (let round = 0; round < rounds; round++) {
+      random = (random * 1_103_515_245 + 12_345) % 2 ** 31;
+      told += await writeAndKill(directory, round, random % killAfterMsMax, acknowledged);
+      const store = await MvccStore.open({ directory });
+      try {
+        expect(store.corrupt).toEqual([]);
+        const newest = Math.max(...[...acknowledged.values()].map(({ revision }) => revision));
+        expect(store.revision).toBeGreaterThanOrEqual(Math.max(newest, revisionBefore));
+        expect(store.compactedRevision).toBeGreaterThanOrEqual(compactedBefore);
+        for (const [key, { data, revision }] of acknowledged) checkPresent(store, key, data, revision);
+        await checkHistory(store);
+        revisionBefore = store.revision;
+        compactedBefore = store.compactedRevision;
+      } finally {
+        await store.close();
+      }
+    }
+    expect(told).toBeGreaterThan(rounds);
+  },
+  rounds * 5_000,
+);
+
+/** The acknowledged state, or a later one whose acknowledgement the kill swallowed. */
+function checkPresent(store: MvccStore, key: string, data: string, revision: number): void {
+  const entry = store.get(key);
+  expect(entry?.revision as number).toBeGreaterThanOrEqual(revision);
+  if ((entry?.revision as number) === revision) expect(bodyText(entry)).toContain(`"data":"${data}"`);
+}
+
+async function checkHistory(store: MvccStore): Promise<void> {
+  const from = store.compactedRevision;
+  const events = await store.eventsAfter(from, { prefix: "/registry/", limit: Number.MAX_SAFE_INTEGER });
+  const expected = Array.from({ length: store.revision - from }, (_, at) => (from + 1 + at) as Revision);
+  expect(events.map(({ revision }) => revision)).toEqual(expected);
+}
