@@ -139,6 +139,7 @@ function validateMounts(mounts: readonly JsonObject[], field: string, volumes: R
     const path = textOf(mount["mountPath"]);
     if (path === "") errors.push(fieldError.required(`${field}[${at}].mountPath`));
     if (paths.has(path)) errors.push(fieldError.invalid(`${field}[${at}].mountPath`, path, "must be unique"));
+    if (path.includes(":")) errors.push(fieldError.invalid(`${field}[${at}].mountPath`, path, "must not contain ':'"));
     paths.add(path);
     const subPath = textOf(mount["subPath"]);
     errors.push(...validateSubPath(subPath, `${field}[${at}].subPath`));

@@ -120,8 +120,10 @@ function validateSchedulingGates(spec: JsonObject, path: string): FieldError[] {
   const errors = gates.flatMap((name, at) =>
     labelKeyErrors(name).map((problem) => fieldError.invalid(`${path}.schedulingGates[${at}]`, name, problem)),
   );
+  const seen = new Set<string>();
   for (const [at, name] of gates.entries()) {
-    if (gates.indexOf(name) < at) errors.push(fieldError.duplicate(`${path}.schedulingGates[${at}]`, name));
+    if (seen.has(name)) errors.push(fieldError.duplicate(`${path}.schedulingGates[${at}]`, name));
+    seen.add(name);
   }
   if (gates.length > 0 && textOf(spec["nodeName"]) !== "") {
     errors.push(fieldError.forbidden(`${path}.nodeName`, "cannot be set until all schedulingGates have been cleared"));
