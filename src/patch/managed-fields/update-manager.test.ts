@@ -4,7 +4,7 @@ import type { KubeObject, ManagedFieldsEntry } from "../../api/object-meta.ts";
 import { samplePodSchema } from "../sample-schema.ts";
 import { updateManagersMax } from "./cap-managers.ts";
 import { managerName } from "./manager-name.ts";
-import { statusReset, type UpdateWrite, updateManagedFields } from "./update-manager.ts";
+import { topLevelFieldSet, type UpdateWrite, updateManagedFields } from "./update-manager.ts";
 
 const early = "2026-01-01T00:00:00Z";
 const late = "2026-01-02T00:00:00Z";
@@ -118,7 +118,7 @@ describe("an update", () => {
 
   test("does not own what its endpoint resets", () => {
     const fresh = { ...kept({ nodeName: "a", hostNetwork: true, overhead: { x: "1" } }), status: { phase: "Running" } };
-    expect(written(base, fresh, { resetFields: statusReset }).metadata.managedFields).toEqual(
+    expect(written(base, fresh, { resetFields: topLevelFieldSet(["status"]) }).metadata.managedFields).toEqual(
       base.metadata.managedFields as ManagedFieldsEntry[],
     );
   });

@@ -126,6 +126,7 @@ function changeHands(entries: readonly ManagerEntry[], { write, taken, removed }
   return after;
 }
 
-/** `resetFields` of the usual kinds: writes of the object leave the status alone, writes of the status the rest. */
-export const statusReset = FieldSet.of(["f:status"]);
-export const specReset = FieldSet.of(["f:spec"]);
+/** `resetFields` for top-level fields: `status` for writes of the object, `spec` for those of its status. Hold on to it. */
+export function topLevelFieldSet(names: readonly string[]): FieldSet {
+  return FieldSet.of(...names.map((name) => [`f:${name}`]));
+}
