@@ -1,0 +1,163 @@
+import type { GroupVersionKind } from "../../api/gvk.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { Field, ScalarSchema, Schema, StructSchema } from "../../schema/schema.ts";
+import { descriptionOf } from "./descriptions.ts";
+import { openApiName } from "./schema-name.ts";
+
+/** Swagger 2.0 or OpenAPI 3.0: they differ in where definitions live and in what may stand beside a reference. */
+export type Dialect = "v2" | "v3";
+
+/** Types whose kinds say so: every top-level kind, with all group versions that it is served in. */
+export type KindsByType = ReadonlyMap<string, readonly GroupVersionKind[]>;
+
+const typeMetaProperties = ["apiVersion", "kind"] as const;
+
+/** Collects the definitions that a document refers to, each once. */
+export class Definitions {
+  readonly #dialect: Dialect;
+  readonly #kinds: KindsByType;
+  readonly #definitions = new Map<string, JsonObject>();
+
+  constructor(dialect: Dialect, kinds: KindsByType) {
+    this.#dialect = dialect;
+    this.#kinds = kinds;
+  }
+
+  /** By name, sorted. */
+  toJson(): JsonObject {
+    return Object.fromEntries([...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** `{"$ref": …}` to a struct, which becomes part of the document. */
+  reference(schema: StructSchema): JsonObject {
+    return this.#refer(openApiName(schema.name), () => this.#struct(schema));
+  }
+
+  /** The free-form body of a PATCH. */
+  patchReference(): JsonObject {
+    return this.#refer(openApiName("meta/v1.Patch"), () => ({
+      description: "A change to an object, in the form that the content type names.",
+      type: "object",
+    }));
+  }
+
+  #refer(name: string, define: () => JsonObject): JsonObject {
+    if (!this.#definitions.has(name)) {
+      // A type may refer to itself: the entry has to stand before its fields are looked at.
+      const definition: JsonObject = {};
+      this.#definitions.set(name, definition);
+      Object.assign(definition, define());
+    }
+    return { $ref: `${this.#dialect === "v2" ? "#/definitions/" : "#/components/schemas/"}${name}` };
+  }
+
+  #struct(schema: StructSchema): JsonObject {
+    const properties: JsonObject = {};
+    const kinds = this.#kinds.get(schema.name);
+    if (schema.typeMeta === true || kinds !== undefined) {
+      for (const name of typeMetaProperties) {
+        properties[name] = { ...described(descriptionOf("meta/v1.TypeMeta", name)), type: "string" };
+      }
+    }
+    for (const field of schema.fields.values()) properties[field.name] = this.#property(schema, field);
+    const required = [...schema.fields.values()].filter((field) => field.required).map((field) => field.name);
+    return {
+      ...described(descriptionOf(schema.name)),
+      type: "object",
+      ...(Object.keys(properties).length === 0 ? {} : { properties }),
+      ...(required.length === 0 ? {} : { required }),
+      ...(schema.atomic ? { "x-kubernetes-map-type": "atomic" } : {}),
+      ...(kinds === undefined
+        ? {}
+        : { "x-kubernetes-group-version-kind": kinds.map(({ group, version, kind }) => ({ group, version, kind })) }),
+    };
+  }
+
+  #property(parent: StructSchema, field: Field): JsonObject {
+    const value = this.#value(field.schema);
+    const wrapped = this.#dialect === "v3" && value["$ref"] !== undefined ? { allOf: [value] } : value;
+    return {
+      ...described(descriptionOf(parent.name, field.name)),
+      ...wrapped,
+      ...(field.default === undefined ? {} : { default: field.default }),
+      ...topology(field),
+    };
+  }
+
+  #value(schema: Schema): JsonObject {
+    switch (schema.kind) {
+      case "struct":
+        return this.reference(schema);
+      case "list":
+        return { type: "array", items: this.#value(schema.items) };
+      case "map":
+        return { type: "object", additionalProperties: this.#value(schema.values) };
+      case "scalar":
+        return this.#scalar(schema);
+    }
+  }
+
+  #scalar({ scalar, values }: ScalarSchema): JsonObject {
+    switch (scalar) {
+      case "string":
+        return { type: "string", ...(values === undefined ? {} : { enum: [...values] }) };
+      case "bool":
+        return { type: "boolean" };
+      case "int32":
+        return { type: "integer", format: "int32" };
+      case "uint8":
+      case "uint32":
+      case "int64":
+      case "uint64":
+        return { type: "integer", format: "int64" };
+      case "float64":
+        return { type: "number", format: "double" };
+      case "bytes":
+        return { type: "string", format: "byte" };
+      case "any":
+        return {};
+      case "rawExtension":
+        return this.#named("runtime.RawExtension", { type: "object" });
+      case "fieldsV1":
+        return this.#named("meta/v1.FieldsV1", { type: "object" });
+      case "time":
+        return this.#named("meta/v1.Time", { type: "string", format: "date-time" });
+      case "microTime":
+        return this.#named("meta/v1.MicroTime", { type: "string", format: "date-time" });
+      case "duration":
+        return this.#named("meta/v1.Duration", { type: "string" });
+      case "quantity":
+        return this.#named("resource.Quantity", this.#either("number", undefined));
+      case "intOrString":
+        return this.#named("intstr.IntOrString", this.#either("integer", "int-or-string"));
+    }
+  }
+
+  #named(typeName: string, definition: JsonObject): JsonObject {
+    return this.#refer(openApiName(typeName), () => ({ ...described(descriptionOf(typeName)), ...definition }));
+  }
+
+  /** Text or a number: Swagger 2.0 cannot say so. */
+  #either(other: "integer" | "number", format: string | undefined): JsonObject {
+    const rest = format === undefined ? {} : { format };
+    return this.#dialect === "v2"
+      ? { type: "string", ...rest }
+      : { ...rest, oneOf: [{ type: other }, { type: "string" }] };
+  }
+}
+
+function described(description: string | undefined): JsonObject {
+  return description === undefined ? {} : { description };
+}
+
+/** How patches merge the field. */
+function topology(field: Field): JsonObject {
+  const list = field.schema.kind === "list";
+  return {
+    ...(list ? { "x-kubernetes-list-type": field.listType } : {}),
+    ...(list && field.listType === "map" ? { "x-kubernetes-list-map-keys": [...field.listMapKeys] } : {}),
+    ...(!list && field.mapType === "atomic" ? { "x-kubernetes-map-type": "atomic" } : {}),
+    ...(field.patchMergeKey === undefined ? {} : { "x-kubernetes-patch-merge-key": field.patchMergeKey }),
+    ...(field.patchStrategy.length === 0 ? {} : { "x-kubernetes-patch-strategy": field.patchStrategy.join(",") }),
+  };
+}
