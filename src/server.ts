@@ -26,12 +26,11 @@ import { resourceHandler } from "./http/handlers/resources.ts";
 import { healthEndpoints, healthHandler, pingCheck, shutdownCheck } from "./http/health.ts";
 import { Lifecycle } from "./http/lifecycle.ts";
 import { listen, type Listener } from "./http/listener.ts";
-import { openApiV2Route } from "./http/openapi/openapi-v2-route.ts";
-import { openApiV3Route } from "./http/openapi/openapi-v3-route.ts";
-import { versionRoute } from "./http/version.ts";
-import { createLogs, type Logs } from "./observability/logs.ts";
+import { openApiRoute } from "./http/openapi/openapi-route.ts";
+import { gitVersion, versionRoute } from "./http/version.ts";
+import { type Log, openLog } from "./observability/logs.ts";
 import { createMetrics } from "./observability/metrics.ts";
-import { type ClusterIdentity, openIdentity } from "./pki/identity.ts";
+import { ServerIdentity } from "./pki/identity.ts";
 import { Registries } from "./registry/registries.ts";
 import { subresourceStrategyOf } from "./registry/strategies.ts";
 import { Scheme } from "./scheme/scheme.ts";
@@ -49,11 +48,11 @@ const closeGraceMsDefault = 10_000;
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const config = resolveOptions(inMemoryByDefault(options));
-  const logs = createLogs(config.verbosity);
+  const log = await openLog({ verbosity: config.verbosity });
   const disposables = new DisposableStack();
   const store = await openStore(config);
   try {
-    return await startOn(store, config, logs, disposables);
+    return await startOn(store, config, log, disposables);
   } catch (error) {
     disposables.dispose();
     await store.close();
@@ -64,7 +63,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
 async function startOn(
   store: Store,
   config: ServerConfig,
-  logs: Logs,
+  log: Log,
   disposables: DisposableStack,
 ): Promise<RunningServer> {
   const { clock } = config;
@@ -73,25 +72,32 @@ async function startOn(
     isServed: ({ group, version, resource }) => scheme.find(group, version, resource) !== undefined,
   });
   const cachers = disposables.adopt(new CacherSet({ store, clock }), (set) => set.close());
-  const registries = new Registries({ scheme, store, cachers, clock, randomInt: (below) => randomInt(below), newId: commandIds() });
+  const registries = new Registries({
+    scheme,
+    store,
+    cachers,
+    clock,
+    randomInt: (below) => randomInt(below),
+    newId: commandIds(),
+  });
   metrics.trackStorageObjects(() => objectCounts(registries));
 
   const namespaces = registries.of(scheme.find("", "v1", "namespaces"));
-  const onError = (error: unknown) => logs.fault(error);
+  const onError = (error: unknown) => log.error("a part of the server failed", { error });
   const systemNamespaces = new SystemNamespaces(namespaces);
   await systemNamespaces.ensure();
   disposables.use(systemNamespaces.start(clock, onError));
   disposables.use(new NamespaceDeletion({ registries, namespaces, store, clock, onError }).start());
   disposables.use(new Retention({ store, clock, retentionMs: config.historyRetentionDurationMs, onError }).start());
 
-  const identity = await openIdentity(config);
+  const identity = await ServerIdentity.open(config);
   const lifecycle = new Lifecycle();
-  const app = buildApp(appOptions({ config, scheme, store, registries, metrics, lifecycle, logs, identity }));
+  const app = buildApp(appOptions({ config, scheme, store, registries, metrics, lifecycle, log, identity }));
   const listener = await listenOn(config, identity, app, onError);
-  disposables.use(identity.renew(clock, (tls) => listener.reload(tls), onError));
-  const kubeconfig = await identity.writeKubeconfig(urlOf(config, listener));
-  logs.started({ url: urlOf(config, listener), revision: store.revision, objects: store.size });
-  return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig, logs });
+  disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
+  const kubeconfig = await identity.publish(urlOf(config, listener));
+  log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
+  return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig });
 }
 
 interface AppParts {
@@ -101,12 +107,12 @@ interface AppParts {
   readonly registries: Registries;
   readonly metrics: ReturnType<typeof createMetrics>;
   readonly lifecycle: Lifecycle;
-  readonly logs: Logs;
-  readonly identity: ClusterIdentity;
+  readonly log: Log;
+  readonly identity: ServerIdentity;
 }
 
 function appOptions(parts: AppParts): AppOptions {
-  const { config, scheme, store, registries, metrics, lifecycle, logs } = parts;
+  const { config, scheme, store, registries, metrics, lifecycle, log } = parts;
   const { clock } = config;
   const cbor = config.featureGates.enabled("CBORServingAndStorage");
   return {
@@ -119,12 +125,11 @@ function appOptions(parts: AppParts): AppOptions {
       maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
       metrics,
       encodeStatus: statusEncoder(cbor),
-      onRequest: (record) => logs.request(record),
-      onFault: (error, exchange) => logs.fault(error, exchange.auditId),
+      onRequest: (record) => log.requestLog({ ...record, uri: record.path, durationMs: record.latencyMs }),
+      onFault: (error, { auditId }) => log.error("a request failed in an unexpected way", { error, auditId }),
     },
     health: healthHandler({
       clock,
-      startedMs: clock.nowMs(),
       livezGracePeriodMs: config.livezGracePeriodMs,
       checks: [
         pingCheck,
@@ -153,8 +158,12 @@ function documentPlugins(scheme: Scheme, config: ServerConfig): AppPlugin[] {
   const catalog = schemeCatalog(scheme);
   const plugins: AppPlugin[] = [
     { name: "discovery", ...routeOf(discoveryRoute(catalog, `${config.bindAddress}:${config.securePort}`)) },
-    { name: "openapi-v2", ...routeOf(openApiV2Route(scheme)) },
-    { name: "openapi-v3", ...routeOf(openApiV3Route(scheme)) },
+    {
+      name: "openapi",
+      ...routeOf(
+        openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion }, config.clock),
+      ),
+    },
   ];
   const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
   const paths = () => [...always, ...plugins.flatMap((plugin) => plugin.paths)];
@@ -207,7 +216,7 @@ async function openStore(config: ServerConfig): Promise<Store> {
 
 async function listenOn(
   config: ServerConfig,
-  identity: ClusterIdentity,
+  identity: ServerIdentity,
   handle: Parameters<typeof listen>[0]["handle"],
   onError: (error: unknown) => void,
 ): Promise<Listener> {
@@ -217,10 +226,14 @@ async function listenOn(
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === "EADDRINUSE") {
-      throw new StartupError(`port ${port} of ${host} is in use: stop the other process or choose another --secure-port`);
+      throw new StartupError(
+        `port ${port} of ${host} is in use: stop the other process or choose another --secure-port`,
+      );
     }
     if (code === "EADDRNOTAVAIL" || code === "EACCES") {
-      throw new StartupError(`cannot listen on ${host}:${port} (${code}): choose another --bind-address or --secure-port`);
+      throw new StartupError(
+        `cannot listen on ${host}:${port} (${code}): choose another --bind-address or --secure-port`,
+      );
     }
     throw error;
   }
@@ -232,9 +245,8 @@ interface RunningParts {
   readonly lifecycle: Lifecycle;
   readonly disposables: DisposableStack;
   readonly store: Store;
-  readonly identity: ClusterIdentity;
+  readonly identity: ServerIdentity;
   readonly kubeconfig: string;
-  readonly logs: Logs;
 }
 
 function runningServer(parts: RunningParts): RunningServer {

@@ -98,26 +98,23 @@ export const status = {
       detailsOf(ref),
     ),
   staleResourceVersion: (ref: ObjectRef) =>
-    status.conflict(
-      ref,
-      "the object has been modified; please apply your changes to the latest version and try again",
-    ),
+    status.conflict(ref, "the object has been modified; please apply your changes to the latest version and try again"),
   /** Delete preconditions name the Kind, not the resource. */
   preconditionFailed: (ref: KindRef, why: string) =>
-    failure(
-      409,
-      "Conflict",
-      `Operation cannot be fulfilled on ${groupKindText(ref)} ${quote(ref.name)}: ${why}`,
-      { name: ref.name, ...groupField(ref.group), kind: ref.kind },
-    ),
+    failure(409, "Conflict", `Operation cannot be fulfilled on ${groupKindText(ref)} ${quote(ref.name)}: ${why}`, {
+      name: ref.name,
+      ...groupField(ref.group),
+      kind: ref.kind,
+    }),
   invalid: (ref: KindRef, errors: readonly FieldError[]) => {
-    const texts = [...new Set(errors.map(fieldErrorText))];
+    const distinct = [...new Map(errors.map((error) => [fieldErrorText(error), error])).entries()];
+    const texts = distinct.map(([text]) => text);
     const joined = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
     return failure(422, "Invalid", `${groupKindText(ref)} ${quote(ref.name)} is invalid: ${joined}`, {
       ...(ref.name === "" ? {} : { name: ref.name }),
       ...groupField(ref.group),
       kind: ref.kind,
-      causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
+      causes: distinct.map(([, { reason, message, field }]) => ({ reason, message, field })),
     });
   },
   /** Options of a request (ListOptions, DeleteOptions …) that contradict each other. List options answer 400. */
@@ -180,12 +177,7 @@ export const status = {
       { name: operation, ...groupField(ref.group), kind: ref.resource, retryAfterSeconds: 2 },
     ),
   serviceUnavailable: (message: string, retryAfterSeconds?: number) =>
-    failure(
-      503,
-      "ServiceUnavailable",
-      message,
-      retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
-    ),
+    failure(503, "ServiceUnavailable", message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }),
   timeout: (text: string) => failure(504, "Timeout", `Timeout: ${text}`, {}),
   tooLargeResourceVersion: (asked: number, current: number, retryAfterSeconds: 0 | 1 = 1) =>
     failure(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {

@@ -136,7 +136,12 @@ export class Registry {
       await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
       const result = await this.#insert(canonical, namespace, context);
       if (result.kind === "applied") {
-        return { object: this.#withRevision(canonical, result.entry), entry: result.entry, created: true, removed: false };
+        return {
+          object: this.#withRevision(canonical, result.entry),
+          entry: result.entry,
+          created: true,
+          removed: false,
+        };
       }
       if (result.kind === "dryRun") return { object: canonical, entry: undefined, created: true, removed: false };
       if (!generate) throw this.#alreadyExists(metadata.name ?? "", result.current);
@@ -220,7 +225,12 @@ export class Registry {
       operation: { kind: "put", ...encodeForStore(canonical, info) },
     });
     if (applied.kind === "applied") {
-      return { object: this.#withRevision(canonical, applied.entry), entry: applied.entry, created: false, removed: false };
+      return {
+        object: this.#withRevision(canonical, applied.entry),
+        entry: applied.entry,
+        created: false,
+        removed: false,
+      };
     }
     if (guarded || applied.current === undefined) throw this.#lost(applied.current, name);
     return undefined;
@@ -239,7 +249,8 @@ export class Registry {
     await admission.admit(attributes);
     await admission.validate(attributes);
     const next = beginDeletion(old, strategy, options, clock.nowMs());
-    if (next.kind === "unchanged") return deletionResult(info, strategy, { object: old, entry, removed: false, options });
+    if (next.kind === "unchanged")
+      return deletionResult(info, strategy, { object: old, entry, removed: false, options });
     if (next.kind === "remove") {
       if (!context.dryRun) {
         const removed = await this.#remove(entry);

@@ -37,7 +37,13 @@ export function selectionOf(
   };
 }
 
-function matches(entry: Entry, info: ResourceInfo, labels: LabelSelector, fields: FieldSelector, name: string): boolean {
+function matches(
+  entry: Entry,
+  info: ResourceInfo,
+  labels: LabelSelector,
+  fields: FieldSelector,
+  name: string,
+): boolean {
   if (name !== "" && nameOf(entry.key) !== name) return false;
   if (labels.requirements.length > 0 && !matchesLabels(labels, entry.index.labels)) return false;
   return fields.terms.length === 0 || matchesFields(fields, (label) => fieldOf(entry, info, label));

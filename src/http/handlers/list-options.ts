@@ -91,9 +91,7 @@ function watchOptionErrors(match: string, sendInitialEvents: boolean | undefined
     return errors;
   }
   if (match !== "NotOlderThan") {
-    errors.push(
-      fieldError.forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`),
-    );
+    errors.push(fieldError.forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`));
     if (match !== "") errors.push(fieldError.notSupported(field, match, ["NotOlderThan"]));
   }
   return errors;

@@ -71,12 +71,7 @@ async function exactPage(
   }
 }
 
-async function continuePage(
-  cacher: Cacher,
-  store: Store,
-  selection: Selection,
-  options: ListOptions,
-): Promise<Page> {
+async function continuePage(cacher: Cacher, store: Store, selection: Selection, options: ListOptions): Promise<Page> {
   const { revision, start } = decodeContinueToken(options.continue, selection.prefix);
   if (revision === -1) {
     await store.readBarrier();

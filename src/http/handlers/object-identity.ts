@@ -11,9 +11,7 @@ export function alignNamespace(call: ResourceCall, object: KubeObject): void {
   }
   const namespace = object.metadata.namespace ?? "";
   if (namespace !== "" && namespace !== request.namespace) {
-    throw status.badRequest(
-      "the namespace of the provided object does not match the namespace sent on the request",
-    );
+    throw status.badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   object.metadata.namespace = request.namespace;
 }

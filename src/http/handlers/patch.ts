@@ -64,7 +64,10 @@ const servedPatchTypes = [
   "application/strategic-merge-patch+json",
 ];
 
-function parsePatch(bytes: Uint8Array, { fieldValidation }: WriteOptions): { value: JsonValue; duplicates: readonly string[] } {
+function parsePatch(
+  bytes: Uint8Array,
+  { fieldValidation }: WriteOptions,
+): { value: JsonValue; duplicates: readonly string[] } {
   try {
     return parseJson(bytes, { strict: fieldValidation !== "Ignore" });
   } catch (error) {

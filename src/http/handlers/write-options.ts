@@ -16,7 +16,10 @@ export interface WriteOptions {
 const fieldManagerBytesMax = 128;
 
 /** @throws StatusError 422 naming `kind` (CreateOptions, UpdateOptions, PatchOptions) */
-export function parseWriteOptions(query: Query, kind: "CreateOptions" | "UpdateOptions" | "PatchOptions"): WriteOptions {
+export function parseWriteOptions(
+  query: Query,
+  kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
+): WriteOptions {
   const fieldManager = queryValue(query, "fieldManager");
   const fieldValidation = queryValue(query, "fieldValidation");
   const errors = [

@@ -1,7 +1,8 @@
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { defaultStrategy } from "../../default-strategy.ts";
 import type { DeleteOptions, Strategy } from "../../strategy.ts";
-import { validatePod, validatePodUpdate } from "../../validation/pod.ts";
+import { validatePod } from "../../validation/pod.ts";
+import { validatePodUpdate } from "../../validation/pod-update.ts";
 import { qosClassOf } from "./pod-qos.ts";
 
 interface Pod extends KubeObject {

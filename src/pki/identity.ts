@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../api/clock.ts";
+import type { ServerConfig } from "../config/server-options.ts";
+import { StartupError } from "../config/startup-error.ts";
+import type { ListenerTls } from "../http/listener.ts";
+import { type CertificateOptions, type Certificates, openCertificates } from "./certificates.ts";
+import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
+import { renewCertificates } from "./renewal.ts";
+
+/**
+ * How this server proves who it is and whom it trusts: our own authority and what it has signed, with the user's serving
+ * certificate and client authorities in their place where flags name them.
+ */
+export class ServerIdentity {
+  readonly #config: ServerConfig;
+  readonly #options: Omit<CertificateOptions, "nowMs">;
+  #certificates: Certificates;
+  #url = "";
+
+  static async open(config: ServerConfig): Promise<ServerIdentity> {
+    const directory = config.dataDir === undefined ? undefined : join(config.dataDir, "pki");
+    const options = { directory, bindAddress: config.bindAddress };
+    const certificates = await openCertificates({ ...options, nowMs: config.clock.nowMs() });
+    return new ServerIdentity(config, options, certificates);
+  }
+
+  private constructor(config: ServerConfig, options: Omit<CertificateOptions, "nowMs">, certificates: Certificates) {
+    this.#config = config;
+    this.#options = options;
+    this.#certificates = certificates;
+  }
+
+  /** The administrator's bearer token. */
+  get token(): string {
+    return this.#certificates.token;
+  }
+
+  /** The token as a line of a token file. */
+  get tokenFile(): string {
+    return `${this.token},kubernetes-admin,kubernetes-admin,system:masters\n`;
+  }
+
+  /** What clients have to trust, PEM: our authority, or the user's certificate itself. */
+  get ca(): string {
+    const { tlsFiles } = this.#config;
+    return tlsFiles === undefined
+      ? this.#certificates.authority.certificate
+      : readPem("--tls-cert-file", tlsFiles.certificate);
+  }
+
+  /** For the listener; read again at each reload, so that replaced files count. */
+  tls(): ListenerTls {
+    const { tlsFiles, clientCaFile } = this.#config;
+    const { authority, serving } = this.#certificates;
+    const further = clientCaFile === undefined ? [] : [readPem("--client-ca-file", clientCaFile)];
+    const ca = [authority.certificate, ...further];
+    if (tlsFiles === undefined) return { cert: serving.certificate, key: serving.key, ca };
+    const cert = readPem("--tls-cert-file", tlsFiles.certificate);
+    return { cert, key: readPem("--tls-private-key-file", tlsFiles.key), ca };
+  }
+
+  /** Renders the kubeconfig for `url`, and writes it where the configuration says. */
+  async publish(url: string): Promise<string> {
+    this.#url = url;
+    const { authority: _authority, admin, token } = this.#certificates;
+    const text = renderKubeconfig({ server: url, authority: this.ca, admin, token });
+    if (this.#config.kubeconfig !== undefined) await writeKubeconfig(this.#config.kubeconfig, text);
+    return text;
+  }
+
+  /** Makes new certificates before the old ones end, and hands them to the listener without dropping a connection. */
+  keepFresh(clock: Clock, reload: (tls: ListenerTls) => void, onError: (error: unknown) => void): Disposable {
+    return renewCertificates({
+      clock,
+      certificates: this.#options,
+      current: this.#certificates,
+      onRenewed: (renewed) => {
+        this.#certificates = renewed;
+        reload(this.tls());
+        this.publish(this.#url).catch(onError);
+      },
+      onError,
+    });
+  }
+}
+
+function readPem(flag: string, file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StartupError(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
+  }
+  if (!text.includes("-----BEGIN ")) throw new StartupError(`${flag}: ${file} holds no PEM block: check the file`);
+  return text;
+}
