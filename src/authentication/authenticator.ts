@@ -60,11 +60,11 @@ export function unionAuthenticator(
   };
 }
 
-export const authenticatedGroup = "system:authenticated";
+const authenticatedGroup = "system:authenticated";
 export const unauthenticatedGroup = "system:unauthenticated";
 
 /** Everyone who authenticated is in `system:authenticated`. */
-export function withAuthenticatedGroup(user: UserInfo): UserInfo {
+function withAuthenticatedGroup(user: UserInfo): UserInfo {
   if (user.groups.includes(authenticatedGroup) || user.groups.includes(unauthenticatedGroup)) return user;
   return { ...user, groups: [...user.groups, authenticatedGroup] };
 }

@@ -3,7 +3,7 @@ import { AuthenticationFailure, type Authenticator } from "./authenticator.ts";
 import type { UserInfo } from "./user-info.ts";
 
 /** Longer tokens are refused unread. */
-export const bearerTokenBytesMax = 32 * 1024;
+const bearerTokenBytesMax = 32 * 1024;
 
 /** Undefined: not a token of this kind, or not a valid one; another authenticator may know it. */
 export interface TokenAuthenticator {

@@ -11,7 +11,7 @@ export function forbiddenError(user: UserInfo, info: RequestInfo, reason: string
 }
 
 /** `User "u" cannot get resource "pods" in API group "" in the namespace "ns"` and its variants. */
-export function forbiddenText(user: UserInfo, info: RequestInfo): string {
+function forbiddenText(user: UserInfo, info: RequestInfo): string {
   const who = `User ${JSON.stringify(user.name)} cannot ${info.verb}`;
   if (info.kind === "nonResource") return `${who} path ${JSON.stringify(info.path)}`;
   const resource = info.subresource === "" ? info.resource : `${info.resource}/${info.subresource}`;

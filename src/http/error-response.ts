@@ -33,7 +33,7 @@ export function faultError(auditId: string): StatusError {
   return status.internal(`the request ${auditId} failed in an unexpected way; the server log has the cause`);
 }
 
-export function statusAsJson(value: Status): EncodedStatus {
+function statusAsJson(value: Status): EncodedStatus {
   return { body: encoder.encode(`${JSON.stringify(value)}\n`), contentType: "application/json" };
 }
 

@@ -12,7 +12,7 @@ import {
 /** More parameters than this are refused: no client sends as many, and each costs memory. */
 export const maxQueryParameters = 1000;
 /** More path segments than this are refused. */
-export const maxPathSegments = 256;
+const maxPathSegments = 256;
 
 /**
  * Parses method and byte-exact request target into the one value that authorization, dispatch and storage keys use.

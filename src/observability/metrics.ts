@@ -1,7 +1,8 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Gauge, Registry } from "prom-client";
 import { type Exchange, type Handler, header } from "../http/exchange.ts";
 import type { RequestKind } from "../http/filters/max-in-flight.ts";
 import { queryValue, type ResourceRequest } from "../http/request-info.ts";
+import { BoundCounter, BoundHistogram, type CounterChild, type HistogramChild } from "./bound-metric.ts";
 
 /** Combinations of request labels beyond which further ones are counted as `other`. */
 export const requestSeriesMax = 4096;
@@ -48,26 +49,13 @@ const watchSizeBuckets = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 export function createMetrics({ isServed }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({
-    name: "apiserver_request_total",
-    help: "Requests by verb, resource and response code.",
-    labelNames: [...requestLabels, "code"],
-    registers,
-  });
-  const durations = new Histogram({
-    name: "apiserver_request_duration_seconds",
-    help: "Time from the receipt of a request to its response.",
-    labelNames: requestLabels,
-    buckets: durationBuckets,
-    registers,
-  });
-  const sizes = new Histogram({
-    name: "apiserver_response_sizes",
-    help: "Size of responses in bytes.",
-    labelNames: requestLabels,
-    buckets: sizeBuckets,
-    registers,
-  });
+  const requests = new BoundCounter("apiserver_request_total", "Requests by verb, resource and response code.");
+  const durations = new BoundHistogram(
+    "apiserver_request_duration_seconds",
+    "Time from the receipt of a request to its response.",
+    durationBuckets,
+  );
+  const sizes = new BoundHistogram("apiserver_response_sizes", "Size of responses in bytes.", sizeBuckets);
   const longRunning = new Gauge({
     name: "apiserver_longrunning_requests",
     help: "Requests without a deadline that are running now, by verb and resource.",
@@ -80,29 +68,23 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
     labelNames: ["request_kind"],
     registers,
   });
-  const watchEvents = new Counter({
-    name: "apiserver_watch_events_total",
-    help: "Events sent to watchers.",
-    labelNames: ["group", "version", "resource"],
-    registers,
-  });
-  const watchSizes = new Histogram({
-    name: "apiserver_watch_events_sizes",
-    help: "Size of the events sent to watchers in bytes.",
-    labelNames: ["group", "version", "resource"],
-    buckets: watchSizeBuckets,
-    registers,
-  });
+  const watchEvents = new BoundCounter("apiserver_watch_events_total", "Events sent to watchers.");
+  const watchSizes = new BoundHistogram(
+    "apiserver_watch_events_sizes",
+    "Size of the events sent to watchers in bytes.",
+    watchSizeBuckets,
+  );
+  for (const metric of [requests, durations, sizes, watchEvents, watchSizes]) metric.register(registry);
 
   const seriesOf = boundSeries((labels) => ({
     labels,
     duration: durations.labels(labels),
     size: sizes.labels(labels),
     longRunning: longRunning.labels(labels),
-    codes: new Map<number, Counter.Internal>(),
+    codes: new Map<number, CounterChild>(),
   }));
   const inFlightOf = { readOnly: inFlight.labels("readOnly"), mutating: inFlight.labels("mutating") };
-  const watchSeries = new Map<string, { events: Counter.Internal; sizes: Histogram.Internal<string> }>();
+  const watchSeries = new Map<string, { events: CounterChild; sizes: HistogramChild }>();
 
   return {
     registry,
@@ -113,7 +95,7 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
         counter = requests.labels({ ...series.labels, code: String(code) });
         series.codes.set(code, counter);
       }
-      counter.inc();
+      counter.value++;
       if (exchange.info.verb !== "watch") series.duration.observe(seconds);
       if (responseBytes !== undefined) series.size.observe(responseBytes);
     },
@@ -124,13 +106,11 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
       let series = watchSeries.get(key);
       if (series === undefined) {
         const { group, version, resource: plural } = resource;
-        series = {
-          events: watchEvents.labels(group, version, plural),
-          sizes: watchSizes.labels(group, version, plural),
-        };
+        const labels = { group, version, resource: plural };
+        series = { events: watchEvents.labels(labels), sizes: watchSizes.labels(labels) };
         watchSeries.set(key, series);
       }
-      series.events.inc();
+      series.events.value++;
       series.sizes.observe(bytes);
     },
     trackStorageObjects(count) {
@@ -156,10 +136,10 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
 
 interface Series {
   readonly labels: RequestLabelValues;
-  readonly duration: Histogram.Internal<RequestLabel>;
-  readonly size: Histogram.Internal<RequestLabel>;
+  readonly duration: HistogramChild;
+  readonly size: HistogramChild;
   readonly longRunning: Gauge.Internal<RequestLabel>;
-  readonly codes: Map<number, Counter.Internal>;
+  readonly codes: Map<number, CounterChild>;
 }
 
 /** Binds labels to children once per combination; combinations beyond the bound share one. */

@@ -322,6 +322,10 @@ describe("metrics", () => {
       'apiserver_request_total{verb="GET",dry_run="",group="",version="v1",resource="pods",subresource="",scope="resource",component="apiserver",code="200"} 1',
     );
     expect(text).toContain('apiserver_request_total{verb="APPLY"');
+    expect(text).toContain("# TYPE apiserver_request_duration_seconds histogram");
+    expect(text).toMatch(/apiserver_request_duration_seconds_bucket\{le="60",verb="GET".*resource="pods".*\} 1/);
+    expect(text).toMatch(/apiserver_response_sizes_sum\{verb="GET".*resource="pods".*\} 2/);
+    expect(text).toMatch(/apiserver_watch_events_sizes_bucket\{le="1024".*\} 0\n.*le="2048".*\} 1/);
     expect(text).toContain('apiserver_storage_objects{resource="pods"} 3');
     expect(text).toContain('apiserver_watch_events_total{group="",version="v1",resource="pods"} 1');
     expect(text).toContain('apiserver_current_inflight_requests{request_kind="readOnly"} 0');

@@ -22,7 +22,7 @@ import { requestMetrics } from "./request-metrics.ts";
 import { responseHeaders } from "./response-headers.ts";
 import { warnings } from "./warnings.ts";
 
-export const requestTimeoutMsDefault = 60_000;
+const requestTimeoutMsDefault = 60_000;
 
 export interface ChainOptions {
   readonly clock: Clock;

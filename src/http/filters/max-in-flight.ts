@@ -4,8 +4,8 @@ import type { Filter } from "../exchange.ts";
 import { isLongRunning } from "../long-running.ts";
 import type { RequestInfo } from "../request-info.ts";
 
-export const maxReadOnlyInFlightDefault = 400;
-export const maxMutatingInFlightDefault = 200;
+const maxReadOnlyInFlightDefault = 400;
+const maxMutatingInFlightDefault = 200;
 
 export type RequestKind = "readOnly" | "mutating";
 
@@ -19,7 +19,7 @@ export interface MaxInFlightOptions {
 
 const readOnlyVerbs = new Set(["get", "list", "watch", "head", "options"]);
 
-export function requestKind(info: RequestInfo): RequestKind {
+function requestKind(info: RequestInfo): RequestKind {
   return readOnlyVerbs.has(info.verb) ? "readOnly" : "mutating";
 }
 

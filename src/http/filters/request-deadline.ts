@@ -1,7 +1,7 @@
 import type { Clock } from "../../api/clock.ts";
 import { status } from "../../api/status.ts";
+import { parseGoDuration } from "../../codec/go-duration.ts";
 import type { Filter } from "../exchange.ts";
-import { parseGoDuration } from "../go-duration.ts";
 import { isLongRunning } from "../long-running.ts";
 import { type Query, queryValue } from "../request-info.ts";
 
@@ -30,11 +30,11 @@ export function requestDeadline({ clock, timeoutMs }: { clock: Clock; timeoutMs:
 function askedMs(query: Query): number | undefined {
   const text = queryValue(query, "timeout");
   if (text === "") return undefined;
-  const ms = parseGoDuration(text);
-  if (ms === undefined) {
+  const nanoseconds = parseGoDuration(text);
+  if (nanoseconds === undefined) {
     throw status.badRequest(
       `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(text)}`,
     );
   }
-  return ms > 0 ? ms : undefined;
+  return nanoseconds > 0n ? Number(nanoseconds) / 1e6 : undefined;
 }

@@ -16,7 +16,7 @@ export const warnings: Filter = (next) => async (exchange) => {
 };
 
 /** Header values `299 - "text"`; texts that cannot stand in a header are left out. */
-export function warningValues(texts: readonly string[]): string[] {
+function warningValues(texts: readonly string[]): string[] {
   if (texts.length === 0) return [];
   const usable = [...new Set(texts)].filter(isPrintable).map((text) => [...text]);
   const total = usable.reduce((sum, { length }) => sum + length, 0);

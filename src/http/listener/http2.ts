@@ -34,7 +34,8 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
     stream.once("close", () => connection.end(limits.idleTimeoutMs));
     const head = headOf(headers, rawHeaders as unknown as readonly string[], connection);
     const hasBody = (flags & endStreamFlag) === 0;
-    serve(stream, new ReceivedRequest(head, hasBody ? stream : undefined, limits), session, serving).catch((error) => {
+    const request = new ReceivedRequest(head, hasBody ? stream : undefined, limits);
+    serve(stream, request, session, serving).catch((error) => {
       serving.onError(error);
       stream.close(NGHTTP2_INTERNAL_ERROR);
     });
@@ -88,7 +89,7 @@ async function serve(
     return request.method === "HEAD" ? runUnheard(response, stream.end()) : runStream(response, stream, serving);
   }
   await sendReply(response, fields, stream, request, serving);
-  lingerForBody(stream, serving);
+  if (request.hasBody) lingerForBody(stream, serving);
 }
 
 async function sendReply(

@@ -39,6 +39,10 @@ export class ReceivedRequest implements IncomingRequest {
     this.#limits = limits;
   }
 
+  get hasBody(): boolean {
+    return this.#source !== undefined;
+  }
+
   /** Made on first use: most requests need none. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -90,7 +94,7 @@ export class ReceivedRequest implements IncomingRequest {
   }
 }
 
-export function clientGone(): StatusError {
+function clientGone(): StatusError {
   return status.badRequest("the request ended before its body was complete");
 }
 

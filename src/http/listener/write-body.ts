@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 import type { Reply } from "../exchange.ts";
 
 /** Small chunks are joined up to this size, because every write costs a TLS record and a system call. */
-export const slabBytesMax = 256 * 1024;
+const slabBytesMax = 256 * 1024;
 /** Chunks from this size on are written as they are. */
 const largeChunkBytes = 64 * 1024;
 
