@@ -2,9 +2,11 @@ import type { JsonObject } from "../api/json.ts";
 import { protobufMediaType } from "../api/vendor.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { toBytes } from "./byte-text.ts";
+import { encodeCbor } from "./cbor.ts";
 import { stringifyJson } from "./json.ts";
 import { encodeMessage, wrapUnknown } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
+import { stringifyYaml } from "./yaml.ts";
 
 /** A document with its kind and apiVersion, and the schema by which it is written as protobuf. */
 export interface TypedDocument {
@@ -20,11 +22,11 @@ export function encodeDocument(typed: TypedDocument, { mediaType, pretty }: Repr
     case "application/json":
       return toBytes(pretty ? stringifyJson(document, 2) : `${stringifyJson(document)}\n`);
     case "application/yaml":
-      throw new Error("YAML is not wired yet");
+      return toBytes(stringifyYaml(document));
     case protobufMediaType:
       return encodeEnvelope(typed);
     case "application/cbor":
-      throw new Error("CBOR is not wired yet");
+      return encodeCbor(document);
   }
 }
 

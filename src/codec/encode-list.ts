@@ -5,7 +5,9 @@ import type { StructSchema } from "../schema/schema.ts";
 import type { Revision } from "../storage/revision.ts";
 import type { Entry } from "../storage/store.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
+import { cborListParts } from "./encode-list-cbor.ts";
 import { protobufListParts } from "./encode-list-protobuf.ts";
+import { yamlListParts } from "./encode-list-yaml.ts";
 import { stringifyJson } from "./json.ts";
 import {
   partialMetadataKind,
@@ -95,8 +97,9 @@ function listParts(
     case "application/vnd.kubernetes.protobuf":
       return protobufListParts(head, documents(page, info, representation, nowMs), itemSchema(info, representation));
     case "application/yaml":
+      return yamlListParts(head, documents(page, info, representation, nowMs));
     case "application/cbor":
-      throw new Error(`${representation.mediaType} is not wired yet`);
+      return cborListParts(head, page.entries.length, documents(page, info, representation, nowMs));
   }
 }
 

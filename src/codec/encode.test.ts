@@ -1,18 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import type { Field, ScalarKind, Schema, StructSchema } from "../schema/schema.ts";
-import type { JsonObject } from "../api/json.ts";
+import type { JsonObject, JsonValue } from "../api/json.ts";
 import { successStatus } from "../api/status.ts";
 import { Scheme } from "../scheme/scheme.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { toRevision } from "../storage/revision.ts";
 import type { Entry } from "../storage/store.ts";
 import { toBytes, toText } from "./byte-text.ts";
+import { decodeCbor, encodeCbor } from "./cbor.ts";
 import { encodeList, listSlabBytes } from "./encode-list.ts";
 import { encodeObject, encodeStatus } from "./encode-object.ts";
 import { frameEncoder } from "./encode-watch.ts";
 import { metaSchema } from "./meta-schema.ts";
 import { decodeMessage, unwrapUnknown } from "./protobuf.ts";
 import { plainJson, type Representation } from "./representation.ts";
+import { parseYaml } from "./yaml.ts";
 import { zeroObject } from "./zero-object.ts";
 
 const nowMs = Date.UTC(2026, 0, 2);
@@ -200,6 +202,44 @@ describe("protobuf", () => {
     expect(toText(frameEncoder(pods, plainJson, clock).bookmark(toRevision(3), false))).toBe(
       '{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"3"},"spec":{"containers":null},"status":{}}}\n',
     );
+  });
+});
+
+describe("YAML and CBOR", () => {
+  const forms: [string, Representation, (bytes: Uint8Array) => JsonValue][] = [
+    ["YAML", { ...plainJson, mediaType: "application/yaml" }, (bytes) => parseYaml(bytes, { strict: true }).value],
+    ["a YAML table", { ...table, mediaType: "application/yaml" }, (bytes) => parseYaml(bytes, { strict: true }).value],
+    ["CBOR", { ...plainJson, mediaType: "application/cbor" }, decodeCbor],
+    ["CBOR metadata", { ...partial, mediaType: "application/cbor" }, decodeCbor],
+  ];
+  const plain = (value: JsonValue) => JSON.parse(JSON.stringify(value));
+
+  test.each(forms)("%s of objects and lists says the same as JSON", (_name, representation, decode) => {
+    const json: Representation = { ...representation, mediaType: "application/json" };
+    expect(plain(decode(encodeObject(pod("a"), info, representation, nowMs)))).toEqual(
+      JSON.parse(toText(encodeObject(pod("a"), info, json, nowMs))),
+    );
+    for (const count of [0, 1, 30]) {
+      const entries = Array.from({ length: count }, (_, at) => pod(`a${at}`));
+      const page = { entries, revision: toRevision(9), continue: "t" };
+      const bytes = Buffer.concat([...encodeList(page, info, representation, nowMs)]);
+      const expected = Buffer.concat([...encodeList(page, info, json, nowMs)]);
+      expect(plain(decode(bytes))).toEqual(JSON.parse(toText(expected)));
+    }
+  });
+
+  test("a CBOR list in parts has the bytes of the whole document", () => {
+    const representation: Representation = { ...plainJson, mediaType: "application/cbor" };
+    const bytes = Buffer.concat([
+      ...encodeList({ entries: [pod("a")], revision: toRevision(9) }, info, representation, nowMs),
+    ]);
+    expect(bytes).toEqual(Buffer.from(encodeCbor(decodeCbor(bytes))));
+  });
+
+  test("a CBOR watch sends one item per event", () => {
+    const frames = frameEncoder(info, { ...plainJson, mediaType: "application/cbor" }, clock);
+    expect(decodeCbor(frames.event("ADDED", pod("a")))).toMatchObject({ type: "ADDED", object: { kind: "Pod" } });
+    expect(decodeCbor(frames.error(successStatus()))).toMatchObject({ type: "ERROR" });
   });
 });
 

@@ -4,10 +4,18 @@ export interface Representation {
   readonly transform: Transform;
   readonly pretty: boolean;
 }
-export type MediaType = "application/json" | "application/yaml" | "application/vnd.kubernetes.protobuf" | "application/cbor";
+export type MediaType =
+  | "application/json"
+  | "application/yaml"
+  | "application/vnd.kubernetes.protobuf"
+  | "application/cbor";
 export type Transform =
   | { readonly kind: "none" }
-  | { readonly kind: "table"; readonly version: "v1" | "v1beta1"; readonly includeObject: "None" | "Metadata" | "Object" }
+  | {
+      readonly kind: "table";
+      readonly version: "v1" | "v1beta1";
+      readonly includeObject: "None" | "Metadata" | "Object";
+    }
   | { readonly kind: "partialMetadata"; readonly list: boolean; readonly version: "v1" | "v1beta1" };
 
 export const plainJson: Representation = { mediaType: "application/json", transform: { kind: "none" }, pretty: false };

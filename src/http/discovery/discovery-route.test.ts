@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { toText } from "../../codec/byte-text.ts";
+import { unwrapUnknown } from "../../codec/protobuf.ts";
 import { Scheme } from "../../scheme/scheme.ts";
 import type { Exchange, Reply } from "../exchange.ts";
 import { versionRoute } from "../version.ts";
@@ -100,6 +101,17 @@ describe("discoveryRoute()", () => {
     const accept = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
     expect((await documentOf(route, "/api", { accept })).kind).toBe("APIVersions");
   });
+
+  test.each(["/api", "/apis", "/apis/coordination.k8s.io", "/api/v1"])(
+    "writes %s as protobuf and YAML too",
+    async (path) => {
+      const { kind } = await documentOf(route, path);
+      const binary = await replyOf(route, path, { accept: "application/vnd.kubernetes.protobuf" });
+      expect(unwrapUnknown(binary.body as Uint8Array).kind).toBe(kind);
+      const yaml = await replyOf(route, path, { accept: "application/yaml" });
+      expect(toText(yaml.body as Uint8Array)).toMatch(new RegExp(`^kind: ${kind}$`, "m"));
+    },
+  );
 
   test("refuses other methods", async () => {
     await expect(replyOf(route, "/api", {}, "POST")).rejects.toThrow("405: Method Not Allowed");

@@ -1,6 +1,8 @@
 import { status } from "../../api/status.ts";
+import { protobufMediaType } from "../../api/vendor.ts";
 import { encodeDocument } from "../../codec/encode-document.ts";
 import { type AcceptClause, parseAccept } from "../../codec/negotiate.ts";
+import { metaSchema } from "../../codec/meta-schema.ts";
 import type { MediaType } from "../../codec/representation.ts";
 import { toBytes } from "../../codec/byte-text.ts";
 import { stringifyJson } from "../../codec/json.ts";
@@ -23,7 +25,7 @@ interface Aggregated {
   readonly hash: string;
 }
 
-const mediaTypes: readonly MediaType[] = ["application/json", "application/yaml"];
+const mediaTypes: readonly MediaType[] = ["application/json", "application/yaml", protobufMediaType];
 
 /**
  * `/api`, `/apis` and everything below them that is not a resource request.
@@ -74,7 +76,8 @@ function respond(
   const representation = negotiateDocument(accept, mediaTypes);
   const headers: [string, string][] = [["content-type", representation.mediaType]];
   if (segments.length === 1) headers.push(["vary", "Accept"]);
-  return reply(encodeDocument({ document, schema: undefined }, representation), headers);
+  const schema = metaSchema(`meta/v1.${String(document["kind"])}`);
+  return reply(encodeDocument({ document, schema }, representation), headers);
 }
 
 function documentAt(segments: readonly string[], catalog: Catalog, serverAddress: string): JsonObject | undefined {
