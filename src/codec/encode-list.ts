@@ -58,7 +58,7 @@ export function* encodeList(
 }
 
 /** kind, apiVersion and metadata of the list in the form that the client asked for. */
-export function listHead(page: ListPage, info: ResourceInfo, { transform }: Representation): ListHead {
+function listHead(page: ListPage, info: ResourceInfo, { transform }: Representation): ListHead {
   const metadata = listMeta(page);
   switch (transform.kind) {
     case "none":

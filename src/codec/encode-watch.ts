@@ -118,7 +118,7 @@ function jsonEvent(type: WatchEventType, object: JsonObject): Uint8Array {
 }
 
 /** An empty object of the kind that carries a revision: every event up to it has been sent. */
-export function bookmarkObject(info: ResourceInfo, revision: Revision, initialEventsEnd: boolean): KubeObject {
+function bookmarkObject(info: ResourceInfo, revision: Revision, initialEventsEnd: boolean): KubeObject {
   return {
     kind: info.kind,
     apiVersion: apiVersionOf(info),

@@ -5,9 +5,9 @@ import { type Query, queryValue } from "../http/request-info.ts";
 import type { MediaType, Representation, Transform } from "./representation.ts";
 
 /** Clauses of an Accept header beyond this many are not looked at: no client sends more than a handful. */
-export const acceptClausesMax = 32;
+const acceptClausesMax = 32;
 /** Parameters of one clause beyond this many are not looked at. */
-export const acceptParametersMax = 16;
+const acceptParametersMax = 16;
 
 export interface NegotiateOptions {
   /** What the response holds: one object, a list, a stream of events, or only ever a Status or another document. */

@@ -10,7 +10,7 @@ export const gitVersion = `v1.36.0+quorate.${packageJson.version}`;
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 
 /** version.Info as `/version` gives it. */
-export function versionInfo() {
+function versionInfo() {
   return {
     major: "1",
     minor: "36",

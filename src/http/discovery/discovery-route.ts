@@ -45,7 +45,7 @@ export function discoveryRoute(catalog: Catalog, serverAddress: string): Route {
 }
 
 /** Every discovery path, without trailing slash, sorted as the catalog is. */
-export function discoveryPaths(catalog: Catalog): string[] {
+function discoveryPaths(catalog: Catalog): string[] {
   const paths = ["/api", "/apis"];
   for (const { group, versions } of catalog.groups()) {
     if (group !== "") paths.push(`/apis/${group}`);

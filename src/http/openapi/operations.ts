@@ -2,8 +2,8 @@ import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../ap
 import type { ResourceInfo, SubresourceInfo } from "../../scheme/resource.ts";
 import type { StructSchema } from "../../schema/schema.ts";
 
-export type HttpMethod = "get" | "put" | "post" | "delete" | "patch";
-export type Action = "get" | "list" | "post" | "put" | "patch" | "delete" | "deletecollection";
+type HttpMethod = "get" | "put" | "post" | "delete" | "patch";
+type Action = "get" | "list" | "post" | "put" | "patch" | "delete" | "deletecollection";
 
 /** One call of the API, in terms that both dialects can write down. */
 export interface Operation {
@@ -67,12 +67,12 @@ export function operationsOf(info: ResourceInfo, typeOf: TypeLookup): Operation[
 }
 
 /** `CoreV1`, `RbacAuthorizationV1`: the group version inside operation ids. */
-export function operationGroup({ group, version }: GroupVersion): string {
+function operationGroup({ group, version }: GroupVersion): string {
   return `${groupWords(group).map(capitalized).join("")}${capitalized(version)}`;
 }
 
 /** `core_v1`: the tag of the operations of a group version. */
-export function operationTag({ group, version }: GroupVersion): string {
+function operationTag({ group, version }: GroupVersion): string {
   const [first = "", ...rest] = groupWords(group);
   return `${first}${rest.map(capitalized).join("")}_${version}`;
 }
