@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type LogOptions, openLog, type RequestRecord } from "./logs.ts";
+import { openLog, type RequestRecord } from "./logs.ts";
 
 const canary = "canary-4711";
 const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJl";
@@ -17,14 +17,9 @@ const record: RequestRecord = {
   durationMs: 3,
 };
 
-async function recordingLog(options: Partial<LogOptions> = {}) {
+function recordingLog({ verbosity = 10, pretty = false } = {}) {
   const lines: string[] = [];
-  const log = await openLog({
-    verbosity: 10,
-    pretty: false,
-    destination: { write: (line) => void lines.push(line) },
-    ...options,
-  });
+  const log = openLog({ verbosity, pretty, destination: { write: (line) => void lines.push(line) } });
   return { log, lines };
 }
 
@@ -44,7 +39,7 @@ describe.each([false, true])("with pretty=%p", (pretty) => {
     ["a private key", { text: `-----BEGIN PRIVATE KEY-----\n${canary}\n-----END PRIVATE KEY-----` }],
     ["a WebSocket protocol", { protocol: `base64url.bearer.authorization.k8s.io.${canary}` }],
   ])("%s never appears", async (_, fields) => {
-    const { log, lines } = await recordingLog({ pretty });
+    const { log, lines } = recordingLog({ pretty });
     log.error("something failed", fields as Record<string, unknown>);
     expect(lines.join("")).toContain("something failed");
     const bare = canary.replace("-", "");
@@ -53,13 +48,13 @@ describe.each([false, true])("with pretty=%p", (pretty) => {
   });
 
   test.each([jwt, "abcdef.0123456789abcdef"])("the token %s is known by its form", async (token) => {
-    const { log, lines } = await recordingLog({ pretty });
+    const { log, lines } = recordingLog({ pretty });
     log.warn(`refused ${token}`, { why: `because of ${token}.` });
     expect(lines.join("")).not.toContain(token);
   });
 
   test("nothing that a client sends starts a new line or reaches the terminal as a control", async () => {
-    const { log, lines } = await recordingLog({ pretty });
+    const { log, lines } = recordingLog({ pretty });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 20 }), async (text) => {
         lines.length = 0;
@@ -84,7 +79,7 @@ describe("verbosity", () => {
     [4, ["error", "warn", "info", "debug"]],
     [6, ["error", "warn", "info", "debug", "trace"]],
   ])("-v=%d writes %p", async (verbosity, levels) => {
-    const { log, lines } = await recordingLog({ verbosity });
+    const { log, lines } = recordingLog({ verbosity });
     for (const level of ["error", "warn", "info", "debug", "trace"] as const) log[level]("line");
     expect(lines.map((line) => JSON.parse(line).level)).toEqual(levels);
   });
@@ -95,15 +90,15 @@ describe("verbosity", () => {
     ["a failure of ours at -v=0", 0, { code: 500 }, ["request failed"]],
     ["a refusal at -v=0", 0, { code: 403 }, []],
     ["a slow request at -v=0", 0, { durationMs: 6_000 }, ["slow request"]],
-    ["a long watch at -v=0", 0, { durationMs: 600_000, longRunning: true }, []],
+    ["a long watch at -v=0", 0, { durationMs: 600_000, verb: "watch" }, []],
   ])("%s", async (_, verbosity, change, messages) => {
-    const { log, lines } = await recordingLog({ verbosity });
+    const { log, lines } = recordingLog({ verbosity });
     log.requestLog({ ...record, ...change });
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(messages);
   });
 
   test("every line names its time, and its part where it has one", async () => {
-    const { log, lines } = await recordingLog();
+    const { log, lines } = recordingLog();
     log.for("storage").info("open", { revision: 7n });
     const line = JSON.parse(lines[0] ?? "");
     expect(line).toMatchObject({ level: "info", part: "storage", msg: "open", revision: "7" });
@@ -112,7 +107,7 @@ describe("verbosity", () => {
 });
 
 test("deep, long and circular values are cut", async () => {
-  const { log, lines } = await recordingLog();
+  const { log, lines } = recordingLog();
   const circle: Record<string, unknown> = { name: "x".repeat(10_000), many: Array.from({ length: 1_000 }, () => 1) };
   circle.self = circle;
   log.info("circle", circle);

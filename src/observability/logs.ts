@@ -1,4 +1,4 @@
-import { type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import { escapeControls, redact, redactText } from "./redact.ts";
 
 /** Fields of a log line; redacted before they are written. */
@@ -23,7 +23,6 @@ export interface RequestRecord {
   readonly auditId: string;
   readonly method: string;
   readonly verb: string;
-  /** As sent, with the query. */
   readonly uri: string;
   readonly user: string;
   readonly userAgent: string;
@@ -31,15 +30,11 @@ export interface RequestRecord {
   readonly httpVersion: string;
   readonly code: number;
   readonly durationMs: number;
-  readonly bytes?: number;
-  /** A watch or another stream lasts as long as the client likes. */
-  readonly longRunning?: boolean;
-  readonly error?: unknown;
 }
 
 export interface LogOptions {
-  /** `-v`: 0 warnings and errors, 1 also what the server does, 2 also every request, 4 debugging, 6 everything. */
-  readonly verbosity: number;
+  /** `-v`, 0 by default. */
+  readonly verbosity?: number;
   /** For people instead of machines; by default when the destination is a terminal. */
   readonly pretty?: boolean;
   /** Standard error by default, so that standard output stays what a command was asked for. */
@@ -50,50 +45,51 @@ export interface LogDestination {
   write(line: string): void;
 }
 
-export const requestVerbosity = 2;
-const debugVerbosity = 4;
-const traceVerbosity = 6;
-/** A request that takes longer than this is worth a line at every verbosity. */
-export const slowRequestMs = 5_000;
+type Level = "error" | "warn" | "info" | "debug" | "trace";
 
-/** Opens the log; a promise because what makes lines readable for people is loaded only for them. */
-export async function openLog({
-  verbosity,
+/** `-v`: 0 warnings and errors, 1 also what the server does, 2 also every request, 4 debugging, 6 everything. */
+const verbosityOf: Readonly<Record<Level, number>> = { error: 0, warn: 0, info: 1, debug: 4, trace: 6 };
+const requestVerbosity = 2;
+/** These last as long as the client likes. */
+const longRunningVerbs: ReadonlySet<string> = new Set(["watch", "proxy", "connect"]);
+/** A request that takes longer than this is worth a line at every verbosity. */
+const slowRequestMs = 5_000;
+
+/** Opens the log. pino, and what makes lines readable for people, are loaded for the first line that is written. */
+export function openLog({
+  verbosity = 0,
   pretty = process.stderr.isTTY === true,
   destination = standardError,
-}: LogOptions): Promise<Log> {
-  const logger = pino(
+}: LogOptions = {}): Log {
+  let logger: Logger | undefined;
+  const open = () => {
+    logger ??= openLogger(verbosity, pretty ? prettyDestination(destination) : destination);
+    return logger;
+  };
+  return new PinoLog(open, verbosity, pretty ? escapeDeep : (value) => value);
+}
+
+function openLogger(verbosity: number, destination: LogDestination): Logger {
+  const { pino } = require("pino") as typeof import("pino");
+  return pino(
     {
       level: levelOf(verbosity),
       base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pretty ? await prettyDestination(destination) : destination,
+    destination,
   );
-  return new PinoLog(logger, verbosity, pretty ? escapeDeep : (value) => value);
 }
-
-/** Writes nothing; for tests and tools. */
-export const silentLog: Log = {
-  error() {},
-  warn() {},
-  info() {},
-  debug() {},
-  trace() {},
-  requestLog() {},
-  verbose: () => false,
-  for: () => silentLog,
-};
 
 const standardError: LogDestination = { write: (line) => void process.stderr.write(line) };
 
 class PinoLog implements Log {
-  readonly #logger: Logger;
+  readonly #logger: () => Logger;
   readonly #verbosity: number;
   readonly #clean: (value: unknown) => unknown;
 
-  constructor(logger: Logger, verbosity: number, clean: (value: unknown) => unknown) {
+  constructor(logger: () => Logger, verbosity: number, clean: (value: unknown) => unknown) {
     this.#logger = logger;
     this.#verbosity = verbosity;
     this.#clean = clean;
@@ -116,10 +112,10 @@ class PinoLog implements Log {
   }
 
   requestLog(record: RequestRecord): void {
-    if (record.code >= 500) return this.#write("error", "request failed", { ...record });
-    const isSlow = record.durationMs >= slowRequestMs && record.longRunning !== true;
-    if (isSlow) return this.#write("warn", "slow request", { ...record });
-    if (this.verbose(requestVerbosity)) this.#write("info", "request", { ...record });
+    if (record.code >= 500) return this.error("request failed", { ...record });
+    const isSlow = record.durationMs >= slowRequestMs && !longRunningVerbs.has(record.verb);
+    if (isSlow) return this.warn("slow request", { ...record });
+    if (this.verbose(requestVerbosity)) this.info("request", { ...record });
   }
 
   verbose(level: number): boolean {
@@ -127,23 +123,27 @@ class PinoLog implements Log {
   }
 
   for(part: string): Log {
-    return new PinoLog(this.#logger.child({ part }), this.#verbosity, this.#clean);
+    let child: Logger | undefined;
+    const open = () => {
+      child ??= this.#logger().child({ part });
+      return child;
+    };
+    return new PinoLog(open, this.#verbosity, this.#clean);
   }
 
-  #write(level: "error" | "warn" | "info" | "debug" | "trace", message: string, fields: LogFields | undefined): void {
-    if (!this.#logger.isLevelEnabled(level)) return;
-    this.#logger[level](this.#clean(redact(fields ?? {})) as object, this.#clean(redactText(message)) as string);
+  #write(level: Level, message: string, fields: LogFields | undefined): void {
+    if (!this.verbose(verbosityOf[level])) return;
+    this.#logger()[level](this.#clean(redact(fields ?? {})) as object, this.#clean(redactText(message)) as string);
   }
 }
 
-function levelOf(verbosity: number): "warn" | "info" | "debug" | "trace" {
-  if (verbosity >= traceVerbosity) return "trace";
-  if (verbosity >= debugVerbosity) return "debug";
-  return verbosity >= 1 ? "info" : "warn";
+function levelOf(verbosity: number): Level {
+  const levels = ["trace", "debug", "info"] as const;
+  return levels.find((level) => verbosity >= verbosityOf[level]) ?? "warn";
 }
 
-async function prettyDestination(destination: LogDestination): Promise<LogDestination> {
-  const { prettyFactory } = await import("pino-pretty");
+function prettyDestination(destination: LogDestination): LogDestination {
+  const { prettyFactory } = require("pino-pretty") as typeof import("pino-pretty");
   const format = prettyFactory({
     colorize: process.stderr.isTTY === true,
     translateTime: "SYS:HH:MM:ss.l",

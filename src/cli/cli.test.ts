@@ -1,0 +1,204 @@
+import { describe, expect, test } from "bun:test";
+import type { RunningServer, ServerOptions } from "../config/server-options.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { type Commands, runCommand } from "./program.ts";
+import { startupFailureText } from "./startup-failure.ts";
+import type { Terminal } from "./terminal.ts";
+import { up } from "./up.ts";
+
+class RecordingTerminal implements Terminal {
+  readonly printed: string[] = [];
+  readonly complaints: string[] = [];
+  readonly exits: number[] = [];
+  signal: (signal: string) => void = () => {};
+  uncaught: (error: unknown) => void = () => {};
+  print(line: string): void {
+    this.printed.push(line);
+  }
+  complain(line: string): void {
+    this.complaints.push(line);
+  }
+  onStopSignal(run: (signal: string) => void): Disposable {
+    this.signal = run;
+    return { [Symbol.dispose]: () => {} };
+  }
+  onUncaught(run: (error: unknown) => void): Disposable {
+    this.uncaught = run;
+    return { [Symbol.dispose]: () => {} };
+  }
+  exit(code: number): void {
+    this.exits.push(code);
+  }
+}
+
+async function runUp(...args: string[]) {
+  const terminal = new RecordingTerminal();
+  let options: ServerOptions | undefined;
+  const commands: Commands = {
+    up: async (given) => {
+      options = given;
+      return 0;
+    },
+    version: async () => 0,
+  };
+  const exitCode = await runCommand(args, terminal, commands);
+  return { terminal, options, exitCode };
+}
+
+describe("the command line", () => {
+  test.each([
+    [["--secure-port", "0"], { securePort: 0 }],
+    [["--secure-port=0"], { securePort: 0 }],
+    [["--in-memory"], { inMemory: true }],
+    [["--in-memory=false"], { inMemory: false }],
+    [["--anonymous-auth=false"], { anonymousAuth: false }],
+    [["--in-memory", "--anonymous-auth"], { inMemory: true, anonymousAuth: true }],
+    [["-v", "4"], { verbosity: 4 }],
+    [["-v=4"], { verbosity: 4 }],
+    [["-v4"], { verbosity: 4 }],
+    [["--v=4"], { verbosity: 4 }],
+    [["--shutdown-delay-duration=1m30s"], { shutdownDelayDurationMs: 90_000 }],
+    [["--feature-gates", "A=true", "--feature-gates=B=false"], { featureGates: { A: true, B: false } }],
+    [["--runtime-config=api/beta"], { runtimeConfig: { "api/beta": true } }],
+    [["--data-dir", "/x", "--data-dir", "/y"], { dataDir: "/y" }],
+    [["--token-auth-file=/a=b"], { tokenAuthFile: "/a=b" }],
+    [["--authorization-mode=AlwaysDeny"], { authorizationMode: ["AlwaysDeny"] }],
+    [[], {}],
+  ])("reads up %p", async (args, expected) => {
+    const { options, terminal, exitCode } = await runUp("up", ...args);
+    expect(terminal.complaints).toEqual([]);
+    expect(options).toEqual(expected);
+    expect(exitCode).toBe(0);
+  });
+
+  test.each([
+    [["up", "--nonsense"], /unknown flag '--nonsense'.*see "quorate help up"/],
+    [["up", "--secure-prot", "1"], /Did you mean --secure-port\?/],
+    [["up", "--secure-port", "many"], /^quorate: --secure-port: "many" is not an integer from 0 to 65535/],
+    [["up", "--secure-port"], /argument missing/],
+    [["up", "--in-memory=maybe"], /--in-memory: "maybe" is not true or false/],
+    [["up", "--request-timeout", "5"], /is not a duration such as 5s/],
+    [["up", "extra"], /too many arguments/],
+    [["nonsense"], /unknown command|too many arguments/],
+    [["up", "--nonsense\u001b[2J"], /unknown flag/],
+  ])("refuses %p with one line and exit code 1", async (args, message) => {
+    const { terminal, options, exitCode } = await runUp(...args);
+    expect(exitCode).toBe(1);
+    expect(options).toBeUndefined();
+    expect(terminal.printed).toEqual([]);
+    expect(terminal.complaints).toHaveLength(1);
+    expect(terminal.complaints[0]).toMatch(message);
+    expect(terminal.complaints[0]).not.toMatch(/\p{Cc}/u);
+  });
+
+  test("help lists every group of flags and leaves with 0", async () => {
+    const { terminal, exitCode } = await runUp("up", "--help");
+    expect(exitCode).toBe(0);
+    const help = terminal.printed.join("\n");
+    for (const text of [
+      "Serving:",
+      "Storage:",
+      "Limits:",
+      "--secure-port <port>",
+      "(default 6443)",
+      "(default 5m0s)",
+    ]) {
+      expect(help).toContain(text);
+    }
+  });
+
+  test("version names the API that is served", async () => {
+    const terminal = new RecordingTerminal();
+    expect(await runCommand(["version"], terminal)).toBe(0);
+    expect(terminal.printed.join("\n")).toMatch(/^quorate \d+\.\d+\.\d+\nserves v1\.36\./);
+  });
+});
+
+describe("up", () => {
+  function fakeServer(calls: string[], options?: ServerOptions): RunningServer {
+    return {
+      url: "https://127.0.0.1:1",
+      port: 1,
+      kubeconfig: "",
+      kubeconfigPath: options?.kubeconfig,
+      token: "",
+      ca: "",
+      beginShutdown: () => calls.push("beginShutdown"),
+      close: async () => void calls.push("close"),
+    };
+  }
+
+  async function started(options: ServerOptions) {
+    const terminal = new RecordingTerminal();
+    const calls: string[] = [];
+    const ready = Promise.withResolvers<ServerOptions | undefined>();
+    const done = up(options, terminal, async () => async (given) => {
+      queueMicrotask(() => ready.resolve(given));
+      return fakeServer(calls, given);
+    });
+    return { terminal, calls, done, given: await ready.promise };
+  }
+
+  test("prints the two lines that one types next, and stops in order at a signal", async () => {
+    const { terminal, calls, done, given } = await started({ dataDir: "/data dir", shutdownDelayDurationMs: 5 });
+    await Bun.sleep(1);
+    expect(terminal.printed).toEqual(["export KUBECONFIG='/data dir/kubeconfig'", "kubectl get namespaces"]);
+    expect(given).toMatchObject({ dataDir: "/data dir", securePort: 6443, inMemory: false });
+    terminal.signal("SIGTERM");
+    expect(await done).toBe(0);
+    expect(calls).toEqual(["beginShutdown", "close"]);
+    expect(terminal.exits).toEqual([]);
+  });
+
+  test("leaves at once at the second signal", async () => {
+    const { terminal, done } = await started({ inMemory: true });
+    await Bun.sleep(1);
+    terminal.signal("SIGINT");
+    terminal.signal("SIGINT");
+    expect(terminal.exits).toEqual([1]);
+    expect(await done).toBe(0);
+  });
+
+  test("in memory has a kubeconfig of its own that goes away with the server", async () => {
+    const { terminal, done, given } = await started({ inMemory: true });
+    await Bun.sleep(1);
+    expect(given?.kubeconfig).toMatch(/quorate-[^/]+\/kubeconfig$/);
+    terminal.signal("SIGINT");
+    await done;
+    expect(await Bun.file(given?.kubeconfig ?? "").exists()).toBe(false);
+  });
+
+  test("an error that nothing caught is one line and the end", async () => {
+    const { terminal, done } = await started({ inMemory: true });
+    terminal.uncaught(new Error("boom\nBearer abc"));
+    expect(terminal.exits).toEqual([1]);
+    expect(terminal.complaints).toHaveLength(1);
+    expect(terminal.complaints[0]).toContain("boom");
+    expect(terminal.complaints[0]).not.toMatch(/abc|\n/);
+    terminal.signal("SIGINT");
+    await done;
+  });
+});
+
+test.each([
+  [new StartupError("--x: wrong: do y"), "--x: wrong: do y"],
+  [
+    Object.assign(new Error("listen"), { code: "EADDRINUSE", address: "127.0.0.1", port: 6443 }),
+    "127.0.0.1 port 6443 is in use",
+  ],
+  [Object.assign(new Error("mkdir"), { code: "EACCES", path: "/data" }), "no permission for /data"],
+  [
+    Object.assign(new Error("listen"), { code: "EACCES", address: "::", port: 80 }),
+    "no permission to listen on :: port 80",
+  ],
+  [Object.assign(new Error("write"), { code: "ENOSPC", path: "/data" }), "no space left for /data"],
+  [
+    new Error("open failed", { cause: Object.assign(new Error("lock"), { code: "LEVEL_LOCKED" }) }),
+    "in use by another quorate",
+  ],
+  [new Error("strange\n  thing"), "cannot start: strange thing"],
+  ["text", "cannot start: text"],
+])("%p is told in one line", (error, text) => {
+  expect(startupFailureText(error)).toContain(text);
+  expect(startupFailureText(error)).not.toContain("\n");
+});

@@ -1,0 +1,75 @@
+import { StartupError } from "../config/startup-error.ts";
+import { escapeControls, redactText } from "../observability/redact.ts";
+
+interface SystemError extends Error {
+  readonly code: string;
+  readonly path?: string;
+  readonly address?: string;
+  readonly port?: number;
+}
+
+/** Why a start failed, in one line that says what to do. */
+export function startupFailureText(error: unknown): string {
+  const chain = causesOf(error);
+  const known = chain.find((cause) => cause instanceof StartupError)?.message;
+  const text = known ?? chain.map(systemFailureText).find((found) => found !== undefined) ?? unknownFailureText(error);
+  return escapeControls(redactText(text.replace(/\s*\n\s*/g, " ")));
+}
+
+/** Errors wrap errors; a bound keeps a ring of causes from holding us. */
+const causesMax = 8;
+
+function causesOf(error: unknown): unknown[] {
+  const chain: unknown[] = [];
+  for (
+    let next = error;
+    next !== undefined && chain.length < causesMax;
+    next = next instanceof Error ? next.cause : undefined
+  ) {
+    chain.push(next);
+  }
+  return chain;
+}
+
+function systemFailureText(error: unknown): string | undefined {
+  if (!isSystemError(error)) return undefined;
+  const place = error.path ?? (error.port === undefined ? "it" : `${error.address ?? "address"} port ${error.port}`);
+  switch (error.code) {
+    case "EADDRINUSE":
+      return `${place === "it" ? "the port" : place} is in use: stop what listens there, or choose another port with --secure-port (0 picks one)`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return `cannot listen on ${error.address ?? "that address"}: choose an address of this machine with --bind-address`;
+    case "EACCES":
+    case "EPERM":
+      return error.port === undefined
+        ? `no permission for ${place}: change its owner, or choose another directory with --data-dir`
+        : `no permission to listen on ${place}: choose a port above 1023 with --secure-port`;
+    case "EROFS":
+      return `${place} is on a read-only file system: choose another directory with --data-dir`;
+    case "ENOSPC":
+    case "EDQUOT":
+      return `no space left for ${place}: free some, or choose another directory with --data-dir`;
+    case "ENOTDIR":
+    case "EEXIST":
+      return `${place} is not a directory: choose another one with --data-dir`;
+    case "ENOENT":
+      return `${place} does not exist: check the flag that names it`;
+    case "EISDIR":
+      return `${place} is a directory where a file is wanted: check the flag that names it`;
+    case "LEVEL_LOCKED":
+    case "LEVEL_DATABASE_NOT_OPEN":
+      return "the data directory is in use by another quorate or cannot be opened: stop the other one, or choose another directory with --data-dir";
+    default:
+      return undefined;
+  }
+}
+
+function unknownFailureText(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return `cannot start: ${text === "" ? "unknown error" : text}; run with -v=4 for more`;
+}
+
+function isSystemError(error: unknown): error is SystemError {
+  return error instanceof Error && typeof (error as Partial<SystemError>).code === "string";
+}
