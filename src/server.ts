@@ -14,6 +14,7 @@ import { encodeStatus } from "./codec/encode-object.ts";
 import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
 import { StartupError } from "./config/startup-error.ts";
+import { EventExpiry } from "./controllers/event-expiry.ts";
 import { NamespaceDeletion } from "./controllers/namespace-deletion.ts";
 import { SystemNamespaces } from "./controllers/system-namespaces.ts";
 import { type AppOptions, type AppPlugin, buildApp } from "./http/app.ts";
@@ -88,6 +89,8 @@ async function startOn(
   await systemNamespaces.ensure();
   disposables.use(systemNamespaces.start(clock, onError));
   disposables.use(new NamespaceDeletion({ registries, namespaces, store, clock, onError }).start());
+  const events = registries.of(scheme.find("", "v1", "events"));
+  disposables.use(new EventExpiry({ events, store, clock, ttlMs: config.eventTtlMs, onError }).start());
   disposables.use(new Retention({ store, clock, retentionMs: config.historyRetentionDurationMs, onError }).start());
 
   const identity = await ServerIdentity.open(config);

@@ -16,7 +16,7 @@ export type FlagGroup = "Serving" | "Storage" | "Authentication and authorizatio
 export type FlagType =
   /** No default means that it may be absent, or that `resolveOptions` computes it. */
   | { readonly type: "text"; readonly default?: string }
-  | { readonly type: "boolean"; readonly default: boolean }
+  | { readonly type: "boolean"; readonly default?: boolean }
   | { readonly type: "integer"; readonly default: number; readonly min: number; readonly max: number }
   /** Duration text; milliseconds in the options, whose name ends in `Ms`. */
   | { readonly type: "duration"; readonly default: number }
@@ -111,9 +111,8 @@ export const flags = {
   },
   "anonymous-auth": {
     type: "boolean",
-    default: true,
     group: "Authentication and authorization",
-    help: "let requests without credentials through as system:anonymous",
+    help: "let requests without credentials through as system:anonymous (default: unless AlwaysAllow is a mode)",
   },
   "authorization-mode": {
     type: "choices",

@@ -77,6 +77,8 @@ export function resolveOptions(
 ): ServerConfig {
   for (const name of flagNames) checkValue(`--${name}`, flags[name], options[optionName(name)]);
   const inMemory = options.inMemory ?? flags["in-memory"].default;
+  const authorizationMode = (options.authorizationMode ??
+    flags["authorization-mode"].default) as readonly AuthorizationMode[];
   const dataDir = inMemory ? undefined : resolve(options.dataDir ?? defaultDataDir(environment));
   return {
     bindAddress: options.bindAddress ?? flags["bind-address"].default,
@@ -91,9 +93,9 @@ export function resolveOptions(
     eventTtlMs: options.eventTtlMs ?? flags["event-ttl"].default,
     clientCaFile: options.clientCaFile,
     tokenAuthFile: options.tokenAuthFile,
-    anonymousAuth: options.anonymousAuth ?? flags["anonymous-auth"].default,
-    authorizationMode: (options.authorizationMode ??
-      flags["authorization-mode"].default) as readonly AuthorizationMode[],
+    // Where everything is allowed, a request without credentials must not be let in by default.
+    anonymousAuth: options.anonymousAuth ?? !authorizationMode.includes("AlwaysAllow"),
+    authorizationMode,
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
     requestTimeoutMs: options.requestTimeoutMs ?? flags["request-timeout"].default,

@@ -28,11 +28,11 @@ export function beginDeletion(
   const grace = Math.max(0, strategy.gracePeriodSeconds(old, options));
   const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options);
   if (finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy)) return { kind: "remove" };
-  if (pending && !shortensGrace(old, grace, options)) return { kind: "unchanged" };
+  if (pending) return shorterGrace(old, options, nowMs);
 
   const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
   const { metadata } = object;
-  if (!pending && metadata.generation !== undefined) metadata.generation += 1;
+  if (metadata.generation !== undefined) metadata.generation += 1;
   metadata.deletionTimestamp = formatTime(nowMs + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
   if (finalizers.length === 0) delete metadata.finalizers;
@@ -102,7 +102,14 @@ function holdsItself(old: KubeObject, strategy: Strategy): boolean {
   return strategy.holdsDeletion?.(old) ?? false;
 }
 
-function shortensGrace(old: KubeObject, grace: number, options: DeleteOptions): boolean {
+/** The end moves by as much as the grace shrinks. One that would lie in the past leaves a second; 0 means now. */
+function shorterGrace(old: KubeObject, { gracePeriodSeconds }: DeleteOptions, nowMs: number): DeletionStep {
   const current = old.metadata.deletionGracePeriodSeconds ?? 0;
-  return options.gracePeriodSeconds !== undefined && grace < current;
+  if (gracePeriodSeconds === undefined || gracePeriodSeconds >= current) return { kind: "unchanged" };
+  const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+  const grace = gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
+  const endMs = Date.parse(old.metadata.deletionTimestamp ?? "") - (current - grace) * 1000;
+  object.metadata.deletionTimestamp = formatTime(Math.max(endMs, nowMs));
+  object.metadata.deletionGracePeriodSeconds = endMs < nowMs && grace > 0 ? 1 : grace;
+  return { kind: "mark", object };
 }

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { StatusError } from "../api/status.ts";
+import { decodeContinueToken, encodeContinueToken } from "./continue-token.ts";
+
+const prefix = "/registry/pods/default/";
+
+test("a token comes back as it was made", () => {
+  const token = { revision: 42, start: `${prefix}name\u0000` };
+  expect(decodeContinueToken(encodeContinueToken(token, prefix), prefix)).toEqual(token);
+});
+
+test.each([
+  ["no base64", "%%%"],
+  ["no JSON", "AAAA"],
+  ["another version", tokenOf({ v: "v2", rv: 1, start: "a" })],
+  ["revision 0", tokenOf({ v: "meta.k8s.io/v1", rv: 0, start: "a" })],
+  ["no revision", tokenOf({ v: "meta.k8s.io/v1", start: "a" })],
+  ["no start", tokenOf({ v: "meta.k8s.io/v1", rv: 1 })],
+  ["a start that climbs", tokenOf({ v: "meta.k8s.io/v1", rv: 1, start: "../secrets/x" })],
+  ["an absolute start", tokenOf({ v: "meta.k8s.io/v1", rv: 1, start: "/registry/secrets/x" })],
+  ["a huge token", "A".repeat(5_000)],
+])("a token with %s is a 400", (_name, token) => {
+  expect(() => decodeContinueToken(token, prefix)).toThrow(StatusError);
+});
+
+test("whatever the token, the start stays below the prefix or the answer is a 400", () => {
+  fc.assert(
+    fc.property(fc.record({ v: fc.constant("meta.k8s.io/v1"), rv: fc.anything(), start: fc.string() }), (value) => {
+      try {
+        expect(decodeContinueToken(tokenOf(value), prefix).start.startsWith(prefix)).toBe(true);
+      } catch (error) {
+        expect(error).toBeInstanceOf(StatusError);
+      }
+    }),
+  );
+});
+
+function tokenOf(value: object): string {
+  return Buffer.from(
+    JSON.stringify(value, (_key, item) => (typeof item === "bigint" ? String(item) : item)),
+  ).toString("base64url");
+}

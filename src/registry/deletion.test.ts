@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import type { KubeObject } from "../api/object-meta.ts";
+import { defaultStrategy } from "./default-strategy.ts";
+import { beginDeletion, type DeletionStep } from "./deletion.ts";
+import type { DeleteOptions, Strategy } from "./strategy.ts";
+
+const nowMs = Date.parse("2026-01-02T03:04:05Z");
+const plain: DeleteOptions = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  preconditions: { uid: undefined, resourceVersion: undefined },
+  dryRun: false,
+};
+const graceful: Strategy = {
+  ...defaultStrategy,
+  gracePeriodSeconds: (_object, options) => options.gracePeriodSeconds ?? 30,
+};
+
+function object(metadata: KubeObject["metadata"]): KubeObject {
+  return { kind: "Thing", apiVersion: "v1", metadata: { name: "a", ...metadata } };
+}
+
+function metaOf(step: DeletionStep): KubeObject["metadata"] {
+  if (step.kind !== "mark") throw new Error(`expected a mark, got ${step.kind}`);
+  return step.object.metadata;
+}
+
+describe("beginDeletion()", () => {
+  test("removes an object that nothing holds", () => {
+    expect(beginDeletion(object({}), defaultStrategy, plain, nowMs)).toEqual({ kind: "remove" });
+  });
+
+  test("marks an object with finalizers and counts its generation", () => {
+    const step = beginDeletion(object({ finalizers: ["x/y"], generation: 3 }), defaultStrategy, plain, nowMs);
+    expect(metaOf(step)).toMatchObject({
+      deletionTimestamp: "2026-01-02T03:04:05Z",
+      deletionGracePeriodSeconds: 0,
+      generation: 4,
+      finalizers: ["x/y"],
+    });
+  });
+
+  test.each([
+    ["Orphan", ["orphan"]],
+    ["Foreground", ["foregroundDeletion"]],
+  ] as const)("propagation policy %s adds the finalizer %j", (propagationPolicy, finalizers) => {
+    const step = beginDeletion(object({}), defaultStrategy, { ...plain, propagationPolicy }, nowMs);
+    expect(metaOf(step).finalizers).toEqual([...finalizers]);
+  });
+
+  test("propagation policy Background takes the other policies' finalizers away", () => {
+    const options = { ...plain, propagationPolicy: "Background" } as const;
+    expect(beginDeletion(object({ finalizers: ["orphan"] }), defaultStrategy, options, nowMs)).toEqual({
+      kind: "remove",
+    });
+  });
+
+  test("a second delete changes nothing while finalizers are left", () => {
+    const marked = object({ finalizers: ["x/y"], deletionTimestamp: "2026-01-02T03:04:05Z" });
+    expect(beginDeletion(marked, defaultStrategy, plain, nowMs).kind).toBe("unchanged");
+  });
+
+  test("grace lets the object live until its end", () => {
+    const step = beginDeletion(object({}), graceful, plain, nowMs);
+    expect(metaOf(step)).toMatchObject({
+      deletionTimestamp: "2026-01-02T03:04:35Z",
+      deletionGracePeriodSeconds: 30,
+    });
+  });
+
+  test.each([
+    ["shorter", 10, "2026-01-02T03:04:15Z", 10],
+    ["negative", -5, "2026-01-02T03:04:06Z", 1],
+  ] as const)("a second delete with %s grace moves the end", (_name, seconds, end, grace) => {
+    const pending = object({ deletionTimestamp: "2026-01-02T03:04:35Z", deletionGracePeriodSeconds: 30 });
+    const options = { ...plain, gracePeriodSeconds: seconds };
+    const strategy = { ...graceful, gracePeriodSeconds: () => 30 };
+    expect(metaOf(beginDeletion(pending, strategy, options, nowMs))).toMatchObject({
+      deletionTimestamp: end,
+      deletionGracePeriodSeconds: grace,
+    });
+  });
+
+  test("a second delete with longer grace changes nothing", () => {
+    const pending = object({ deletionTimestamp: "2026-01-02T03:04:35Z", deletionGracePeriodSeconds: 30 });
+    expect(beginDeletion(pending, graceful, { ...plain, gracePeriodSeconds: 60 }, nowMs).kind).toBe("unchanged");
+  });
+
+  test("a second delete without grace removes what has no finalizers", () => {
+    const pending = object({ deletionTimestamp: "2026-01-02T03:04:35Z", deletionGracePeriodSeconds: 30 });
+    expect(beginDeletion(pending, graceful, { ...plain, gracePeriodSeconds: 0 }, nowMs).kind).toBe("remove");
+  });
+});
