@@ -4,7 +4,7 @@ import type { StateMachine } from "../state-machine.ts";
 import { CompactedError, CorruptEntryError, type Entry, type Key, type StoreEvent } from "../store.ts";
 import type { Database } from "./database.ts";
 import { currentKey, eventRange, parseEventKey, parseVersionKey, versionKey, versionRange } from "./layout.ts";
-import { decodeEntry, decodeEvent, type EventRecord, IndexCache } from "./record.ts";
+import { decodeEntry, decodeEvent, type EventRecord, IndexCache, isTombstone } from "./record.ts";
 
 type Snapshot = ReturnType<Database["snapshot"]>;
 
@@ -211,8 +211,7 @@ export class HistoryReader {
 
   #decode(databaseKey: string, key: Key, value: Buffer): { entry: Entry; tombstone: boolean } {
     return decodeOrName(key, () => {
-      const { tombstone, ...entry } = decodeEntry(databaseKey, key, value, this.#indexes);
-      return { entry, tombstone };
+      return { entry: decodeEntry(databaseKey, key, value, this.#indexes), tombstone: isTombstone(value) };
     });
   }
 

@@ -19,9 +19,12 @@ export async function loadEntries(database: Database): Promise<LoadedEntries> {
   const indexes = new IndexCache();
   const iterator = database.iterator({ ...everyCurrent, fillCache: false, highWaterMarkBytes: loadBatchBytes });
   try {
+    let next = iterator.nextv(loadBatchEntries);
     for (;;) {
-      const batch = await iterator.nextv(loadBatchEntries);
+      const batch = await next;
       if (batch.length === 0) return { entries, corrupt };
+      // Read while this batch is decoded.
+      next = iterator.nextv(loadBatchEntries);
       for (const [databaseKey, value] of batch) {
         const key = parseCurrentKey(databaseKey);
         const entry = readEntry(databaseKey, key, value, indexes);
@@ -36,13 +39,8 @@ export async function loadEntries(database: Database): Promise<LoadedEntries> {
 
 function readEntry(databaseKey: string, key: Key, value: Buffer, indexes: IndexCache): Entry | CorruptEntryError {
   try {
-    return currentEntry(databaseKey, key, value, indexes);
+    return decodeEntry(databaseKey, key, value, indexes);
   } catch (error) {
     return new CorruptEntryError(key, (error as Error).message);
   }
-}
-
-function currentEntry(databaseKey: string, key: Key, value: Buffer, indexes: IndexCache): Entry {
-  const { revision, createRevision, index, body } = decodeEntry(databaseKey, key, value, indexes);
-  return { key, revision, createRevision, index, body };
 }

@@ -1,4 +1,3 @@
-import { crc32 } from "node:zlib";
 import { emptyJsonObject } from "../../api/json.ts";
 import { type Revision, toRevision } from "../revision.ts";
 import type { Entry, Key, ObjectIndex, StoreEvent } from "../store.ts";
@@ -39,8 +38,8 @@ export function encodeEntry(databaseKey: string, entry: Entry, tombstone = false
   value[kindAt] = tombstone ? kinds.tombstone : kinds.entry;
   writeRevision(value, entry.revision, headerBytes);
   writeRevision(value, entry.createRevision, headerBytes + 8);
-  value.writeUInt32BE(uidBytes, headerBytes + 16);
-  value.writeUInt32BE(restBytes, headerBytes + 20);
+  writeUint32(value, uidBytes, headerBytes + 16);
+  writeUint32(value, restBytes, headerBytes + 20);
   value.write(uid, entryHeaderBytes);
   value.write(rest, entryHeaderBytes + uidBytes);
   value.set(entry.body, bodyAt);
@@ -48,27 +47,26 @@ export function encodeEntry(databaseKey: string, entry: Entry, tombstone = false
 }
 
 /** The body is copied into an array of its own, so that it keeps no larger buffer alive. */
-export function decodeEntry(
-  databaseKey: string,
-  key: Key,
-  value: Buffer,
-  indexes: IndexCache,
-): Entry & { tombstone: boolean } {
+export function decodeEntry(databaseKey: string, key: Key, value: Buffer, indexes: IndexCache): Entry {
   const kind = verify(databaseKey, value);
   if (kind !== kinds.entry && kind !== kinds.tombstone) throw new DamagedRecordError(`unexpected kind ${kind}`);
-  const uidEnd = entryHeaderBytes + value.readUInt32BE(headerBytes + 16);
-  const bodyAt = uidEnd + value.readUInt32BE(headerBytes + 20);
+  const uidEnd = entryHeaderBytes + readUint32(value, headerBytes + 16);
+  const bodyAt = uidEnd + readUint32(value, headerBytes + 20);
   if (bodyAt > value.length) throw new DamagedRecordError("lengths beyond the value");
-  const body = new Uint8Array(value.length - bodyAt);
-  value.copy(body, 0, bodyAt);
+  const body = Uint8Array.prototype.slice.call(value, bodyAt);
+  const uid = value.toString("utf8", entryHeaderBytes, uidEnd);
   return {
     key,
     revision: readRevision(value, headerBytes),
     createRevision: readRevision(value, headerBytes + 8),
-    index: indexes.index(value.toString("utf8", entryHeaderBytes, uidEnd), value.toString("utf8", uidEnd, bodyAt)),
+    index: indexes.index(uid, value.toString("utf8", uidEnd, bodyAt)),
     body,
-    tombstone: kind === kinds.tombstone,
   };
+}
+
+/** Of a value that `decodeEntry` read. */
+export function isTombstone(value: Buffer): boolean {
+  return value[kindAt] === kinds.tombstone;
 }
 
 export function encodeEvent(databaseKey: string, event: StoreEvent): Buffer {
@@ -151,27 +149,44 @@ function decodeMap(map: StringMap | 0): StringMap | undefined {
 }
 
 function sign(databaseKey: string, value: Buffer): Buffer {
-  value.writeUInt32BE(checksum(databaseKey, value), 0);
+  writeUint32(value, checksum(databaseKey, value), 0);
   return value;
 }
 
 /** Returns the kind of a value whose checksum holds. */
 function verify(databaseKey: string, value: Buffer): number {
   if (value.length < headerBytes) throw new DamagedRecordError(`${value.length} bytes are no record`);
-  if (value.readUInt32BE(0) !== checksum(databaseKey, value))
-    throw new DamagedRecordError("its checksum does not match");
+  const expected = readUint32(value, 0);
+  const actual = checksum(databaseKey, value);
+  writeUint32(value, expected, 0);
+  if (actual !== expected) throw new DamagedRecordError("its checksum does not match");
   return value[kindAt] as number;
 }
 
+/** Counts its own place as zero, and leaves it so: a view of what follows would cost more than the checksum. */
 function checksum(databaseKey: string, value: Buffer): number {
-  return crc32(value.subarray(kindAt), crc32(databaseKey));
+  writeUint32(value, 0, 0);
+  return Bun.hash.crc32(value, Bun.hash.crc32(databaseKey));
 }
 
 function writeRevision(value: Buffer, revision: number, at: number): void {
-  value.writeUInt32BE(Math.floor(revision / 2 ** 32), at);
-  value.writeUInt32BE(revision % 2 ** 32, at + 4);
+  writeUint32(value, Math.floor(revision / 2 ** 32), at);
+  writeUint32(value, revision % 2 ** 32, at + 4);
 }
 
 function readRevision(value: Buffer, at: number): Revision {
-  return toRevision(value.readUInt32BE(at) * 2 ** 32 + value.readUInt32BE(at + 4));
+  return toRevision(readUint32(value, at) * 2 ** 32 + readUint32(value, at + 4));
+}
+
+// Byte by byte: the methods of Buffer make a view of every buffer that they meet first.
+function writeUint32(value: Buffer, number: number, at: number): void {
+  value[at] = number >>> 24;
+  value[at + 1] = number >>> 16;
+  value[at + 2] = number >>> 8;
+  value[at + 3] = number;
+}
+
+function readUint32(value: Buffer, at: number): number {
+  const high = ((value[at] as number) << 24) | ((value[at + 1] as number) << 16);
+  return (high | ((value[at + 2] as number) << 8) | (value[at + 3] as number)) >>> 0;
 }

@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { bodyText, del, put } from "../../test/contract/store-commands.ts";
+import { toRevision } from "./revision.ts";
+import { StateMachine } from "./state-machine.ts";
+
+const key = "/registry/pods/default/a";
+
+test("a prepared batch is not visible before it is committed", () => {
+  const machine = new StateMachine();
+  const prepared = machine.prepare([put(key, "1"), put(key, "2")]);
+  expect([machine.revision as number, machine.size, machine.get(key)]).toEqual([1, 0, undefined]);
+  machine.commit(prepared);
+  expect([machine.revision as number, bodyText(machine.get(key))]).toEqual([3, expect.stringContaining('"2"')]);
+});
+
+test("commands of one batch see each other's effects, in order", () => {
+  const absent = { kind: "absent" } as const;
+  const commands = [
+    put(key, "1", { expect: absent }),
+    put(key, "2", { expect: absent }),
+    del(key, "1"),
+    put(key, "3", { expect: absent }),
+  ];
+  const { results, events } = new StateMachine().apply(commands);
+  expect(results.map((result) => result?.kind)).toEqual(["applied", "rejected", "applied", "applied"]);
+  expect(events.map(({ type }) => type)).toEqual(["ADDED", "DELETED", "ADDED"]);
+});
+
+test("the same commands give the same state and the same bytes everywhere", () => {
+  const commands = Array.from({ length: 50 }, (_, at) =>
+    at % 7 === 3 ? del(`${key}${at % 5}`, "x") : put(`${key}${at % 5}`, `${at}`),
+  );
+  const together = new StateMachine();
+  const oneByOne = new StateMachine();
+  together.apply(commands);
+  for (const command of commands) oneByOne.apply([command]);
+  expect(oneByOne.scan("/")).toEqual(together.scan("/"));
+  expect(oneByOne.revision).toBe(together.revision);
+  expect(oneByOne.recentCommandIds()).toEqual(together.recentCommandIds());
+});
+
+test("an id from a snapshot is recognised, and its unknown result is not made up", () => {
+  const first = new StateMachine();
+  const command = put(key, "1");
+  first.apply([command]);
+  const { revision, compactedRevision } = first;
+  const restored = new StateMachine({
+    revision,
+    compactedRevision,
+    entries: first.scan("/"),
+    recentCommandIds: first.recentCommandIds(),
+  });
+  expect(restored.apply([command])).toMatchObject({ results: [undefined], events: [], revision: 2 });
+});
+
+test("two batches cannot be prepared at once", () => {
+  const machine = new StateMachine();
+  machine.prepare([put(key, "1")]);
+  expect(() => machine.prepare([])).toThrow(/before the last one was committed/);
+});
+
+test("the body around the gap is copied with any number of digits", () => {
+  const initial = {
+    revision: toRevision(2 ** 40),
+    compactedRevision: toRevision(1),
+    entries: [],
+    recentCommandIds: [],
+  };
+  const machine = new StateMachine(initial);
+  machine.apply([put(key, "1")]);
+  expect(bodyText(machine.get(key))).toBe(`{"metadata":{"resourceVersion":"1099511627777"},"data":"1"}`);
+});
+
+test("keys that come and go between scans leave no trace and no disorder", () => {
+  const machine = new StateMachine();
+  machine.apply(["c", "a", "b"].map((name) => put(`/${name}`, "1")));
+  machine.scan("/");
+  machine.apply([del("/b", "1"), put("/b", "2"), del("/a", "1"), put("/d", "1"), del("/d", "1"), put("/d", "2")]);
+  expect(machine.scan("/").map((entry) => entry.key)).toEqual(["/b", "/c", "/d"]);
+  expect(machine.scan("/", "/c", 1).map((entry) => entry.key)).toEqual(["/c"]);
+});
