@@ -2,7 +2,6 @@
 export const metaGroup = "meta.k8s.io";
 export const protobufMediaType = "application/vnd.kubernetes.protobuf";
 export const initialEventsEndAnnotation = "k8s.io/initial-events-end";
-export const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
 export const namespaceNameLabel = "kubernetes.io/metadata.name";
 export const namespaceFinalizer = "kubernetes";
 export const orphanFinalizer = "orphan";

@@ -13,7 +13,7 @@ describe("resolveOptions()", () => {
       dataDir: "/data/quorate",
       kubeconfig: "/data/quorate/kubeconfig",
       inMemory: false,
-      anonymousAuth: true,
+      anonymousAuth: false,
       authorizationMode: ["AlwaysAllow"],
       historyRetentionDurationMs: 300_000,
       requestTimeoutMs: 60_000,

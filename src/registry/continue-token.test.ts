@@ -37,7 +37,7 @@ test("whatever the token, the start stays below the prefix or the answer is a 40
 });
 
 function tokenOf(value: object): string {
-  return Buffer.from(
-    JSON.stringify(value, (_key, item) => (typeof item === "bigint" ? String(item) : item)),
-  ).toString("base64url");
+  return Buffer.from(JSON.stringify(value, (_key, item) => (typeof item === "bigint" ? String(item) : item))).toString(
+    "base64url",
+  );
 }
