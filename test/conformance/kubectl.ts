@@ -1,0 +1,150 @@
+import { readdirSync, realpathSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  /** What kubectl reads from its standard input; closed at once when absent. */
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A command that keeps running, such as `get -w`; ended by `stop` or by itself. */
+export interface Running extends AsyncDisposable {
+  /** Resolves with everything printed so far once `done` says that it suffices. */
+  until(done: (printed: string) => boolean): Promise<string>;
+}
+
+/** No command of these tests takes longer than a second or two: beyond this kubectl is stopped and the test fails. */
+const commandTimeoutMs = 15_000;
+
+/** The real kubectl with a home directory of its own: neither its configuration nor its caches leak in or out. */
+export class Kubectl implements AsyncDisposable {
+  readonly #home: string;
+  readonly #binary: string;
+
+  private constructor(home: string) {
+    this.#home = home;
+    this.#binary = findKubectl();
+  }
+
+  static async open(kubeconfig: string): Promise<Kubectl> {
+    const home = await mkdtemp(join(tmpdir(), "quorate-kubectl-"));
+    await writeFile(join(home, "kubeconfig"), kubeconfig, { mode: 0o600 });
+    return new Kubectl(home);
+  }
+
+  /** Runs to the end, whatever the exit code. */
+  async run(args: readonly string[], { input, env = {} }: RunOptions = {}): Promise<Finished> {
+    const child = Bun.spawn([this.#binary, ...args], {
+      cwd: this.#home,
+      env: this.#environment(env),
+      stdin: input === undefined ? "ignore" : Buffer.from(input),
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: commandTimeoutMs,
+    });
+    const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    return { code, stdout, stderr };
+  }
+
+  /** What the command prints. @throws when it fails, with what it said */
+  async ok(args: readonly string[], options?: RunOptions): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, options);
+    if (code !== 0) throw new Error(`kubectl ${args.join(" ")} exited with ${code}\n${stderr}${stdout}`);
+    return stdout;
+  }
+
+  /** What the command complains of. @throws when it succeeds */
+  async refused(args: readonly string[], options?: RunOptions): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, options);
+    if (code === 0) throw new Error(`kubectl ${args.join(" ")} should have failed but printed\n${stdout}`);
+    return stderr.trimEnd();
+  }
+
+  /** The object or list that `get -o json` prints. */
+  async get(args: readonly string[]): Promise<any> {
+    return JSON.parse(await this.ok(["get", "-o", "json", ...args]));
+  }
+
+  /** `apply -f -` of a document. */
+  apply(document: string | object, ...args: readonly string[]): Promise<string> {
+    return this.ok(["apply", "-f", "-", ...args], { input: textOf(document) });
+  }
+
+  /** Starts a command that does not end by itself. */
+  start(args: readonly string[]): Running {
+    const child = Bun.spawn([this.#binary, ...args], {
+      cwd: this.#home,
+      env: this.#environment({}),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: commandTimeoutMs,
+    });
+    const reader = child.stdout.getReader();
+    const decoder = new TextDecoder();
+    let printed = "";
+    return {
+      async until(done) {
+        while (!done(printed)) {
+          const { value, done: ended } = await reader.read();
+          if (ended) throw new Error(`kubectl ${args.join(" ")} ended\n${printed}${await child.stderr.text()}`);
+          printed += decoder.decode(value, { stream: true });
+        }
+        return printed;
+      },
+      async [Symbol.asyncDispose]() {
+        child.kill();
+        await child.exited;
+      },
+    };
+  }
+
+  /** Writes a file of the home directory, which is also the working directory; gives its path. */
+  async file(name: string, text: string): Promise<string> {
+    const path = join(this.#home, name);
+    await writeFile(path, text);
+    return path;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#home, { recursive: true, force: true });
+  }
+
+  #environment(extra: Readonly<Record<string, string>>): Record<string, string> {
+    return {
+      PATH: process.env.PATH ?? "",
+      HOME: this.#home,
+      KUBECONFIG: join(this.#home, "kubeconfig"),
+      ...extra,
+    };
+  }
+}
+
+export function textOf(document: string | object): string {
+  return typeof document === "string" ? document : JSON.stringify(document);
+}
+
+/**
+ * `$KUBECTL`, else the kubectl on the path. Some distributions install a dispatcher with one `kubectl.<version>` per
+ * minor version beside it, which asks the server before each command: of these the newest is taken itself.
+ */
+function findKubectl(): string {
+  const asked = process.env.KUBECTL;
+  if (asked !== undefined && asked !== "") return asked;
+  const found = Bun.which("kubectl");
+  if (found === null) throw new Error("these tests drive kubectl: install it, or name it in $KUBECTL");
+  const directory = dirname(realpathSync(found));
+  const minors = readdirSync(directory).flatMap((name) => {
+    const minor = /^kubectl\.1\.([0-9]+)$/.exec(name)?.[1];
+    return minor === undefined ? [] : [Number(minor)];
+  });
+  return minors.length === 0 ? found : join(directory, `kubectl.1.${Math.max(...minors)}`);
+}
