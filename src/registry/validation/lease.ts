@@ -22,10 +22,6 @@ export function validateLease(lease: KubeObject): FieldError[] {
   return errors;
 }
 
-export function validateLeaseUpdate(_lease: KubeObject, _old: KubeObject): FieldError[] {
-  return [];
-}
-
 function validateStrategy(strategy: string): FieldError[] {
   if (strategy === "OldestEmulationVersion") return [];
   if (!strategy.includes("/")) return [fieldError.invalid("spec.strategy", strategy, "must be a domain-prefixed name")];
