@@ -3,11 +3,11 @@ import type { PreparedBatch, StateMachine } from "./state-machine.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "./store.ts";
 
 /** Commands that may wait for their batch. Beyond it a write is refused with 429: it was not done, and may be retried. */
-export const queuedCommandsMax = 20_000;
-export const queuedBytesMax = 128 * 1024 * 1024;
+const queuedCommandsMax = 20_000;
+const queuedBytesMax = 128 * 1024 * 1024;
 /** One batch: enough that its sync costs each command almost nothing, little enough that the next one need not wait long. */
-export const batchCommandsMax = 1_000;
-export const batchBytesMax = 4 * 1024 * 1024;
+const batchCommandsMax = 1_000;
+const batchBytesMax = 4 * 1024 * 1024;
 
 export interface GroupCommitOptions {
   readonly state: StateMachine;

@@ -16,7 +16,7 @@ import {
 } from "./store.ts";
 
 /** History beyond it is compacted away by the store itself, oldest first. */
-export const memoryHistoryEventsMax = 500_000;
+const memoryHistoryEventsMax = 500_000;
 
 /** A Store without a disk: everything is lost with the process. History is the list of events since the compaction. */
 export class MemoryStore implements Store {

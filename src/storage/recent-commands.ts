@@ -1,9 +1,9 @@
 import type { ApplyResult } from "./store.ts";
 
 /** Ids that the state machine recognises when they come again. Part of the replicated state: the same on every replica. */
-export const recentCommandsMax = 16_384;
+const recentCommandsMax = 16_384;
 /** Bodies that remembered results may keep alive. A result beyond it is forgotten, its id is not. */
-export const recentResultBytesMax = 8 * 1024 * 1024;
+const recentResultBytesMax = 8 * 1024 * 1024;
 
 /** The newest command ids in the order of their application, each with its result while that is affordable. */
 export class RecentCommands {
@@ -11,8 +11,12 @@ export class RecentCommands {
   readonly #results = new Map<string, ApplyResult | undefined>();
   readonly #idsMax: number;
   readonly #bytesMax: number;
-  /** Ids whose result is still held, oldest first. */
-  readonly #held = new Map<string, number>();
+  /** A ring: the id that was the n-th to be remembered stands at n modulo its length. A map is slow to find its oldest. */
+  readonly #ring: string[] = [];
+  /** Ids remembered so far. */
+  #count = 0;
+  /** Of the oldest id whose result is still held. */
+  #heldFrom = 0;
   #heldBytes = 0;
 
   constructor(idsMax = recentCommandsMax, bytesMax = recentResultBytesMax) {
@@ -30,39 +34,34 @@ export class RecentCommands {
 
   /** Oldest first: what a snapshot carries. */
   ids(): string[] {
-    return [...this.#results.keys()];
+    const oldest = this.#count < this.#idsMax ? 0 : this.#count % this.#idsMax;
+    return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
 
   remember(id: string, result: ApplyResult | undefined): void {
     if (this.#results.has(id)) return;
+    if (this.#count >= this.#idsMax) this.#forgetOldest();
+    this.#ring[this.#count % this.#idsMax] = id;
+    this.#count++;
     this.#results.set(id, result);
-    if (result !== undefined) this.#hold(id, result);
-    if (this.#results.size > this.#idsMax) this.#forgetOldest();
-  }
-
-  #hold(id: string, result: ApplyResult): void {
-    const entry = result.kind === "applied" ? result.entry : result.current;
-    const bytes = entry?.body.byteLength ?? 0;
-    this.#held.set(id, bytes);
-    this.#heldBytes += bytes;
-    for (const [oldest, oldestBytes] of this.#held) {
-      if (this.#heldBytes <= this.#bytesMax) break;
-      this.#release(oldest, oldestBytes);
-      this.#results.set(oldest, undefined);
-    }
+    this.#heldBytes += resultBytes(result);
+    while (this.#heldBytes > this.#bytesMax) this.#releaseOldest();
   }
 
   #forgetOldest(): void {
-    for (const id of this.#results.keys()) {
-      this.#results.delete(id);
-      const bytes = this.#held.get(id);
-      if (bytes !== undefined) this.#release(id, bytes);
-      return;
-    }
+    if (this.#heldFrom === this.#count - this.#idsMax) this.#releaseOldest();
+    this.#results.delete(this.#ring[this.#count % this.#idsMax] as string);
   }
 
-  #release(id: string, bytes: number): void {
-    this.#held.delete(id);
-    this.#heldBytes -= bytes;
+  #releaseOldest(): void {
+    const id = this.#ring[this.#heldFrom % this.#idsMax] as string;
+    this.#heldBytes -= resultBytes(this.#results.get(id));
+    this.#results.set(id, undefined);
+    this.#heldFrom++;
   }
+}
+
+function resultBytes(result: ApplyResult | undefined): number {
+  const entry = result?.kind === "applied" ? result.entry : result?.current;
+  return entry?.body.byteLength ?? 0;
 }

@@ -202,7 +202,7 @@ function meets(current: Entry | undefined, expect: Expect): boolean {
 const zeroDigit = 0x30;
 
 /** The final bytes: `prefix`, the revision in decimal, `suffix`; in an array of exactly their length. */
-export function fillBody({ prefix, suffix }: ProposedBody, revision: Revision): Uint8Array {
+function fillBody({ prefix, suffix }: ProposedBody, revision: Revision): Uint8Array {
   const digits = String(revision);
   const gapEnd = prefix.byteLength + digits.length;
   const body = new Uint8Array(gapEnd + suffix.byteLength);

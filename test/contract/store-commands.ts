@@ -6,7 +6,7 @@ let proposals = 0;
 
 const plainIndex: ObjectIndex = { apiVersion: "v1", uid: "uid", labels: undefined, fields: undefined };
 
-export function proposedBody(data: string): ProposedBody {
+function proposedBody(data: string): ProposedBody {
   return {
     prefix: encoder.encode(`{"metadata":{"resourceVersion":"`),
     suffix: encoder.encode(`"},"data":${JSON.stringify(data)}}`),

@@ -4,7 +4,7 @@ import { eventRange, parseEventKey, versionKey } from "./layout.ts";
 import { decodeEvent, type EventRecord } from "./record.ts";
 
 /** Events removed in one write, so that no command waits long for its turn. */
-export const compactionSliceEvents = 500;
+const compactionSliceEvents = 500;
 
 export interface SweepOptions {
   readonly database: Database;
