@@ -14,7 +14,6 @@ import { TreeHistory } from "./tree-history.ts";
 import { type Task, WatchScheduler } from "./watch-scheduler.ts";
 
 export type { CacheWatcher, WatchOptions } from "./cache-watcher.ts";
-export type { FrameEncoder } from "./frame-encoder.ts";
 export type { CacherLimits } from "./limits.ts";
 export type { CacherMetrics } from "./metrics.ts";
 
