@@ -1,0 +1,78 @@
+import { Scheme } from "../../src/scheme/scheme.ts";
+import type { ResourceInfo } from "../../src/scheme/resource.ts";
+import { toRevision } from "../../src/storage/revision.ts";
+import { MvccStore } from "../../src/storage/mvcc/mvcc-store.ts";
+import type { KubeObject } from "../../src/api/object-meta.ts";
+import { encodeForStore } from "../../src/registry/encode-for-store.ts";
+
+export const namespace = "default";
+export const collection = `/api/v1/namespaces/${namespace}/configmaps`;
+/** Objects carry `shard: s0` to `s99`: a selector of one shard means one object in a hundred. */
+const shards = 100;
+const payloadBytes = 1_700;
+const seedBatch = 2_000;
+
+/** A stream of numbers in [0, 1) that depends on the seed alone (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function objectName(number: number): string {
+  return `object-${String(number).padStart(7, "0")}`;
+}
+
+/** A ConfigMap of about 2 KiB; every one is different, because identical documents flatter parsers and caches. */
+export function document(number: number): KubeObject {
+  const random = randomFrom(number + 1);
+  const data: Record<string, string> = {};
+  for (let bytes = 0, at = 0; bytes < payloadBytes; at++) {
+    const value = words(random, 4 + Math.floor(random() * 12));
+    data[`key-${at}-${Math.floor(random() * 1000)}`] = value;
+    bytes += value.length + 16;
+  }
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: objectName(number), namespace, labels: { app: "bench", shard: `s${number % shards}` } },
+    data,
+  } as unknown as KubeObject;
+}
+
+function words(random: () => number, count: number): string {
+  return Array.from({ length: count }, () => Math.floor(random() * 36 ** 6).toString(36)).join(" ");
+}
+
+/** Puts `count` ConfigMaps into a data directory, past the server: the quickest way to a large store. */
+export async function seedDirectory(directory: string, count: number): Promise<void> {
+  const info = Scheme.builtIn().find("", "v1", "configmaps") as ResourceInfo;
+  const store = await MvccStore.open({ directory });
+  for (let from = 0; from < count; from += seedBatch) {
+    const batch = Array.from({ length: Math.min(seedBatch, count - from) }, (_, at) => storedObject(from + at));
+    await Promise.all(
+      batch.map((object) =>
+        store.commit({
+          id: `seed-${object.metadata.name}`,
+          key: `${info.keyPrefix}${namespace}/${object.metadata.name}`,
+          expect: { kind: "absent" },
+          operation: { kind: "put", ...encodeForStore(object, info) },
+        }),
+      ),
+    );
+  }
+  await store.compact(toRevision(store.revision));
+  await store.close();
+}
+
+function storedObject(number: number): KubeObject {
+  const object = document(number);
+  object.metadata.uid = crypto.randomUUID();
+  object.metadata.creationTimestamp = "2026-01-01T00:00:00Z";
+  const { name, uid, namespace: space, creationTimestamp, labels } = object.metadata;
+  return { ...object, metadata: { name, namespace: space, uid, creationTimestamp, labels } } as KubeObject;
+}

@@ -1,0 +1,51 @@
+import { boot } from "./workloads/boot.ts";
+import { coldStart } from "./workloads/cold-start.ts";
+import { gets } from "./workloads/gets.ts";
+import { lists } from "./workloads/lists.ts";
+import { machineCeilings } from "./workloads/machine.ts";
+import { print, type Workload } from "./report.ts";
+import { stalledWatcher } from "./workloads/stalled-watcher.ts";
+import { watches } from "./workloads/watches.ts";
+
+const workloads: Record<string, Workload> = {
+  W0: boot,
+  W1: gets,
+  W2: lists,
+  W6: watches,
+  W8: coldStart,
+  W9: coldStart,
+  W11: stalledWatcher,
+};
+
+const secondsDefault = 5;
+const usage = `bench [--seconds n] [--scale n] [${Object.keys(workloads).join(" ")}]: all of them when none is named`;
+
+const named: string[] = [];
+const options = { seconds: secondsDefault, scale: 1 };
+const args = Bun.argv.slice(2);
+for (let at = 0; at < args.length; at++) {
+  const arg = args[at] as string;
+  if (arg === "--seconds" || arg === "--scale") options[arg === "--scale" ? "scale" : "seconds"] = positive(args[++at]);
+  else if (workloads[arg] !== undefined) named.push(arg);
+  else fail();
+}
+
+print("machine", await machineCeilings());
+// W8 and W9 are two readings of one run.
+const runs = new Map<Workload, string[]>();
+for (const name of named.length > 0 ? named : Object.keys(workloads)) {
+  const run = workloads[name] as Workload;
+  runs.set(run, [...(runs.get(run) ?? []), name]);
+}
+for (const [run, names] of runs) print(names.join(" "), await run(options));
+process.exit(0);
+
+function positive(text: string | undefined): number {
+  const value = Number(text);
+  return value > 0 ? value : fail();
+}
+
+function fail(): never {
+  console.error(usage);
+  process.exit(2);
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A child process that serves; killed when disposed of. */
+export interface Served extends AsyncDisposable {
+  readonly url: string;
+  readonly token: string;
+  readonly pid: number;
+  /** From the start of the process to its line of readiness. */
+  readonly startMs: number;
+}
+
+const program = join(import.meta.dir, "server.ts");
+
+/** Starts `server.ts` with these arguments and waits until it serves. */
+export async function serve(...args: string[]): Promise<Served> {
+  const startedMs = performance.now();
+  const child = Bun.spawn([process.execPath, program, ...args], { stdout: "pipe", stderr: "inherit" });
+  const reader = child.stdout.getReader();
+  let line = "";
+  while (!line.includes("\n")) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`the server ended before it served (exit code ${await child.exited})`);
+    line += new TextDecoder().decode(value);
+  }
+  const { url, token } = JSON.parse(line.slice(0, line.indexOf("\n"))) as { url: string; token: string };
+  return {
+    url,
+    token,
+    pid: child.pid,
+    startMs: performance.now() - startedMs,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+/** A directory that is gone when disposed of. */
+export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), "quorate-bench-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Bytes of memory that a process has resident. */
+export function residentBytes(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes) * 1024;
+}
+
+const ticksPerSecond = 100;
+
+/** Seconds of CPU that a process has used, in user and kernel mode together. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}

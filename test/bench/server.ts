@@ -1,0 +1,46 @@
+import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+import { listen } from "../../src/http/listener.ts";
+import { startServer } from "../../src/index.ts";
+
+/**
+ * The process that is measured: `server <data directory>`, `bare <bytes> <chunks>`. Prints one line of JSON when it
+ * serves. `bare` is the listener alone, answering `/object` with so many bytes and `/list` with so many chunks of them:
+ * what the machine can do with this HTTP stack and these bytes.
+ */
+const [mode, first = "", second = ""] = Bun.argv.slice(2);
+
+if (mode === "server") {
+  const server = await startServer({ dataDir: first, securePort: 0 });
+  announce(server.url, server.token);
+} else {
+  const object = crypto.getRandomValues(new Uint8Array(Number(first)));
+  const slab = 256 * 1024;
+  const total = Number(first) * Number(second);
+  const list = Array.from(
+    { length: Math.ceil(total / slab) },
+    (_, at) => new Uint8Array(Math.min(slab, total - at * slab)),
+  );
+  const dayMs = 86_400_000;
+  const validity = { notBeforeMs: Date.now() - dayMs, notAfterMs: Date.now() + dayMs };
+  const authority = await createAuthority({ commonName: "bench", ...validity });
+  const pair = await issueCertificate(authority, {
+    commonName: "bench",
+    organizations: [],
+    dnsNames: ["localhost"],
+    ipAddresses: ["127.0.0.1"],
+    usage: "server",
+    ...validity,
+  });
+  const headers = [["content-type", "application/json"]] as const;
+  const listener = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    tls: { key: pair.key, cert: pair.certificate, ca: [] },
+    handle: async ({ rawPath }) => ({ kind: "reply", code: 200, headers, body: rawPath === "/list" ? list : object }),
+  });
+  announce(`https://127.0.0.1:${listener.port}`, "none");
+}
+
+function announce(url: string, token: string): void {
+  process.stdout.write(`${JSON.stringify({ url, token })}\n`);
+}

@@ -1,0 +1,32 @@
+import { Client } from "../client.ts";
+import { collection, seedDirectory } from "../documents.ts";
+import { residentBytes, serve, temporaryDirectory } from "../process.ts";
+import type { Figure, Options } from "../report.ts";
+
+const objects = 100_000;
+const settleMs = 3_000;
+
+/** W8 and W9: a large data directory, from the start of the process to the end of the first list; memory per object. */
+export async function coldStart({ scale }: Options): Promise<Figure[]> {
+  const count = Math.round(objects * scale);
+  await using directory = await temporaryDirectory();
+  await using empty = await temporaryDirectory();
+  await seedDirectory(directory.path, count);
+  await using idle = await serve("server", empty.path);
+  await using served = await serve("server", directory.path);
+  await Bun.sleep(settleMs);
+  const loaded = residentBytes(served.pid) - residentBytes(idle.pid);
+  using client = new Client(served);
+  const listStartMs = performance.now();
+  const body = await client.expect("GET", collection);
+  const listMs = performance.now() - listStartMs;
+  await Bun.sleep(settleMs);
+  const listed = residentBytes(served.pid) - residentBytes(idle.pid);
+  return [
+    { name: "objects", value: count, unit: "", note: `list of ${(body.byteLength / 1e6).toFixed(0)} MB` },
+    { name: "start to serving", value: served.startMs, unit: "ms" },
+    { name: "start to the end of the first list", value: served.startMs + listMs, unit: "ms" },
+    { name: "memory per object, loaded", value: loaded / count, unit: "B" },
+    { name: "memory per object, after a list", value: listed / count, unit: "B" },
+  ];
+}

@@ -1,0 +1,44 @@
+import { Client } from "../client.ts";
+import { collection, objectName, randomFrom, seedDirectory } from "../documents.ts";
+import { load } from "../load.ts";
+import { serve, temporaryDirectory } from "../process.ts";
+import type { Figure, Options } from "../report.ts";
+
+const objects = 10_000;
+
+/** W1: GET of one ConfigMap by a random name, consistent and from cache, against the listener with a constant body. */
+export async function gets({ seconds, scale }: Options): Promise<Figure[]> {
+  const count = Math.round(objects * scale);
+  await using directory = await temporaryDirectory();
+  await seedDirectory(directory.path, count);
+  const random = randomFrom(1);
+  const paths = Array.from({ length: count }, () => `${collection}/${objectName(Math.floor(random() * count))}`);
+
+  await using served = await serve("server", directory.path);
+  using client = new Client(served);
+  const objectBytes = (await client.expect("GET", paths[0] as string)).byteLength;
+  await using bare = await serve("bare", String(objectBytes), "1");
+
+  const figures: Figure[] = [];
+  for (const [connections, streams] of [
+    [8, 32],
+    [1, 1],
+  ] as const) {
+    const shape = { connections, streams, seconds };
+    const ceiling = await load(bare, { ...shape, paths: ["/object"] });
+    for (const [name, query] of [
+      ["consistent", ""],
+      ["resourceVersion=0", "?resourceVersion=0"],
+    ] as const) {
+      const result = await load(served, { ...shape, paths: paths.map((path) => path + query) });
+      figures.push({
+        name: `${name}, ${connections} x ${streams}`,
+        value: result.requestsPerSecond,
+        unit: "req/s",
+        ceiling: ceiling.requestsPerSecond,
+        note: `mean ${result.meanMs.toFixed(3)} ms, ${result.driver}`,
+      });
+    }
+  }
+  return figures;
+}
