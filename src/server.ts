@@ -9,6 +9,7 @@ import { alwaysAllowAuthorizer } from "./authorization/always-allow.ts";
 import { alwaysDenyAuthorizer } from "./authorization/always-deny.ts";
 import { systemMastersAuthorizer } from "./authorization/system-masters.ts";
 import { unionAuthorizer } from "./authorization/union.ts";
+import type { CacherMetrics } from "./cacher/cacher.ts";
 import { CacherSet } from "./cacher/cacher-set.ts";
 import { encodeStatus } from "./codec/encode-object.ts";
 import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
@@ -72,7 +73,9 @@ async function startOn(
   const metrics = createMetrics({
     isServed: ({ group, version, resource }) => scheme.find(group, version, resource) !== undefined,
   });
-  const cachers = disposables.adopt(new CacherSet({ store, clock }), (set) => set.close());
+  const cachers = disposables.adopt(new CacherSet({ store, clock, metrics: watchMetrics(scheme, metrics) }), (set) =>
+    set.close(),
+  );
   const registries = new Registries({
     scheme,
     store,
@@ -302,6 +305,16 @@ function commandIds(): () => string {
   const run = crypto.randomUUID();
   let count = 0;
   return () => `${run}-${++count}`;
+}
+
+function watchMetrics(scheme: Scheme, metrics: ReturnType<typeof createMetrics>): CacherMetrics {
+  const byPrefix = new Map(scheme.resources.map((info) => [info.keyPrefix, info]));
+  return {
+    sent(prefix, events, bytes) {
+      const info = byPrefix.get(prefix);
+      if (info !== undefined) metrics.watchEvents(info, events, bytes);
+    },
+  };
 }
 
 function* objectCounts(registries: Registries): Generator<readonly [string, number]> {

@@ -148,8 +148,8 @@ export class WindowWatcher implements CacheWatcher {
       while (!this.#ended) {
         const chunk = this.#next();
         if (chunk === undefined) return;
-        if (!this.#write(chunk)) return;
-        written += chunk.byteLength;
+        if (!this.#write(chunk.bytes, chunk.events)) return;
+        written += chunk.bytes.byteLength;
         if (written >= turnBytesMax) {
           this.#source.scheduler.schedule(this.#task);
           return;
@@ -161,19 +161,19 @@ export class WindowWatcher implements CacheWatcher {
   }
 
   /** The next bytes; undefined when there is nothing to send now. */
-  #next(): Uint8Array | undefined {
+  #next(): Piece | undefined {
     while (this.#initial !== undefined) {
       const chunk = this.#initialChunk(this.#initial);
       if (chunk !== undefined) return chunk;
     }
     if (this.#initialBookmark) {
       this.#initialBookmark = false;
-      return this.#options.encoder.bookmark(this.#after, true);
+      return { bytes: this.#options.encoder.bookmark(this.#after, true), events: 1 };
     }
     return this.#liveChunk() ?? this.#bookmark();
   }
 
-  #initialChunk(initial: InitialState): Uint8Array | undefined {
+  #initialChunk(initial: InitialState): Piece | undefined {
     const { encoder, matches } = this.#options;
     const frames: Uint8Array[] = [];
     let bytes = 0;
@@ -190,10 +190,10 @@ export class WindowWatcher implements CacheWatcher {
     });
     if (last === undefined) this.#initial = undefined;
     else initial.low = `${last}\0`;
-    return joinFrames(frames);
+    return pieceOf(frames);
   }
 
-  #liveChunk(): Uint8Array | undefined {
+  #liveChunk(): Piece | undefined {
     const { window } = this.#source;
     if (this.#position < window.first) {
       // The place may still be inside by revision: dropped positions say nothing about a start in the future.
@@ -212,18 +212,18 @@ export class WindowWatcher implements CacheWatcher {
         joinChunk(window, this.#position, this.#select, encoder);
       this.#position = chunk.to;
       this.#after = window.at(chunk.to - 1).event.revision;
-      if (chunk.bytes !== undefined) return chunk.bytes;
+      if (chunk.bytes !== undefined) return { bytes: chunk.bytes, events: chunk.events };
     }
     return undefined;
   }
 
-  #bookmark(): Uint8Array | undefined {
+  #bookmark(): Piece | undefined {
     const { revision } = this.#source;
     if (this.#blocked || !this.#bookmarkDue || revision < this.#after) return undefined;
     this.#bookmarkDue = false;
     // Nothing up to here is left to send, so later reads of the history may begin here.
     this.#after = revision;
-    return this.#options.encoder.bookmark(revision, false);
+    return { bytes: this.#options.encoder.bookmark(revision, false), events: 1 };
   }
 
   /** Reads a piece of the store's history, writes it, and goes on. */
@@ -266,20 +266,24 @@ export class WindowWatcher implements CacheWatcher {
       }
       this.#after = event.revision;
       if (bytes < chunkBytes) continue;
-      if (!this.#write(joinFrames(frames) as Uint8Array)) return;
+      if (!this.#writeFrames(frames)) return;
       frames = [];
       bytes = 0;
     }
     // A short answer is all there was, so the place moves up to where the window begins.
     if (events.length < historyEventsMax && edge > this.#after) this.#after = edge;
-    const rest = joinFrames(frames);
-    if (rest === undefined || this.#write(rest)) this.#source.scheduler.schedule(this.#task);
+    if (this.#writeFrames(frames)) this.#source.scheduler.schedule(this.#task);
+  }
+
+  #writeFrames(frames: readonly Uint8Array[]): boolean {
+    const piece = pieceOf(frames);
+    return piece === undefined || this.#write(piece.bytes, piece.events);
   }
 
   /** False when the watch has to wait for the sink. */
-  #write(chunk: Uint8Array): boolean {
+  #write(chunk: Uint8Array, events: number): boolean {
     const sink = this.#sink as ByteSink;
-    this.#source.metrics?.sent?.(this.#source.prefix, chunk.byteLength);
+    this.#source.metrics?.sent?.(this.#source.prefix, events, chunk.byteLength);
     if (sink.write(chunk)) return true;
     this.#blocked = true;
     sink.drained().then(
@@ -366,4 +370,15 @@ function statusOf(error: unknown, after: Revision): Status {
   }
   if (error instanceof StatusError) return error.status;
   return status.internal(error instanceof Error ? error.message : String(error)).status;
+}
+
+/** Finished bytes and the number of frames in them. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly events: number;
+}
+
+function pieceOf(frames: readonly Uint8Array[]): Piece | undefined {
+  const bytes = joinFrames(frames);
+  return bytes === undefined ? undefined : { bytes, events: frames.length };
 }

@@ -14,6 +14,8 @@ export interface Chunk {
   readonly to: number;
   /** Undefined when none of the events concerns the watcher. */
   readonly bytes: Uint8Array | undefined;
+  /** Number of frames in `bytes`. */
+  readonly events: number;
 }
 
 /** What a watcher sees of an event; undefined: nothing. */
@@ -58,7 +60,7 @@ export function joinChunk(window: EventWindow, from: number, select: Select, enc
     to++;
     if (bytes >= chunkBytes) break;
   }
-  return { from, to, bytes: joinFrames(frames) };
+  return { from, to, bytes: joinFrames(frames), events: frames.length };
 }
 
 export function joinFrames(frames: readonly Uint8Array[]): Uint8Array | undefined {

@@ -21,10 +21,17 @@ export interface RequestMetrics {
   inFlight(kind: RequestKind, running: number): void;
 }
 
+interface GroupVersionResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
 /** The server's metrics under upstream's names. Every label is bounded: clients cannot create series at will. */
 export interface Metrics extends RequestMetrics {
   readonly registry: Registry;
-  watchEvent(resource: { group: string; version: string; resource: string }, bytes: number): void;
+  /** `bytes` is the size of all `events` together. */
+  watchEvents(resource: GroupVersionResource, events: number, bytes: number): void;
   /** Number of stored objects, asked for whenever metrics are read. */
   trackStorageObjects(count: () => Iterable<readonly [groupResource: string, objects: number]>): void;
   /** `GET /metrics`. */
@@ -101,7 +108,7 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
     },
     longRunning: (exchange, change) => seriesOf(labelsOf(exchange, isServed)).longRunning.inc(change),
     inFlight: (kind, running) => inFlightOf[kind].set(running),
-    watchEvent(resource, bytes) {
+    watchEvents(resource, events, bytes) {
       const key = `${resource.group}/${resource.version}/${resource.resource}`;
       let series = watchSeries.get(key);
       if (series === undefined) {
@@ -110,8 +117,8 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
         series = { events: watchEvents.labels(labels), sizes: watchSizes.labels(labels) };
         watchSeries.set(key, series);
       }
-      series.events.value++;
-      series.sizes.observe(bytes);
+      series.events.value += events;
+      for (let i = 0; i < events; i++) series.sizes.observe(bytes / events);
     },
     trackStorageObjects(count) {
       const objects: Gauge = new Gauge({

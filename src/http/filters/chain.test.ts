@@ -315,7 +315,7 @@ describe("metrics", () => {
     await handle(request("/api/v1/evil"));
     await handle(request("/evil", { method: "EVIL" }));
     metrics.trackStorageObjects(() => [["pods", 3]]);
-    metrics.watchEvent({ group: "", version: "v1", resource: "pods" }, 2000);
+    metrics.watchEvents({ group: "", version: "v1", resource: "pods" }, 1, 2000);
     const response = await metrics.handle({} as Exchange);
     const text = await textOf(response);
     expect(text).toContain(
