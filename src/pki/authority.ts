@@ -1,4 +1,15 @@
-import { randomBytes } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from "node:crypto";
+import { isIPv4 } from "node:net";
+import * as der from "./der.ts";
 
 /** A certificate and its private key, both PEM (the key as PKCS #8). */
 export interface KeyPair {
@@ -20,98 +31,168 @@ export interface LeafCertificate extends Validity {
   readonly ipAddresses: readonly string[];
 }
 
-const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const serialNumberBytes = 16;
+const oid = {
+  ecdsaWithSha256: "1.2.840.10045.4.3.2",
+  organization: "2.5.4.10",
+  commonName: "2.5.4.3",
+  subjectKeyIdentifier: "2.5.29.14",
+  keyUsage: "2.5.29.15",
+  subjectAltName: "2.5.29.17",
+  basicConstraints: "2.5.29.19",
+  authorityKeyIdentifier: "2.5.29.35",
+  extendedKeyUsage: "2.5.29.37",
+  server: "1.3.6.1.5.5.7.3.1",
+  client: "1.3.6.1.5.5.7.3.2",
+} as const;
+
+/** RFC 5280, 4.2.1.3: bit 0 is the highest. */
+const keyUsage = {
+  authority: der.bitString(Uint8Array.of(0b1000_0110), 1),
+  leaf: der.bitString(Uint8Array.of(0b1000_0000), 7),
+} as const;
 
 /**
  * A self-signed certificate authority that may sign leaf certificates only.
  * @param key PEM of the key to keep, so that what it signed before stays trusted; a new one when absent
+ * @throws when the key cannot be read or is not on P-256
  */
-export async function createAuthority({
+export function createAuthority({
   commonName,
   key,
   ...validity
-}: Validity & { commonName: string; key?: string }): Promise<KeyPair> {
-  const x509 = await certificateLibrary();
-  const keys = key === undefined ? await generateKeys() : await importKeys(key);
-  const usage = x509.KeyUsageFlags;
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: newSerialNumber(),
-    name: [{ CN: [commonName] }],
-    ...dates(validity),
-    signingAlgorithm: algorithm,
-    keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(usage.keyCertSign | usage.cRLSign | usage.digitalSignature, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
-  return { certificate: pemOf(certificate.toString("pem")), key: await exportKey(keys.privateKey) };
-}
-
-/** A leaf certificate with a new key, signed by the authority. */
-export async function issueCertificate(authority: KeyPair, leaf: LeafCertificate): Promise<KeyPair> {
-  const x509 = await certificateLibrary();
-  const [issuerKeys, keys] = await Promise.all([importKeys(authority.key), generateKeys()]);
-  const names = [
-    ...leaf.dnsNames.map((value) => ({ type: "dns" as const, value })),
-    ...leaf.ipAddresses.map((value) => ({ type: "ip" as const, value })),
+}: Validity & { commonName: string; key?: string }): KeyPair {
+  const privateKey = key === undefined ? newKey() : readKey(key);
+  const name = nameOf([[oid.commonName, commonName]]);
+  const extensions = [
+    extension(oid.basicConstraints, der.sequence(der.boolean(true), der.integer(Uint8Array.of(0))), { critical: true }),
+    extension(oid.keyUsage, keyUsage.authority, { critical: true }),
+    extension(oid.subjectKeyIdentifier, der.octetString(keyIdentifier(privateKey))),
   ];
-  const purpose = x509.ExtendedKeyUsage[leaf.usage === "server" ? "serverAuth" : "clientAuth"];
-  const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: newSerialNumber(),
-    issuer: new x509.X509Certificate(authority.certificate).subjectName,
-    subject: [...leaf.organizations.map((organization) => ({ O: [organization] })), { CN: [leaf.commonName] }],
-    ...dates(leaf),
-    signingAlgorithm: algorithm,
-    publicKey: keys.publicKey,
-    signingKey: issuerKeys.privateKey,
-    extensions: [
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([purpose]),
-      await x509.AuthorityKeyIdentifierExtension.create(issuerKeys.publicKey),
-      ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names)] : []),
-    ],
-  });
-  return { certificate: pemOf(certificate.toString("pem")), key: await exportKey(keys.privateKey) };
+  const certificate = signed({ issuer: name, subject: name, validity, publicKey: privateKey, extensions }, privateKey);
+  return { certificate, key: exportKey(privateKey) };
 }
 
-/** Loaded only where a certificate is made: it costs more than the rest of a start with certificates at hand. */
-async function certificateLibrary(): Promise<typeof import("@peculiar/x509")> {
-  await import("reflect-metadata");
-  return await import("@peculiar/x509");
+/**
+ * A leaf certificate with a new key, signed by the authority.
+ * @throws when the authority's key cannot be read or is not on P-256
+ */
+export function issueCertificate(authority: KeyPair, leaf: LeafCertificate): KeyPair {
+  const issuerKey = readKey(authority.key);
+  const privateKey = newKey();
+  const organizations = leaf.organizations.map((name) => [oid.organization, name] as const);
+  const extensions = [
+    extension(oid.basicConstraints, der.sequence(), { critical: true }),
+    extension(oid.keyUsage, keyUsage.leaf, { critical: true }),
+    extension(oid.extendedKeyUsage, der.sequence(der.objectIdentifier(oid[leaf.usage]))),
+    extension(oid.authorityKeyIdentifier, der.sequence(der.element(0x80, keyIdentifier(issuerKey)))),
+    ...alternativeNames(leaf),
+  ];
+  const subject = nameOf([...organizations, [oid.commonName, leaf.commonName]]);
+  const issuer = subjectOf(authority.certificate);
+  const certificate = signed({ issuer, subject, validity: leaf, publicKey: privateKey, extensions }, issuerKey);
+  return { certificate, key: exportKey(privateKey) };
 }
 
-async function generateKeys(): Promise<CryptoKeyPair> {
-  return await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+interface Unsigned {
+  readonly issuer: Uint8Array;
+  readonly subject: Uint8Array;
+  readonly validity: Validity;
+  readonly publicKey: KeyObject;
+  readonly extensions: readonly Uint8Array[];
 }
 
-async function importKeys(pem: string): Promise<CryptoKeyPair> {
-  const der = Buffer.from(pem.replace(/-----[A-Z ]+-----/g, ""), "base64");
-  const privateKey = await crypto.subtle.importKey("pkcs8", der, algorithm, true, ["sign"]);
-  const { d: _, key_ops: __, ...publicPart } = await crypto.subtle.exportKey("jwk", privateKey);
-  return { privateKey, publicKey: await crypto.subtle.importKey("jwk", publicPart, algorithm, true, ["verify"]) };
+/** RFC 5280, 4.1: what is signed, how, and the signature. */
+function signed({ issuer, subject, validity, publicKey, extensions }: Unsigned, issuerKey: KeyObject): string {
+  const version3 = der.element(0xa0, der.integer(Uint8Array.of(2)));
+  const algorithm = der.sequence(der.objectIdentifier(oid.ecdsaWithSha256));
+  const unsigned = der.sequence(
+    version3,
+    der.integer(newSerialNumber()),
+    algorithm,
+    issuer,
+    der.sequence(der.time(validity.notBeforeMs), der.time(validity.notAfterMs)),
+    subject,
+    publicKeyInfo(publicKey),
+    der.element(0xa3, der.sequence(...extensions)),
+  );
+  const signature = sign("sha256", unsigned, issuerKey);
+  return pem("CERTIFICATE", der.sequence(unsigned, algorithm, der.bitString(signature)));
 }
 
-async function exportKey(key: CryptoKey): Promise<string> {
-  const base64 = Buffer.from(await crypto.subtle.exportKey("pkcs8", key)).toString("base64");
-  const lines = base64.match(/.{1,64}/g) ?? [];
-  return `-----BEGIN PRIVATE KEY-----\n${lines.join("\n")}\n-----END PRIVATE KEY-----\n`;
+function nameOf(attributes: readonly (readonly [type: string, value: string])[]): Uint8Array {
+  return der.sequence(
+    ...attributes.map(([type, value]) => der.set(der.sequence(der.objectIdentifier(type), der.utf8String(value)))),
+  );
 }
 
-function dates({ notBeforeMs, notAfterMs }: Validity): { notBefore: Date; notAfter: Date } {
-  return { notBefore: new Date(notBeforeMs), notAfter: new Date(notAfterMs) };
+/** Byte for byte, since clients compare names that way. */
+function subjectOf(certificate: string): Uint8Array {
+  const [unsigned = new Uint8Array()] = der.children(new X509Certificate(certificate).raw);
+  const subject = der.children(unsigned)[5];
+  if (subject === undefined) throw new RangeError("the certificate has no subject");
+  return subject;
+}
+
+function extension(type: string, value: Uint8Array, { critical = false } = {}): Uint8Array {
+  return der.sequence(der.objectIdentifier(type), ...(critical ? [der.boolean(true)] : []), der.octetString(value));
+}
+
+function alternativeNames({ dnsNames, ipAddresses }: LeafCertificate): Uint8Array[] {
+  const names = [
+    ...dnsNames.map((name) => der.element(0x82, Buffer.from(name, "ascii"))),
+    ...ipAddresses.map((address) => der.element(0x87, addressBytes(address))),
+  ];
+  return names.length === 0 ? [] : [extension(oid.subjectAltName, der.sequence(...names))];
+}
+
+function addressBytes(address: string): Uint8Array {
+  if (isIPv4(address)) return Uint8Array.from(address.split("."), Number);
+  const [plain = ""] = address.split("%");
+  // The URL parser brings every spelling to hexadecimal groups with at most one gap.
+  const [head = "", tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split("::");
+  const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+  const [before, after] = [groups(head), groups(tail ?? "")];
+  const gap = Array.from({ length: 8 - before.length - after.length }, () => 0);
+  return Uint8Array.from([...before, ...gap, ...after].flatMap((group) => [group >> 8, group & 0xff]));
+}
+
+function newKey(): KeyObject {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+}
+
+function readKey(text: string): KeyObject {
+  const key = createPrivateKey(text);
+  const curve = key.asymmetricKeyDetails?.namedCurve;
+  if (curve !== "prime256v1" && curve !== "P-256") throw new TypeError("the key is not on the curve P-256");
+  return key;
+}
+
+function publicKeyInfo(key: KeyObject): Uint8Array {
+  return createPublicKey(key).export({ type: "spki", format: "der" });
+}
+
+/** RFC 5280, 4.2.1.2, the first way: SHA-1 of the public key's bits. It names a key and secures nothing. */
+function keyIdentifier(key: KeyObject): Uint8Array {
+  const uncompressedPointBytes = 65;
+  return createHash("sha1").update(publicKeyInfo(key).subarray(-uncompressedPointBytes)).digest();
+}
+
+function exportKey(key: KeyObject): string {
+  return key.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
 /** Positive, as certificates require, and never twice. */
-function newSerialNumber(): string {
+function newSerialNumber(): Uint8Array {
   const bytes = randomBytes(serialNumberBytes);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
-  return bytes.toString("hex");
+  return bytes;
 }
 
-function pemOf(text: string): string {
-  return text.endsWith("\n") ? text : `${text}\n`;
+function pem(label: string, bytes: Uint8Array): string {
+  const lines =
+    Buffer.from(bytes)
+      .toString("base64")
+      .match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
 }

@@ -57,7 +57,7 @@ export async function openCertificates(options: CertificateOptions): Promise<Cer
   ]);
   return { authority, serving, admin, token };
 
-  function makeAuthority(previous: KeyPair | undefined): Promise<KeyPair> {
+  function makeAuthority(previous: KeyPair | undefined): KeyPair {
     const lifetime = validity(options.nowMs, authorityLifetimeMs);
     return createAuthority({ commonName: authorityName, ...lifetime, ...(previous && { key: previous.key }) });
   }
@@ -76,7 +76,7 @@ type PairName = "authority" | "serving" | "admin";
 
 const fileNames: Readonly<Record<PairName, string>> = { authority: "ca", serving: "serving", admin: "admin" };
 
-type Make = (previous: KeyPair | undefined) => Promise<KeyPair>;
+type Make = (previous: KeyPair | undefined) => KeyPair;
 
 async function keptOrMade(
   { directory, current }: CertificateOptions,
@@ -86,20 +86,26 @@ async function keptOrMade(
 ): Promise<KeyPair> {
   if (directory === undefined) {
     const used = current?.[name];
-    return used !== undefined && isGood(used) ? used : await make(used);
+    return used !== undefined && isGood(used) ? used : make(used);
   }
   const certificatePath = join(directory, `${fileNames[name]}.crt`);
   const keyPath = join(directory, `${fileNames[name]}.key`);
   const [certificate, key] = await Promise.all([readPrivateFile(certificatePath), readPrivateFile(keyPath)]);
   const kept = key === undefined ? undefined : { certificate: certificate ?? "", key };
   if (kept !== undefined && belongTogether(kept) && isGood(kept)) return kept;
-  const made = await make(kept).catch((error: unknown) => {
-    throw new StartupError(`${keyPath} cannot be used as a key: remove it to get a new one`, { cause: error });
-  });
+  const made = madeFrom(make, kept, keyPath);
   // The key first: a crash between the two leaves a pair that does not belong together, which is made anew.
   await writePrivateFile(keyPath, made.key);
   await writePrivateFile(certificatePath, made.certificate);
   return made;
+}
+
+function madeFrom(make: Make, kept: KeyPair | undefined, keyPath: string): KeyPair {
+  try {
+    return make(kept);
+  } catch (error) {
+    throw new StartupError(`${keyPath} cannot be used as a key: remove it to get a new one`, { cause: error });
+  }
 }
 
 async function openToken({ directory, current }: CertificateOptions): Promise<string> {
