@@ -196,6 +196,7 @@ test.each([
     new Error("open failed", { cause: Object.assign(new Error("lock"), { code: "LEVEL_LOCKED" }) }),
     "in use by another quorate",
   ],
+  [new Error("error:0b000074:KEY_VALUES_MISMATCH"), "is not the key of --tls-cert-file"],
   [new Error("strange\n  thing"), "cannot start: strange thing"],
   ["text", "cannot start: text"],
 ])("%p is told in one line", (error, text) => {

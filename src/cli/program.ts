@@ -47,6 +47,7 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
     .description("A Kubernetes-API-compatible control plane in one process")
     .exitOverride()
     .showHelpAfterError(false)
+    .configureHelp({ optionDescription: ({ description }) => description })
     .configureOutput({ writeOut: (text) => terminal.print(text.trimEnd()), writeErr: () => {} })
     .helpCommand("help [command]", "show what a command does and which flags it has");
   const upCommand = program

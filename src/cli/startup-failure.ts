@@ -8,11 +8,15 @@ interface SystemError extends Error {
   readonly port?: number;
 }
 
-/** Why a start failed, in one line that says what to do. */
-export function startupFailureText(error: unknown): string {
+/**
+ * Why a start failed, in one line that says what to do.
+ * @param prefix goes before the text of an error that we do not know
+ */
+export function startupFailureText(error: unknown, prefix = "cannot start: "): string {
   const chain = causesOf(error);
   const known = chain.find((cause) => cause instanceof StartupError)?.message;
-  const text = known ?? chain.map(systemFailureText).find((found) => found !== undefined) ?? unknownFailureText(error);
+  const text =
+    known ?? chain.map(systemFailureText).find((found) => found !== undefined) ?? unknownFailureText(error, prefix);
   return escapeControls(redactText(text.replace(/\s*\n\s*/g, " ")));
 }
 
@@ -65,9 +69,21 @@ function systemFailureText(error: unknown): string | undefined {
   }
 }
 
-function unknownFailureText(error: unknown): string {
+/** Failures that come without a code. */
+const failuresByText: readonly (readonly [part: string, told: string])[] = [
+  [
+    "KEY_VALUES_MISMATCH",
+    "--tls-private-key-file is not the key of --tls-cert-file: give the two that belong together",
+  ],
+  ["Failed to listen at", "cannot listen on that address: choose an address of this machine with --bind-address"],
+];
+
+function unknownFailureText(error: unknown, prefix: string): string {
   const text = error instanceof Error ? error.message : String(error);
-  return `cannot start: ${text === "" ? "unknown error" : text}; run with -v=4 for more`;
+  if (text.startsWith("unknown api groups")) return `--runtime-config: ${text}: check their spelling or leave them out`;
+  const failure = failuresByText.find(([part]) => text.includes(part));
+  if (failure !== undefined) return failure[1];
+  return `${prefix}${text === "" ? "unknown error" : text}`;
 }
 
 function isSystemError(error: unknown): error is SystemError {

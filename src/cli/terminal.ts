@@ -15,6 +15,9 @@ export interface Terminal {
 const stopSignals = ["SIGINT", "SIGTERM"] as const;
 const uncaughtEvents = ["uncaughtException", "unhandledRejection"] as const;
 
+// A reader that went away, as in `quorate up | head -1`, is no reason to stop serving.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
 export const processTerminal: Terminal = {
   print: (line) => void process.stdout.write(`${line}\n`),
   complain: (line) => void process.stderr.write(`${line}\n`),

@@ -41,7 +41,7 @@ export async function up(
 
   /** The store may be in any state now, so nothing of ours is trusted to tidy up: a restart recovers. */
   function fail(error: unknown): void {
-    terminal.complain(`quorate: stopped by an error of its own: ${startupFailureText(error)}`);
+    terminal.complain(`quorate: stopped by an error of its own: ${startupFailureText(error, "")}`);
     terminal.exit(1);
   }
 
