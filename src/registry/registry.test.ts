@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import { CacherSet } from "../cacher/cacher-set.ts";
+import { Scheme } from "../scheme/scheme.ts";
+import { MemoryStore } from "../storage/memory-store.ts";
+import { Registries } from "./registries.ts";
+import type { Registry, WriteContext } from "./registry.ts";
+
+const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
+const scheme = Scheme.builtIn();
+
+let store: MemoryStore;
+let cachers: CacherSet;
+let registries: Registries;
+let configMaps: Registry;
+let chance: number[];
+
+beforeEach(async () => {
+  store = new MemoryStore();
+  cachers = new CacherSet({ store, clock: systemClock });
+  chance = [];
+  let ids = 0;
+  registries = new Registries({
+    scheme,
+    store,
+    cachers,
+    clock: systemClock,
+    randomInt: (below) => (chance.shift() ?? 0) % below,
+    newId: () => `id-${++ids}`,
+  });
+  configMaps = registries.of(scheme.find("", "v1", "configmaps"));
+  const namespaces = registries.of(scheme.find("", "v1", "namespaces"));
+  await namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name: "default" } }, "", context);
+});
+
+afterEach(async () => {
+  cachers.close();
+  await store.close();
+});
+
+function configMap(metadata: KubeObject["metadata"], data: Record<string, string> = {}): KubeObject {
+  return { kind: "ConfigMap", apiVersion: "v1", metadata: { namespace: "default", ...metadata }, data };
+}
+
+async function refusal(write: Promise<unknown>): Promise<StatusError> {
+  const error = await write.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof StatusError)) throw new Error("expected a StatusError");
+  return error;
+}
+
+describe("create()", () => {
+  test("fills in what the server owns and stores the bytes that it answers with", async () => {
+    const { object, entry } = await configMaps.create(configMap({ name: "a" }, { k: "v" }), "default", context);
+    expect(object.metadata).toMatchObject({
+      name: "a",
+      namespace: "default",
+      resourceVersion: String(entry?.revision),
+    });
+    expect(object.metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
+    const stored = JSON.parse(Buffer.from(entry?.body ?? []).toString());
+    expect(stored.metadata.resourceVersion).toBe(String(entry?.revision));
+    expect(stored.metadata.managedFields[0]).toMatchObject({ manager: "test", operation: "Update", apiVersion: "v1" });
+  });
+
+  test("refuses a name that is taken", async () => {
+    await configMaps.create(configMap({ name: "a" }), "default", context);
+    const error = await refusal(configMaps.create(configMap({ name: "a" }), "default", context));
+    expect([error.code, error.reason]).toEqual([409, "AlreadyExists"]);
+  });
+
+  test("tries another generated name when the first is taken", async () => {
+    await configMaps.create(configMap({ name: "x-bbbbb" }), "default", context);
+    chance = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1];
+    const { object } = await configMaps.create(configMap({ generateName: "x-" }), "default", context);
+    expect(object.metadata.name).toBe("x-ccccc");
+  });
+
+  test("gives up after eight generated names that are all taken", async () => {
+    await configMaps.create(configMap({ name: "x-bbbbb" }), "default", context);
+    const error = await refusal(configMaps.create(configMap({ generateName: "x-" }), "default", context));
+    expect(error.message).toEndWith("the server was not able to generate a unique name for the object");
+  });
+
+  test("a dry run stores nothing", async () => {
+    const before = store.revision;
+    await configMaps.create(configMap({ name: "a" }), "default", { ...context, dryRun: true });
+    expect([store.revision, configMaps.current("default", "a")]).toEqual([before, undefined]);
+  });
+
+  test("refuses a namespace that does not exist", async () => {
+    const error = await refusal(configMaps.create(configMap({ name: "a", namespace: "none" }), "none", context));
+    expect([error.code, error.message]).toEqual([404, 'namespaces "none" not found']);
+  });
+});
+
+describe("update()", () => {
+  test("concurrent updates without a guard all count", async () => {
+    await configMaps.create(configMap({ name: "a" }), "default", context);
+    const writers = Array.from({ length: 40 }, (_unused, at) =>
+      configMaps.update(
+        "default",
+        "a",
+        (old) => ({ ...old, data: { ...(old["data"] as object), [`k${at}`]: "v" } }),
+        context,
+        { reapplies: true },
+      ),
+    );
+    await Promise.all(writers);
+    expect(Object.keys(configMaps.current("default", "a")?.["data"] as object)).toHaveLength(40);
+  });
+
+  test("of two updates that name the same resourceVersion exactly one succeeds", async () => {
+    const { object } = await configMaps.create(configMap({ name: "a" }), "default", context);
+    const write = (value: string) =>
+      configMaps.update("default", "a", () => ({ ...structuredClone(object), data: { value } }), context);
+    const outcomes = await Promise.allSettled([write("1"), write("2")]);
+    const rejected = outcomes.filter((outcome) => outcome.status === "rejected");
+    expect(rejected).toHaveLength(1);
+    expect((rejected[0]?.reason as StatusError).reason).toBe("Conflict");
+  });
+
+  test("an update that changes nothing keeps the resourceVersion", async () => {
+    const { object } = await configMaps.create(configMap({ name: "a" }, { k: "v" }), "default", context);
+    const result = await configMaps.update("default", "a", () => structuredClone(object), context);
+    expect(result.object.metadata.resourceVersion).toBe(object.metadata.resourceVersion as string);
+  });
+
+  test("taking the last finalizer from a terminating object removes it in the same write", async () => {
+    await configMaps.create(configMap({ name: "a", finalizers: ["x/y"] }), "default", context);
+    await configMaps.delete("default", "a", deleteOptions, context);
+    const result = await configMaps.update(
+      "default",
+      "a",
+      (old) => ({ ...old, metadata: { ...old.metadata, finalizers: [] } }),
+      context,
+      { reapplies: true },
+    );
+    expect([result.removed, configMaps.current("default", "a")]).toEqual([true, undefined]);
+  });
+});
+
+describe("delete()", () => {
+  test("answers with the resource's name and uid", async () => {
+    const { object } = await configMaps.create(configMap({ name: "a" }), "default", context);
+    const { answer } = await configMaps.delete("default", "a", deleteOptions, context);
+    if (answer.kind !== "status") throw new Error("expected a Status");
+    expect(answer.status.details).toEqual({ name: "a", kind: "configmaps", uid: object.metadata.uid as string });
+  });
+
+  test("a precondition on another uid is a conflict", async () => {
+    await configMaps.create(configMap({ name: "a" }), "default", context);
+    const options = { ...deleteOptions, preconditions: { uid: "other", resourceVersion: undefined } };
+    expect((await refusal(configMaps.delete("default", "a", options, context))).code).toBe(409);
+  });
+});
+
+const deleteOptions = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  preconditions: { uid: undefined, resourceVersion: undefined },
+  dryRun: false,
+} as const;
