@@ -88,6 +88,7 @@ describe("verbosity", () => {
     ["a good request at -v=1", 1, {}, []],
     ["a good request at -v=2", 2, {}, ["request"]],
     ["a failure of ours at -v=0", 0, { code: 500 }, ["request failed"]],
+    ["an overload or time-out at -v=0", 0, { code: 504 }, []],
     ["a refusal at -v=0", 0, { code: 403 }, []],
     ["a slow request at -v=0", 0, { durationMs: 6_000 }, ["slow request"]],
     ["a long watch at -v=0", 0, { durationMs: 600_000, verb: "watch" }, []],

@@ -11,7 +11,7 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   debug(message: string, fields?: LogFields): void;
   trace(message: string, fields?: LogFields): void;
-  /** One line per finished request from `-v=2` on; failures of ours and slow requests always. */
+  /** One line per finished request from `-v=2` on; internal errors and slow requests always. */
   requestLog(record: RequestRecord): void;
   /** Whether lines of this verbosity are written; asked before costly fields are made. */
   verbose(level: number): boolean;
@@ -112,7 +112,7 @@ class PinoLog implements Log {
   }
 
   requestLog(record: RequestRecord): void {
-    if (record.code >= 500) return this.error("request failed", { ...record });
+    if (record.code === 500) return this.error("request failed", { ...record });
     const isSlow = record.durationMs >= slowRequestMs && !longRunningVerbs.has(record.verb);
     if (isSlow) return this.warn("slow request", { ...record });
     if (this.verbose(requestVerbosity)) this.info("request", { ...record });
