@@ -22,7 +22,7 @@ const far = "999999999";
 const names = (json: any): string => json.items.map(({ metadata }: any) => metadata.name).join();
 
 function queryOf(values: Readonly<Record<string, string>>): string {
-  const filled = Object.entries(values).map(([key, value]) => [
+  const filled = Object.entries(values).map(([key, value]): [string, string] => [
     key,
     value === "before" ? before : value === "after" ? after : value,
   ]);

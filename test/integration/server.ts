@@ -125,8 +125,10 @@ export class TestServer implements AsyncDisposable {
   }
 }
 
-function bodyOf(body: unknown): BodyInit {
-  return typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body);
+function bodyOf(body: unknown): string | Uint8Array<ArrayBuffer> {
+  return typeof body === "string" || body instanceof Uint8Array
+    ? (body as string | Uint8Array<ArrayBuffer>)
+    : JSON.stringify(body);
 }
 
 async function answerOf(response: Response): Promise<Answer> {

@@ -157,7 +157,7 @@ describe("a watch with a selector", () => {
     const at = await server.revision();
     await using byField = await server.watch(`${maps}?fieldSelector=metadata.name%3Db&resourceVersion=${at}`);
     await using byPrefix = await server.watch(`${maps.replace("/v1/", "/v1/watch/")}/b?resourceVersion=${at}`);
-    await using initial = await server.watch(`${maps}/b`);
+    await using initial = await server.watch(`${maps}?fieldSelector=metadata.name%3Db`);
     await server.patch(`${maps}/a`, mergePatch, { data: { x: "1" } });
     await server.patch(`${maps}/b`, mergePatch, { data: { x: "1" } });
     await server.delete(`${maps}/b`);
