@@ -56,11 +56,17 @@ function findCall(exchange: Exchange, request: ResourceRequest, parts: HandlerPa
   }
   if (!info.namespaced && request.namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
   if (subresource === "") {
-    if (!info.verbs.includes(verb) || (verb === "create" && request.nameInPath)) throw status.methodNotAllowed();
+    if (!info.verbs.includes(verb) || !fitsPath(request)) throw status.methodNotAllowed();
     return { exchange, request, info, registry, strategy: registry.strategy, parts };
   }
   const strategy = parts.subresource(info, subresource);
   if (strategy === undefined) throw status.resourceNotServed();
   if (!(info.subresources.get(subresource)?.verbs ?? []).includes(verb)) throw status.methodNotAllowed();
   return { exchange, request, info, registry, strategy, parts };
+}
+
+/** Creation is a request to the collection, update and patch to one object; the other verbs follow from the path. */
+function fitsPath({ verb, nameInPath }: ResourceRequest): boolean {
+  if (verb === "create") return !nameInPath;
+  return nameInPath || (verb !== "update" && verb !== "patch");
 }
