@@ -17,6 +17,8 @@ export interface OpenedState {
 
 const restore = "restore it from a backup or a peer";
 const identityKey = metaKey("identity");
+/** From so many entries on, the memory of the files is worth the time of opening them again. */
+const manyEntries = 1_000;
 
 /** Opens the database of a data directory, creating it the first time, and reads what it holds. @throws DataDirectoryError */
 export async function openState(directory: DataDirectory, open: typeof openDatabase): Promise<OpenedState> {
@@ -29,12 +31,19 @@ export async function openState(directory: DataDirectory, open: typeof openDatab
     if (record === undefined) throw new DataDirectoryError(directory.path, "its state record is missing", restore);
     const loaded = await loadEntries(database);
     checkComplete(directory, record, loaded.entries, loaded.corrupt.length);
+    if (loaded.entries.length >= manyEntries) await releaseFiles(database);
     return { database, record, ...loaded };
   } catch (error) {
     await database.close();
     if (!(error instanceof DamagedRecordError)) throw error;
     throw new DataDirectoryError(directory.path, `a record of the store itself is damaged: ${error.message}`, restore);
   }
+}
+
+/** LevelDB maps every file that it has read into memory for good: all of them after loading. Opened anew, it maps none. */
+async function releaseFiles(database: Database): Promise<void> {
+  await database.close();
+  await database.open({ createIfMissing: false });
 }
 
 async function openOrExplain(directory: DataDirectory, open: typeof openDatabase, isNew: boolean): Promise<Database> {
