@@ -20,8 +20,16 @@ class ManualClock implements Clock {
     this.#timers.add(timer);
     return { [Symbol.dispose]: () => this.#timers.delete(timer) };
   }
-  every(): Disposable {
-    return { [Symbol.dispose]: () => {} };
+  every(intervalMs: number, run: () => void): Disposable {
+    let timer = this.after(intervalMs, fire);
+    const again = () => {
+      timer = this.after(intervalMs, fire);
+    };
+    function fire(): void {
+      again();
+      run();
+    }
+    return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
   }
   pass(ms: number): void {
     this.#now += ms;

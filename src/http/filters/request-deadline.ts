@@ -1,7 +1,8 @@
 import type { Clock } from "../../api/clock.ts";
 import { status } from "../../api/status.ts";
 import { parseGoDuration } from "../../codec/go-duration.ts";
-import type { Filter } from "../exchange.ts";
+import type { Filter, HttpResponse } from "../exchange.ts";
+import { Deadlines } from "./deadlines.ts";
 import { isLongRunning } from "../long-running.ts";
 import { type Query, queryValue } from "../request-info.ts";
 
@@ -10,20 +11,24 @@ import { type Query, queryValue } from "../request-info.ts";
  * The handler is told through `request.signal`. Long-running requests have no deadline.
  */
 export function requestDeadline({ clock, timeoutMs }: { clock: Clock; timeoutMs: number }): Filter {
+  const deadlines = new Deadlines(clock);
   return (next) => async (exchange) => {
     if (isLongRunning(exchange.info)) return next(exchange);
     const limitMs = Math.min(timeoutMs, askedMs(exchange.info.query) ?? timeoutMs);
-    const { promise: expired, reject } = Promise.withResolvers<never>();
-    const timer = clock.after(limitMs, () => {
-      const error = status.timeout("request did not complete within the allotted timeout");
-      reject(error);
-      exchange.request.abort?.(error);
-    });
-    try {
-      return await Promise.race([next(exchange), expired]);
-    } finally {
-      timer[Symbol.dispose]();
-    }
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+    const deadline = {
+      endMs: clock.nowMs() + limitMs,
+      expire() {
+        const error = status.timeout("request did not complete within the allotted timeout");
+        reject(error);
+        exchange.request.abort?.(error);
+      },
+    };
+    deadlines.add(deadline);
+    next(exchange)
+      .then(resolve, reject)
+      .finally(() => deadlines.delete(deadline));
+    return promise;
   };
 }
 
