@@ -1,0 +1,144 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const rounds = Number(Bun.env.CRASH_SERVER_ROUNDS ?? 5);
+const seed = Number(Bun.env.SEED ?? Date.now() % 2 ** 31);
+const killAfterMsMax = 300;
+const writers = 8;
+const namesPerWriter = 10;
+const maps = "/api/v1/namespaces/default/configmaps";
+
+const root = mkdtempSync(join(tmpdir(), "crash-server-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+interface Reach {
+  readonly url: string;
+  readonly token: string;
+  readonly ca: string;
+}
+
+/** What the server said last of one name, and what it was asked for and never answered. */
+interface Told {
+  /** The `turn` that it holds; undefined: deleted. */
+  readonly turn: string | undefined;
+  readonly revision: number;
+  /** True while the outcome of a later write is unknown. */
+  readonly open: boolean;
+}
+
+test(
+  `after each of ${rounds} kills the server has every write it acknowledged, and no revision goes back (SEED=${seed})`,
+  async () => {
+    const directory = join(root, "data");
+    const told = new Map<string, Told>();
+    let random = seed;
+    let newest = 0;
+    let acknowledged = 0;
+    for (let round = 0; round <= rounds; round++) {
+      const { child, reach } = await startChild(directory);
+      try {
+        newest = Math.max(newest, await checkAll(reach, told, newest));
+        if (round === rounds) break;
+        random = (random * 1_103_515_245 + 12_345) % 2 ** 31;
+        const killing = Bun.sleep(random % killAfterMsMax).then(() => child.kill("SIGKILL"));
+        const writing = Array.from({ length: writers }, (_, writer) => writeUntilKilled(reach, round, writer, told));
+        for (const { count, revision } of await Promise.all(writing)) {
+          acknowledged += count;
+          newest = Math.max(newest, revision);
+        }
+        await killing;
+      } finally {
+        child.kill("SIGKILL");
+        await child.exited;
+      }
+    }
+    expect(acknowledged).toBeGreaterThan(rounds);
+  },
+  (rounds + 1) * 5_000,
+);
+
+async function startChild(directory: string) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "crash-server.ts"), directory], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  let text = "";
+  for await (const chunk of child.stdout) {
+    text += new TextDecoder().decode(chunk);
+    if (text.includes("\n")) break;
+  }
+  return { child, reach: JSON.parse(text) as Reach };
+}
+
+function request({ url, token, ca }: Reach, method: string, path: string, body?: unknown): Promise<Response> {
+  return fetch(url + path, {
+    method,
+    tls: { ca },
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+/** Creates, replaces and deletes its own names, one request after another, until the connection breaks. */
+async function writeUntilKilled(reach: Reach, round: number, writer: number, told: Map<string, Told>) {
+  let count = 0;
+  let revision = 0;
+  for (let turn = 0; ; turn++) {
+    const name = `w-${writer}-${turn % namesPerWriter}`;
+    const before = told.get(name);
+    told.set(name, { turn: before?.turn, revision: before?.revision ?? 0, open: true });
+    const next = `${round}-${turn}`;
+    try {
+      const held = before?.turn !== undefined;
+      const after = held && turn % 5 === 4 ? await remove(reach, name) : await write(reach, name, next, held);
+      told.set(name, { ...after, open: false });
+      revision = Math.max(revision, after.revision);
+      count++;
+    } catch (error) {
+      if (error instanceof UnexpectedAnswer) throw error;
+      return { count, revision };
+    }
+  }
+}
+
+class UnexpectedAnswer extends Error {}
+
+async function write(reach: Reach, name: string, turn: string, held: boolean) {
+  const object = { metadata: { name }, data: { turn } };
+  const response = held
+    ? await request(reach, "PUT", `${maps}/${name}`, object)
+    : await request(reach, "POST", maps, object);
+  const json = (await response.json()) as any;
+  if (!response.ok) throw new UnexpectedAnswer(`${name}: ${response.status} ${json.message}`);
+  return { turn, revision: Number(json.metadata.resourceVersion) };
+}
+
+async function remove(reach: Reach, name: string) {
+  const response = await request(reach, "DELETE", `${maps}/${name}`);
+  const json = (await response.json()) as any;
+  if (!response.ok) throw new UnexpectedAnswer(`${name}: ${response.status} ${json.message}`);
+  return { turn: undefined, revision: 0 };
+}
+
+/** Compares what is there with what was told, takes over what is there, and gives the server's revision. */
+async function checkAll(reach: Reach, told: Map<string, Told>, newest: number): Promise<number> {
+  const list = (await (await request(reach, "GET", maps)).json()) as any;
+  const revision = Number(list.metadata.resourceVersion);
+  expect(revision).toBeGreaterThanOrEqual(newest);
+  const found = new Map<string, any>(list.items.map((item: any) => [item.metadata.name, item]));
+  for (const [name, { turn, revision: at, open }] of told) {
+    const object = found.get(name);
+    const now = {
+      turn: object?.data.turn as string | undefined,
+      revision: Number(object?.metadata.resourceVersion ?? 0),
+    };
+    if (!open) expect({ name, ...now }).toEqual({ name, turn, revision: at });
+    // The write without an answer may be there or not, whole; nothing older may.
+    else if (object !== undefined) expect(now.revision).toBeGreaterThanOrEqual(at);
+    told.set(name, { ...now, open: false });
+  }
+  for (const name of found.keys()) expect(told.has(name)).toBe(true);
+  return revision;
+}

@@ -1,0 +1,6 @@
+import { startServer } from "../../src/index.ts";
+
+/** Serves the data directory given until it is killed; tells its parent in one line of JSON how to reach it. */
+const [dataDir] = Bun.argv.slice(2) as [string];
+const { url, token, ca } = await startServer({ dataDir });
+console.log(JSON.stringify({ url, token, ca }));
