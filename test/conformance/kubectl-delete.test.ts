@@ -46,7 +46,11 @@ describe("delete", () => {
   test("waits until the last finalizer is gone", async () => {
     await createConfigMap("held");
     const patch = (finalizers: string[] | null) => [
-      ...["patch", "configmap", "held", "--type=merge", "-p"],
+      "patch",
+      "configmap",
+      "held",
+      "--type=merge",
+      "-p",
       JSON.stringify({ metadata: { finalizers } }),
     ];
     await kubectl.ok(patch(["example.com/hold"]));

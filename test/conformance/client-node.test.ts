@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  ApiException,
+  CoreV1Api,
+  createConfiguration,
+  KubeConfig,
+  ListWatch,
+  PatchStrategy,
+  ResponseContext,
+  SelfDecodingBody,
+  ServerConfiguration,
+  setHeaderOptions,
+  type V1ConfigMap,
+  type Watch,
+  wrapHttpLibrary,
+} from "@kubernetes/client-node";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RunningServer, startServer } from "../../src/index.ts";
+
+const namespace = "default";
+
+/**
+ * The generated client over Bun's fetch: the client's own HTTP library hands the certificates to an agent that Bun's
+ * fetch does not know.
+ */
+class Client {
+  readonly core: CoreV1Api;
+  readonly #tls: { readonly ca: string; readonly cert: string; readonly key: string };
+  readonly #url: string;
+
+  constructor(kubeconfig: string) {
+    const config = new KubeConfig();
+    config.loadFromString(kubeconfig);
+    const cluster = config.getCurrentCluster();
+    const user = config.getCurrentUser();
+    this.#url = cluster?.server ?? "";
+    this.#tls = {
+      ca: atob(cluster?.caData ?? ""),
+      cert: atob(user?.certData ?? ""),
+      key: atob(user?.keyData ?? ""),
+    };
+    this.core = new CoreV1Api(
+      createConfiguration({
+        baseServer: new ServerConfiguration(this.#url, {}),
+        authMethods: { default: config },
+        httpApi: wrapHttpLibrary({ send: (request) => this.#send(request) }),
+      }),
+    );
+  }
+
+  async #send(request: Parameters<Parameters<typeof wrapHttpLibrary>[0]["send"]>[0]): Promise<ResponseContext> {
+    const response = await fetch(request.getUrl(), {
+      method: request.getHttpMethod(),
+      headers: request.getHeaders(),
+      ...(request.getBody() === undefined ? {} : { body: request.getBody() as string }),
+      tls: this.#tls,
+    });
+    const body = new SelfDecodingBody(response.arrayBuffer().then((bytes) => Buffer.from(bytes)));
+    return new ResponseContext(response.status, Object.fromEntries(response.headers), body);
+  }
+
+  /** What `ListWatch` asks of a Watch: one line of JSON an event. */
+  async watch(
+    path: string,
+    query: Record<string, string>,
+    callback: (type: string, object: unknown, event: unknown) => void,
+    done: (error: unknown) => void,
+  ): Promise<AbortController> {
+    const controller = new AbortController();
+    const url = `${this.#url}${path}?${new URLSearchParams({ ...query, watch: "true" })}`;
+    const read = async () => {
+      const response = await fetch(url, { tls: this.#tls, signal: controller.signal });
+      if (response.status !== 200) throw Object.assign(new Error(response.statusText), { code: response.status });
+      const decoder = new TextDecoder();
+      let rest = "";
+      for await (const bytes of response.body as ReadableStream<Uint8Array>) {
+        const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+        rest = lines.pop() ?? "";
+        for (const line of lines) {
+          const event = JSON.parse(line) as { type: string; object: unknown };
+          callback(event.type, event.object, event);
+        }
+      }
+    };
+    read().then(
+      () => done(null),
+      (error: unknown) => done(error),
+    );
+    return controller;
+  }
+}
+
+function configMap(name: string, data: Record<string, string> = {}, labels: Record<string, string> = {}): V1ConfigMap {
+  return { metadata: { name, labels }, data };
+}
+
+async function failure(attempt: Promise<unknown>): Promise<{ code: number; status: { reason: string } }> {
+  try {
+    await attempt;
+  } catch (error) {
+    if (error instanceof ApiException) return { code: error.code, status: JSON.parse(error.body as string) };
+    throw error;
+  }
+  throw new Error("the request should have failed");
+}
+
+async function until(what: string, holds: () => boolean, deadlineMs = 10_000): Promise<void> {
+  const end = Date.now() + deadlineMs;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`waited ${deadlineMs} ms for: ${what}`);
+    await Bun.sleep(10);
+  }
+}
+
+describe("requests", () => {
+  let server: RunningServer;
+  let core: CoreV1Api;
+  beforeAll(async () => {
+    server = await startServer();
+    core = new Client(server.kubeconfig).core;
+  });
+  afterAll(() => server.close({ graceMs: 0 }));
+
+  test("create, read, replace, patch and delete", async () => {
+    const created = await core.createNamespacedConfigMap({ namespace, body: configMap("made", { a: "1" }) });
+    expect(created.metadata?.creationTimestamp).toBeInstanceOf(Date);
+    expect(await core.readNamespacedConfigMap({ namespace, name: "made" })).toEqual(created);
+
+    const replaced = await core.replaceNamespacedConfigMap({
+      namespace,
+      name: "made",
+      body: { ...created, data: { a: "2" } },
+    });
+    expect(replaced.data).toEqual({ a: "2" });
+    expect(replaced.metadata?.uid).toBe(created.metadata?.uid as string);
+
+    const patched = await core.patchNamespacedConfigMap(
+      { namespace, name: "made", body: { data: { a: null, b: "3" } } },
+      setHeaderOptions("Content-Type", PatchStrategy.MergePatch),
+    );
+    expect(patched.data).toEqual({ b: "3" });
+
+    expect(await core.deleteNamespacedConfigMap({ namespace, name: "made" })).toMatchObject({ status: "Success" });
+    expect(await failure(core.readNamespacedConfigMap({ namespace, name: "made" }))).toMatchObject({
+      code: 404,
+      status: { reason: "NotFound" },
+    });
+  });
+
+  test("the patch types that a client may send", async () => {
+    await core.createNamespacedConfigMap({ namespace, body: configMap("patched", { a: "1" }) });
+    const patch = (type: string, body: unknown) =>
+      core.patchNamespacedConfigMap({ namespace, name: "patched", body }, setHeaderOptions("Content-Type", type));
+    await patch(PatchStrategy.StrategicMergePatch, { data: { b: "2" } });
+    await patch(PatchStrategy.MergePatch, { data: { c: "3" } });
+    const { data } = await patch(PatchStrategy.JsonPatch, [{ op: "remove", path: "/data/a" }]);
+    expect(data).toEqual({ b: "2", c: "3" });
+  });
+
+  test("a replace from an old version is a conflict", async () => {
+    const old = await core.createNamespacedConfigMap({ namespace, body: configMap("raced", { a: "1" }) });
+    await core.replaceNamespacedConfigMap({ namespace, name: "raced", body: { ...old, data: { a: "2" } } });
+    const late = core.replaceNamespacedConfigMap({ namespace, name: "raced", body: { ...old, data: { a: "3" } } });
+    expect(await failure(late)).toMatchObject({ code: 409, status: { reason: "Conflict" } });
+  });
+
+  test("a second create of a name already exists", async () => {
+    await core.createNamespacedConfigMap({ namespace, body: configMap("twice") });
+    const again = core.createNamespacedConfigMap({ namespace, body: configMap("twice") });
+    expect(await failure(again)).toMatchObject({ code: 409, status: { reason: "AlreadyExists" } });
+  });
+
+  test("pages show the state of the first page, whatever is written meanwhile", async () => {
+    const labelSelector = "set=paged";
+    const names = Array.from({ length: 7 }, (_, index) => `paged-${index}`);
+    for (const name of names) {
+      await core.createNamespacedConfigMap({ namespace, body: configMap(name, {}, { set: "paged" }) });
+    }
+    const first = await core.listNamespacedConfigMap({ namespace, labelSelector, limit: 3 });
+    expect(first.items).toHaveLength(3);
+    await core.deleteNamespacedConfigMap({ namespace, name: "paged-5" });
+    await core.createNamespacedConfigMap({ namespace, body: configMap("paged-55", {}, { set: "paged" }) });
+
+    const listed = first.items.map(({ metadata }) => metadata?.name);
+    let next = first.metadata?._continue;
+    while (next !== undefined && next !== "") {
+      const page = await core.listNamespacedConfigMap({ namespace, labelSelector, limit: 3, _continue: next });
+      expect(page.metadata?.resourceVersion).toBe(first.metadata?.resourceVersion as string);
+      listed.push(...page.items.map(({ metadata }) => metadata?.name));
+      next = page.metadata?._continue;
+    }
+    expect(listed).toEqual(names);
+  });
+
+  test("a selector of both kinds", async () => {
+    await core.createNamespacedConfigMap({ namespace, body: configMap("both", {}, { set: "both" }) });
+    const { items } = await core.listNamespacedConfigMap({
+      namespace,
+      labelSelector: "set in (both)",
+      fieldSelector: "metadata.name=both",
+    });
+    expect(items).toHaveLength(1);
+  });
+
+  test("deletecollection deletes what it selects", async () => {
+    for (const name of ["gone-1", "gone-2"]) {
+      await core.createNamespacedConfigMap({ namespace, body: configMap(name, {}, { set: "gone" }) });
+    }
+    await core.deleteCollectionNamespacedConfigMap({ namespace, labelSelector: "set=gone" });
+    const { items } = await core.listNamespacedConfigMap({ namespace });
+    const names = items.map(({ metadata }) => metadata?.name);
+    expect(names).not.toContain("gone-1");
+    expect(names).not.toContain("gone-2");
+    expect(names).toContain("both");
+  });
+});
+
+describe("an informer over restarts of the server", () => {
+  let dataDir: string;
+  let server: RunningServer;
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "quorate-informer-"));
+    server = await startServer({ dataDir });
+  });
+  afterAll(async () => {
+    await server.close({ graceMs: 0 });
+    await rm(dataDir, { recursive: true });
+  });
+
+  test("sees every change once, without a second list", async () => {
+    const client = new Client(server.kubeconfig);
+    const seen: string[] = [];
+    let lists = 0;
+    let connections = 0;
+    const informer = new ListWatch<V1ConfigMap>(
+      `/api/v1/namespaces/${namespace}/configmaps`,
+      client as unknown as Watch,
+      () => {
+        lists++;
+        return client.core.listNamespacedConfigMap({ namespace });
+      },
+      false,
+      undefined,
+      undefined,
+      { delayFn: () => Bun.sleep(20) },
+    );
+    const record = (verb: string) => (object: V1ConfigMap) => {
+      seen.push(`${verb} ${object.metadata?.name}`);
+    };
+    informer.on("add", record("add"));
+    informer.on("update", record("update"));
+    informer.on("delete", record("delete"));
+    informer.on("connect", () => connections++);
+    // A refused connection ends the informer; a program that goes on starts it again, from the version it last saw.
+    informer.on("error", () => setTimeout(() => void informer.start(), 20));
+
+    const expected: string[] = [];
+    const change = async (verb: "add" | "update" | "delete", name: string) => {
+      expected.push(`${verb} ${name}`);
+      if (verb === "add") await client.core.createNamespacedConfigMap({ namespace, body: configMap(name) });
+      else if (verb === "delete") await client.core.deleteNamespacedConfigMap({ namespace, name });
+      else {
+        const data = { changed: String(expected.length) };
+        await client.core.replaceNamespacedConfigMap({ namespace, name, body: configMap(name, data) });
+      }
+    };
+
+    await change("add", "before");
+    await informer.start();
+    for (let round = 0; round < 3; round++) {
+      await change("add", `round-${round}`);
+      await change("update", "before");
+      const { port } = server;
+      await server.close({ graceMs: 200 });
+      server = await startServer({ dataDir, securePort: port });
+      await change("update", `round-${round}`);
+      await change("delete", `round-${round}`);
+    }
+    await change("add", "after");
+    await until("the last change", () => seen.includes("add after"));
+    await informer.stop();
+
+    expect(seen).toEqual(expected);
+    expect(lists).toBe(1);
+    expect(connections).toBeGreaterThan(3);
+    expect(informer.list().map(({ metadata }) => metadata?.name)).toEqual(["before", "after"]);
+  });
+});
