@@ -150,17 +150,17 @@ describe("a revision that the server does not have yet", () => {
     expect(headers.get("retry-after")).toBeNull();
   });
 
-  test.each([["?"], ["?resourceVersionMatch=NotOlderThan&"], ["/a?"]])(
-    "is waited for and then refused with Retry-After (%s)",
-    async (path) => {
-      const started = performance.now();
-      const { code, json, headers } = await server.get(`${maps}${path}resourceVersion=${far}`);
-      expect(performance.now() - started).toBeGreaterThan(2_500);
+  test("is waited for and then refused with Retry-After", async () => {
+    const started = performance.now();
+    const paths = [`${maps}?`, `${maps}?resourceVersionMatch=NotOlderThan&`, `${maps}/a?`];
+    const answers = await Promise.all(paths.map((path) => server.get(`${path}resourceVersion=${far}`)));
+    expect(performance.now() - started).toBeGreaterThan(2_500);
+    for (const { code, json, headers } of answers) {
       expectTooLarge(code, json);
       expect(json.details.retryAfterSeconds).toBe(1);
       expect(headers.get("retry-after")).toBe("1");
-    },
-  );
+    }
+  });
 
   test("is served as soon as it is there", async () => {
     const next = Number(await server.revision()) + 1;
