@@ -124,14 +124,14 @@ describe("decoding a built-in object", () => {
 });
 
 describe("unknown fields", () => {
-  test("are dropped and listed with their path", () => {
+  test("are dropped and listed with their path, in the order of the document", () => {
     const { object, unknownFields } = decode("core/v1.Pod", {
       a: 1,
       Spec: {},
       metadata: { managedFields: [{ x: 1 }] },
       spec: { containers: [{ name: "c" }, { name: "d", foo: 1 }] },
     });
-    expect(unknownFields).toEqual(["metadata.managedFields[0].x", "spec.containers[1].foo", "a", "Spec"]);
+    expect(unknownFields).toEqual(["a", "Spec", "metadata.managedFields[0].x", "spec.containers[1].foo"]);
     expect(object["a"]).toBeUndefined();
   });
   test("are counted up to a limit", () => {

@@ -11,7 +11,7 @@ export const maxUnknownFields = 100;
 export interface Decoded {
   /** Known fields in order of declaration; `kind` and `apiVersion`, when given, in front. Shares only free-form JSON with the input. */
   readonly object: JsonObject;
-  /** Paths such as `spec.containers[0].foo`, dropped from the object. At most `maxUnknownFields`. */
+  /** Paths such as `spec.containers[0].foo`, dropped from the object, in the order of the document. At most `maxUnknownFields`. */
   readonly unknownFields: string[];
 }
 
@@ -29,21 +29,45 @@ export function decodeTyped(schema: StructSchema, value: JsonValue, options: { r
     throw wrongType(value, `${goPackage}.${options.kind}`, undefined);
   }
   const object = structDecoder(schema).decode(value ?? {}, run) as JsonObject;
-  return { object, unknownFields: run.unknownFields };
+  return { object, unknownFields: inDocumentOrder(run.unknown, value ?? {}).map(pathText) };
+}
+
+/** The order in which a reader of the text meets them; a struct meets its own only after those of its known fields. */
+function inDocumentOrder(places: PlaceSegment[][], document: JsonValue): PlaceSegment[][] {
+  if (places.length < 2) return places;
+  const ranked = places.map((place) => ({ place, positions: positionsOf(place, document) }));
+  ranked.sort((a, b) => comparePositions(a.positions, b.positions));
+  return ranked.map(({ place }) => place);
+}
+
+function positionsOf(place: readonly PlaceSegment[], document: JsonValue): number[] {
+  let at: JsonValue | undefined = document;
+  return place.map((segment) => {
+    const key = keyOf(segment);
+    const position = typeof key === "number" ? key : Object.keys(at ?? {}).indexOf(key);
+    at = (at as JsonObject | undefined)?.[key];
+    return position;
+  });
+}
+
+/** No place lies inside another: what is unknown is not decoded. */
+function comparePositions(a: readonly number[], b: readonly number[]): number {
+  const differs = a.findIndex((position, index) => position !== b[index]);
+  return (a[differs] ?? 0) - (b[differs] ?? 0);
 }
 
 /** The state of one call. */
 class Run {
   readonly segments: PlaceSegment[] = [];
-  readonly unknownFields: string[] = [];
+  readonly unknown: PlaceSegment[][] = [];
   /** Innermost struct around the current value. */
   struct = "";
   depth = 0;
   readonly place: PlaceOf = () => placeOf(this.struct, this.segments);
 
   reportUnknown(name: string): void {
-    if (this.unknownFields.length >= maxUnknownFields) return;
-    this.unknownFields.push(pathText([...this.segments, { field: name }]));
+    if (this.unknown.length >= maxUnknownFields) return;
+    this.unknown.push([...this.segments, { field: name }]);
   }
 }
 
@@ -269,7 +293,12 @@ function pathText(segments: readonly PlaceSegment[]): string {
   let path = "";
   for (const segment of segments) {
     if (typeof segment === "number") path += `[${segment}]`;
-    else path += `${path === "" ? "" : "."}${"field" in segment ? segment.field : segment.key}`;
+    else path += `${path === "" ? "" : "."}${keyOf(segment)}`;
   }
   return path;
+}
+
+function keyOf(segment: PlaceSegment): string | number {
+  if (typeof segment === "number") return segment;
+  return "field" in segment ? segment.field : segment.key;
 }

@@ -103,11 +103,10 @@ describe("texts of errors", () => {
 
   test("unknown fields are refused by default, all of them in one message", async () => {
     const message = await createRefused({ ...named("strict"), metadata: { name: "strict", lables: {} }, datum: {} });
-    const [prefix, fields] = message.split(": strict decoding error: ");
-    expect(prefix).toBe(
-      'Error from server (BadRequest): error when creating "STDIN": ConfigMap in version "v1" cannot be handled as a ConfigMap',
+    expect(message).toBe(
+      'Error from server (BadRequest): error when creating "STDIN": ConfigMap in version "v1" cannot be handled as a ' +
+        'ConfigMap: strict decoding error: unknown field "datum", unknown field "metadata.lables"',
     );
-    expect(fields?.split(", ").sort()).toEqual(['unknown field "datum"', 'unknown field "metadata.lables"']);
   });
 
   test("unknown fields are warned of with --validate=warn", async () => {
