@@ -6,7 +6,7 @@ import { unionAuthenticator } from "../authentication/authenticator.ts";
 import { alwaysAllowAuthorizer } from "../authorization/always-allow.ts";
 import { type AppOptions, buildApp } from "./app.ts";
 import type { Handler, HttpResponse, IncomingRequest } from "./exchange.ts";
-import { type HealthCheck, healthEndpoints, healthHandler, pingCheck, shutdownCheck } from "./health.ts";
+import { type HealthCheck, healthEndpoints, healthHandler, pingCheck, shutdownCheck, storeCheck } from "./health.ts";
 import { Lifecycle } from "./lifecycle.ts";
 
 function request(method: string, rawPath: string): IncomingRequest {

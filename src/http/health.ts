@@ -1,5 +1,6 @@
 import type { Clock } from "../api/clock.ts";
 import { status } from "../api/status.ts";
+import type { Store } from "../storage/store.ts";
 import { textReply } from "./error-response.ts";
 import type { Exchange, Handler } from "./exchange.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -35,6 +36,17 @@ export function shutdownCheck(lifecycle: Lifecycle): HealthCheck {
     endpoints: ["readyz"],
     check() {
       if (lifecycle.phase !== "serving") throw new Error("process is shutting down");
+    },
+  };
+}
+
+/** Fails once the store takes no more writes. It has the name that probes and dashboards know the store by. */
+export function storeCheck(store: Pick<Store, "failure">): HealthCheck {
+  return {
+    name: "etcd",
+    endpoints: healthEndpoints,
+    check() {
+      if (store.failure !== undefined) throw store.failure;
     },
   };
 }

@@ -135,7 +135,10 @@ function parseResource(
   const subresource = verbPrefix === "proxy" ? "" : (rest[2] ?? "");
   if (rest.length > 3 && verbPrefix !== "proxy" && subresource !== "proxy") return undefined;
 
-  const verb = verbPrefix === undefined ? verbOf(method, pathName, query) : prefixedVerb(verbPrefix, method);
+  const verb =
+    verbPrefix === undefined
+      ? verbOf(method, { name: pathName, subresource }, query)
+      : prefixedVerb(verbPrefix, method);
   const name = pathName === "" ? selectedName(verb, query) : pathName;
   const nameInPath = pathName !== "";
   return { kind: "resource", verb, path, group, version, resource, subresource, namespace, name, nameInPath, query };
@@ -146,12 +149,12 @@ function prefixedVerb(prefix: "watch" | "proxy", method: string): Verb {
   return prefix;
 }
 
-function verbOf(method: string, name: string, query: Query): Verb {
+function verbOf(method: string, { name, subresource }: { name: string; subresource: string }, query: Query): Verb {
   switch (method) {
     case "GET":
     case "HEAD":
-      if (name !== "") return "get";
-      return queryFlag(query, "watch") ? "watch" : "list";
+      if (subresource === "" && queryFlag(query, "watch")) return "watch";
+      return name === "" ? "list" : "get";
     case "POST":
       return "create";
     case "PUT":

@@ -122,7 +122,7 @@ describe("update()", () => {
     const outcomes = await Promise.allSettled([write("1"), write("2")]);
     const rejected = outcomes.filter((outcome) => outcome.status === "rejected");
     expect(rejected).toHaveLength(1);
-    expect((rejected[0]?.reason as StatusError).reason).toBe("Conflict");
+    expect(rejected.map(({ reason }) => (reason as StatusError).reason)).toEqual(["Conflict"]);
   });
 
   test("an update that changes nothing keeps the resourceVersion", async () => {

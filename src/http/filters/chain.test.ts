@@ -5,11 +5,12 @@ import { anonymousAuthenticator } from "../../authentication/anonymous.ts";
 import { AuthenticationFailure, unionAuthenticator } from "../../authentication/authenticator.ts";
 import { alwaysAllowAuthorizer } from "../../authorization/always-allow.ts";
 import { noOpinion } from "../../authorization/authorizer.ts";
+import type { RequestRecord } from "../../observability/logs.ts";
 import { createMetrics, requestSeriesMax } from "../../observability/metrics.ts";
 import type { ByteSink, Exchange, Handler, HeaderList, HttpResponse, IncomingRequest } from "../exchange.ts";
 import { Lifecycle } from "../lifecycle.ts";
 import { buildChain, type ChainOptions } from "./chain.ts";
-import type { RequestRecord } from "./request-log.ts";
+import { StoreUnavailableError } from "../../storage/store.ts";
 
 class ManualClock implements Clock {
   #now = 1_000;
@@ -250,6 +251,13 @@ describe("the chain", () => {
     });
     expect(aborted).toBeDefined();
     expect(clock.pending).toBe(0);
+  });
+
+  test("a write whose outcome is unknown is a 504 without retry-after", async () => {
+    const failing: Handler = () => Promise.reject(new StoreUnavailableError("the disk is gone"));
+    const response = await chain(failing)(request("/api/v1/pods"));
+    expect([response.code, headerOf(response, "retry-after")]).toEqual([504, []]);
+    expect(await textOf(response)).not.toContain("disk");
   });
 
   test("a malformed timeout is a 400, and a watch has no deadline", async () => {

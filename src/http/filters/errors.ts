@@ -1,3 +1,5 @@
+import { status } from "../../api/status.ts";
+import { StoreUnavailableError } from "../../storage/store.ts";
 import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-response.ts";
 import type { Exchange, Filter } from "../exchange.ts";
 
@@ -14,7 +16,7 @@ export function errors({ encodeStatus, onFault }: ErrorOptions): Filter {
       return await next(exchange);
     } catch (error) {
       if (!isAnswer(error)) onFault?.(error, exchange);
-      const answer = isAnswer(error) ? error : faultError(exchange.auditId);
+      const answer = isAnswer(error) ? error : answerToFault(error, exchange);
       if (encodeStatus === undefined) return errorReply(answer);
       try {
         return errorReply(answer, (status) => encodeStatus(status, exchange));
@@ -24,4 +26,10 @@ export function errors({ encodeStatus, onFault }: ErrorOptions): Filter {
       }
     }
   };
+}
+
+/** Whether a write was done is unknown when the store fails under it: a time-out without retry-after, so nothing repeats it. */
+function answerToFault(error: unknown, { auditId }: Exchange): ReturnType<typeof faultError> {
+  if (error instanceof StoreUnavailableError) return status.timeout("the store takes no more writes");
+  return faultError(auditId);
 }

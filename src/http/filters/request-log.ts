@@ -1,25 +1,8 @@
 import type { Clock } from "../../api/clock.ts";
+import type { RequestRecord } from "../../observability/logs.ts";
 import { type Filter, header } from "../exchange.ts";
 import type { RequestInfo } from "../request-info.ts";
 import { whenComplete } from "../with-headers.ts";
-
-/** One finished request as plain data. Holds no query and no header that could carry a secret. */
-export interface RequestRecord {
-  readonly auditId: string;
-  readonly method: string;
-  readonly path: string;
-  readonly verb: string;
-  /** `deployments.apps/status`, "" for a path. */
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly user: string;
-  readonly remoteAddress: string;
-  readonly userAgent: string;
-  readonly httpVersion: string;
-  readonly code: number;
-  readonly latencyMs: number;
-}
 
 const userAgentCharactersMax = 256;
 

@@ -50,7 +50,7 @@ function findCall(exchange: Exchange, request: ResourceRequest, parts: HandlerPa
   }
   const registry = parts.registry(info);
   const collectionVerb = verb === "list" || verb === "watch";
-  if (info.namespaced && request.namespace === "" && !collectionVerb) {
+  if (info.namespaced && request.namespace === "" && (request.nameInPath || !collectionVerb)) {
     if (request.nameInPath) throw status.resourceNotServed();
     throw status.methodNotAllowed();
   }
