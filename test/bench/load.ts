@@ -6,13 +6,16 @@ export interface Load {
   readonly paths: readonly string[];
   readonly connections: number;
   readonly streams: number;
-  readonly seconds: number;
+  readonly seconds?: number;
+  /** Instead of `seconds`: so many and no more. */
+  readonly requests?: number;
   readonly headers?: Record<string, string>;
 }
 
 export interface LoadResult {
   readonly requestsPerSecond: number;
   /** Of bodies. */
+  readonly bytes: number;
   readonly bytesPerSecond: number;
   readonly meanMs: number;
   readonly driver: string;
@@ -26,14 +29,15 @@ export function load(served: Served, options: Load): Promise<LoadResult> {
 }
 
 async function h2loadRun(program: string, served: Served, options: Load): Promise<LoadResult> {
-  const { paths, connections, streams, seconds, headers = {} } = options;
+  const { paths, connections, streams, seconds = 1, requests, headers = {} } = options;
   await using directory = await temporaryDirectory();
   const uris = join(directory.path, "uris");
   await Bun.write(uris, paths.map((path) => `${served.url}${path}\n`).join(""));
   const all = { ...headers, authorization: `Bearer ${served.token}` };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  const sizes = ["-c", String(connections), "-m", String(streams), "-D", String(seconds)];
-  const child = Bun.spawn([program, ...sizes, ...flags, "-i", uris], { stdout: "pipe", stderr: "ignore" });
+  const sizes = ["-c", String(connections), "-m", String(streams)];
+  const length = requests === undefined ? ["-D", String(seconds)] : ["-n", String(requests)];
+  const child = Bun.spawn([program, ...sizes, ...length, ...flags, "-i", uris], { stdout: "pipe", stderr: "ignore" });
   const text = await new Response(child.stdout).text();
   const done = /requests: \d+ total, \d+ started, (\d+) done, (\d+) succeeded, (\d+) failed/.exec(text);
   const bytes = /space savings [\d.]+%\), \S+ \((\d+)\) data/.exec(text);
@@ -41,6 +45,7 @@ async function h2loadRun(program: string, served: Served, options: Load): Promis
   if (done === null || bytes === null || mean === null || done[2] === "0") throw new Error(`h2load failed:\n${text}`);
   return {
     requestsPerSecond: Number(done[2]) / seconds,
+    bytes: Number(bytes[1]),
     bytesPerSecond: Number(bytes[1]) / seconds,
     meanMs: milliseconds(mean[1] as string),
     driver: "h2load",
@@ -52,14 +57,18 @@ function milliseconds(text: string): number {
   return text.endsWith("us") ? value / 1_000 : text.endsWith("ms") ? value : value * 1_000;
 }
 
-async function ownLoad(served: Served, { paths, connections, streams, seconds, headers }: Load): Promise<LoadResult> {
+async function ownLoad(served: Served, options: Load): Promise<LoadResult> {
+  const { paths, connections, streams, seconds = 1, headers } = options;
+  const requestsMax = options.requests ?? Number.POSITIVE_INFINITY;
   const clients = Array.from({ length: connections }, () => new Client(served));
-  const endMs = performance.now() + seconds * 1_000;
+  const endMs = performance.now() + (options.requests === undefined ? seconds * 1_000 : Number.POSITIVE_INFINITY);
   let requests = 0;
+  let started = 0;
   let bytes = 0;
   let busyMs = 0;
   const drive = async (client: Client, start: number) => {
-    for (let at = start; performance.now() < endMs; at++) {
+    for (let at = start; performance.now() < endMs && started < requestsMax; at++) {
+      started++;
       const beganMs = performance.now();
       const path = paths[at % paths.length] as string;
       await new Promise<void>((resolve) => {
@@ -79,6 +88,7 @@ async function ownLoad(served: Served, { paths, connections, streams, seconds, h
   for (const client of clients) client[Symbol.dispose]();
   return {
     requestsPerSecond: requests / seconds,
+    bytes,
     bytesPerSecond: bytes / seconds,
     meanMs: busyMs / Math.max(1, requests),
     driver: "own",

@@ -1,5 +1,5 @@
-import { Client } from "../client.ts";
 import { collection, seedDirectory } from "../documents.ts";
+import { load } from "../load.ts";
 import { residentBytes, serve, temporaryDirectory } from "../process.ts";
 import type { Figure, Options } from "../report.ts";
 
@@ -16,16 +16,13 @@ export async function coldStart({ scale }: Options): Promise<Figure[]> {
   await using served = await serve("server", directory.path);
   await Bun.sleep(settleMs);
   const loaded = residentBytes(served.pid) - residentBytes(idle.pid);
-  using client = new Client(served);
-  const listStartMs = performance.now();
-  const body = await client.expect("GET", collection);
-  const listMs = performance.now() - listStartMs;
+  const list = await load(served, { paths: [collection], connections: 1, streams: 1, requests: 1 });
   await Bun.sleep(settleMs);
   const listed = residentBytes(served.pid) - residentBytes(idle.pid);
   return [
-    { name: "objects", value: count, unit: "", note: `list of ${(body.byteLength / 1e6).toFixed(0)} MB` },
+    { name: "objects", value: count, unit: "", note: `list of ${(list.bytes / 1e6).toFixed(0)} MB` },
     { name: "start to serving", value: served.startMs, unit: "ms" },
-    { name: "start to the end of the first list", value: served.startMs + listMs, unit: "ms" },
+    { name: "start to the end of the first list", value: served.startMs + list.meanMs, unit: "ms" },
     { name: "memory per object, loaded", value: loaded / count, unit: "B" },
     { name: "memory per object, after a list", value: listed / count, unit: "B" },
   ];

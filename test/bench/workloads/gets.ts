@@ -1,7 +1,7 @@
 import { Client } from "../client.ts";
 import { collection, objectName, randomFrom, seedDirectory } from "../documents.ts";
-import { load } from "../load.ts";
-import { serve, temporaryDirectory } from "../process.ts";
+import { load, type LoadResult } from "../load.ts";
+import { cpuSeconds, type Served, serve, temporaryDirectory } from "../process.ts";
 import type { Figure, Options } from "../report.ts";
 
 const objects = 10_000;
@@ -25,20 +25,27 @@ export async function gets({ seconds, scale }: Options): Promise<Figure[]> {
     [1, 1],
   ] as const) {
     const shape = { connections, streams, seconds };
-    const ceiling = await load(bare, { ...shape, paths: ["/object"] });
+    const [ceiling, ceilingCpu] = await withCpu(bare, load(bare, { ...shape, paths: ["/object"] }));
     for (const [name, query] of [
       ["consistent", ""],
       ["resourceVersion=0", "?resourceVersion=0"],
     ] as const) {
-      const result = await load(served, { ...shape, paths: paths.map((path) => path + query) });
+      const [result, cpu] = await withCpu(served, load(served, { ...shape, paths: paths.map((path) => path + query) }));
+      const cost = (used: number, { requestsPerSecond }: LoadResult) => (1e6 * used) / (requestsPerSecond * seconds);
       figures.push({
         name: `${name}, ${connections} x ${streams}`,
         value: result.requestsPerSecond,
         unit: "req/s",
         ceiling: ceiling.requestsPerSecond,
-        note: `mean ${result.meanMs.toFixed(3)} ms, ${result.driver}`,
+        note: `mean ${result.meanMs.toFixed(3)} ms, CPU ${cost(cpu, result).toFixed(0)} us against ${cost(ceilingCpu, ceiling).toFixed(0)} us, ${result.driver}`,
       });
     }
   }
   return figures;
+}
+
+/** Seconds of CPU that the process used meanwhile: what it costs, whatever else runs on the machine. */
+async function withCpu(served: Served, running: Promise<LoadResult>): Promise<[LoadResult, number]> {
+  const before = cpuSeconds(served.pid);
+  return [await running, cpuSeconds(served.pid) - before];
 }

@@ -2,6 +2,7 @@ import { Client } from "../client.ts";
 import { collection } from "../documents.ts";
 import { cpuSeconds, residentBytes, type Served, serve, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
+import { startCrowd } from "../start-crowd.ts";
 import { latencies, Updates } from "../updates.ts";
 
 const connections = 10;
@@ -11,6 +12,7 @@ const objects = 100;
 const eventsPerSecond = 100;
 const writers = 64;
 const settleMs = 1_000;
+const catchUpSeconds = 10;
 
 /** W6: a thousand watchers of one collection; first at a fixed rate of events, then as many as there can be. */
 export async function watches({ seconds }: Options): Promise<Figure[]> {
@@ -22,7 +24,11 @@ export async function watches({ seconds }: Options): Promise<Figure[]> {
   await Bun.sleep(settleMs);
 
   const idle = residentBytes(served.pid);
-  const crowd = startCrowd(served, 2 * seconds + 4);
+  const crowd = startCrowd(served, {
+    connections,
+    streams: watchersPerConnection,
+    seconds: 2 * seconds + catchUpSeconds,
+  });
   const probe = startProbe(served);
   await Bun.sleep(settleMs);
   const idleWatcher = (residentBytes(served.pid) - idle) / watchers;
@@ -55,7 +61,7 @@ export async function watches({ seconds }: Options): Promise<Figure[]> {
       note: `${Math.round((last - before.events) / elapsed)} writes/s, p99 ${percentile(probe.samples, 0.99).toFixed(0)} ms`,
     },
     { name: "deliveries per CPU second", value: deliveries / cpu, unit: "", note: "writes included" },
-    { name: "events each watcher got", value: delivered, unit: "", ceiling: updates.count },
+    { name: "events each watcher got", value: delivered, unit: "", ceiling: objects + updates.count },
   ];
 }
 
@@ -69,13 +75,4 @@ function startProbe(served: Served) {
     probe.samples.push(...found);
   });
   return probe;
-}
-
-/** The thousand, in a process of their own; `received` resolves with the number of events they got when all have ended. */
-function startCrowd(served: Served, seconds: number): { received(): Promise<number> } {
-  const program = [import.meta.dir, "..", "crowd.ts"].join("/");
-  const args = [served.url, served.token, `${collection}?watch=1&timeoutSeconds=${seconds}`].map(String);
-  const sizes = [connections, watchersPerConnection].map(String);
-  const child = Bun.spawn([process.execPath, program, ...args, ...sizes], { stdout: "pipe", stderr: "inherit" });
-  return { received: async () => Number(await new Response(child.stdout).text()) };
 }
