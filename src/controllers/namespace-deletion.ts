@@ -7,7 +7,7 @@ import type { Registries } from "../registry/registries.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import { namespaceFinalizeStrategy } from "../registry/resources/core/namespace.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
-import type { Store, StoreEvent } from "../storage/store.ts";
+import type { ProposedBody, Store, StoreEvent } from "../storage/store.ts";
 
 /** Content with finalizers or grace of its own is looked at again after this time. */
 const retryMs = 1_000;
@@ -20,6 +20,8 @@ const deleteOptions: DeleteOptions = {
   dryRun: false,
 };
 const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+
+const nothing: ProposedBody = { prefix: new Uint8Array(), suffix: new Uint8Array() };
 
 export interface NamespaceDeletionParts {
   readonly registries: Registries;
@@ -92,6 +94,7 @@ export class NamespaceDeletion {
     const namespace = this.#parts.namespaces.current("", name);
     if (namespace?.metadata.deletionTimestamp === undefined) return;
     if (!specFinalizers(namespace).includes(namespaceFinalizer)) return;
+    await this.#settle(name);
     let remaining = 0;
     for (const registry of podsFirst(this.#parts.registries.all())) {
       if (registry.info.namespaced) remaining += await this.#empty(registry, name);
@@ -108,6 +111,20 @@ export class NamespaceDeletion {
       context,
       { strategy: namespaceFinalizeStrategy, subresource: "finalize", reapplies: true },
     );
+  }
+
+  /**
+   * Creations that were admitted before the deletion was visible may still be on their way to the disk. A command that
+   * does nothing waits behind them: what is listed after it includes them, and later ones are refused.
+   */
+  async #settle(name: string): Promise<void> {
+    const { namespaces, store } = this.#parts;
+    await store.commit({
+      id: crypto.randomUUID(),
+      key: namespaces.keyOf("", name),
+      expect: { kind: "absent" },
+      operation: { kind: "delete", last: nothing },
+    });
   }
 
   /** Deletes what the namespace holds of one resource; returns how many objects are left. */
