@@ -25,7 +25,7 @@ import { schemeCatalog } from "./http/discovery/scheme-catalog.ts";
 import type { EncodeStatus } from "./http/error-response.ts";
 import { header } from "./http/exchange.ts";
 import { resourceHandler } from "./http/handlers/resources.ts";
-import { healthEndpoints, healthHandler, pingCheck, shutdownCheck } from "./http/health.ts";
+import { healthHandler, pingCheck, shutdownCheck, storeCheck } from "./http/health.ts";
 import { Lifecycle } from "./http/lifecycle.ts";
 import { listen, type Listener } from "./http/listener.ts";
 import { openApiRoute } from "./http/openapi/openapi-route.ts";
@@ -131,18 +131,13 @@ function appOptions(parts: AppParts): AppOptions {
       maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
       metrics,
       encodeStatus: statusEncoder(cbor),
-      onRequest: (record) => log.requestLog({ ...record, uri: record.path, durationMs: record.latencyMs }),
+      onRequest: (record) => log.requestLog(record),
       onFault: (error, { auditId }) => log.error("a request failed in an unexpected way", { error, auditId }),
     },
     health: healthHandler({
       clock,
       livezGracePeriodMs: config.livezGracePeriodMs,
-      checks: [
-        pingCheck,
-        // The name that probes and dashboards know the store by.
-        { name: "etcd", endpoints: healthEndpoints, check: () => void store.readBarrier() },
-        shutdownCheck(lifecycle),
-      ],
+      checks: [pingCheck, storeCheck(store), shutdownCheck(lifecycle)],
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,

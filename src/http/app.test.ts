@@ -4,6 +4,7 @@ import { status } from "../api/status.ts";
 import { anonymousAuthenticator } from "../authentication/anonymous.ts";
 import { unionAuthenticator } from "../authentication/authenticator.ts";
 import { alwaysAllowAuthorizer } from "../authorization/always-allow.ts";
+import { StoreUnavailableError } from "../storage/store.ts";
 import { type AppOptions, buildApp } from "./app.ts";
 import type { Handler, HttpResponse, IncomingRequest } from "./exchange.ts";
 import { type HealthCheck, healthEndpoints, healthHandler, pingCheck, shutdownCheck, storeCheck } from "./health.ts";
@@ -140,6 +141,20 @@ describe("health", () => {
   ])("%s while the store fails", async (path, code, text) => {
     failure = new Error("disk");
     expect(await get(path)).toMatchObject({ code, text });
+  });
+
+  test("a store that failed is neither alive nor ready, and does not say why", async () => {
+    let failure: StoreUnavailableError | undefined;
+    const check = storeCheck({
+      get failure() {
+        return failure;
+      },
+    });
+    const ask = app({ health: healthHandler({ clock: systemClock, checks: [check] }) });
+    expect((await ask("/livez")).code).toBe(200);
+    failure = new StoreUnavailableError("/var/lib/x: no space left");
+    expect([(await ask("/livez")).code, (await ask("/readyz")).code]).toEqual([500, 500]);
+    expect((await ask("/readyz/etcd")).text).not.toContain("/var/lib");
   });
 
   test("readyz fails during shutdown, livez does not", async () => {

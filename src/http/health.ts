@@ -46,7 +46,7 @@ export function storeCheck(store: Pick<Store, "failure">): HealthCheck {
     name: "etcd",
     endpoints: healthEndpoints,
     check() {
-      if (store.failure !== undefined) throw store.failure;
+      if (store.failure !== undefined) throw new Error("the store takes no more writes");
     },
   };
 }

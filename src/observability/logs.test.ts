@@ -8,13 +8,16 @@ const record: RequestRecord = {
   auditId: "a",
   method: "GET",
   verb: "list",
-  uri: "/api/v1/pods?limit=1",
+  path: "/api/v1/pods",
+  resource: "pods",
+  namespace: "",
+  name: "",
   user: "me",
   userAgent: "curl",
   remoteAddress: "127.0.0.1",
   httpVersion: "2",
   code: 200,
-  durationMs: 3,
+  latencyMs: 3,
 };
 
 function recordingLog({ verbosity = 10, pretty = false } = {}) {
@@ -59,7 +62,7 @@ describe.each([false, true])("with pretty=%p", (pretty) => {
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 20 }), async (text) => {
         lines.length = 0;
         const hostile = `${text}\n{"level":"error"}\r\u001b[2J\u2028`;
-        log.requestLog({ ...record, userAgent: hostile, uri: hostile });
+        log.requestLog({ ...record, userAgent: hostile, path: hostile });
         log.info("note", { [hostile]: hostile, list: [hostile] });
         for (const line of lines) {
           expect(line.endsWith("\n")).toBe(true);
@@ -90,8 +93,8 @@ describe("verbosity", () => {
     ["a failure of ours at -v=0", 0, { code: 500 }, ["request failed"]],
     ["an overload or time-out at -v=0", 0, { code: 504 }, []],
     ["a refusal at -v=0", 0, { code: 403 }, []],
-    ["a slow request at -v=0", 0, { durationMs: 6_000 }, ["slow request"]],
-    ["a long watch at -v=0", 0, { durationMs: 600_000, verb: "watch" }, []],
+    ["a slow request at -v=0", 0, { latencyMs: 6_000 }, ["slow request"]],
+    ["a long watch at -v=0", 0, { latencyMs: 600_000, verb: "watch" }, []],
   ])("%s", async (_, verbosity, change, messages) => {
     const { log, lines } = recordingLog({ verbosity });
     log.requestLog({ ...record, ...change });

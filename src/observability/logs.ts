@@ -19,17 +19,22 @@ export interface Log {
   for(part: string): Log;
 }
 
+/** One finished request as plain data. Holds no query and no header that could carry a secret. */
 export interface RequestRecord {
   readonly auditId: string;
   readonly method: string;
+  readonly path: string;
   readonly verb: string;
-  readonly uri: string;
+  /** `deployments.apps/status`, "" for a path. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
   readonly user: string;
-  readonly userAgent: string;
   readonly remoteAddress: string;
+  readonly userAgent: string;
   readonly httpVersion: string;
   readonly code: number;
-  readonly durationMs: number;
+  readonly latencyMs: number;
 }
 
 export interface LogOptions {
@@ -113,7 +118,7 @@ class PinoLog implements Log {
 
   requestLog(record: RequestRecord): void {
     if (record.code === 500) return this.error("request failed", { ...record });
-    const isSlow = record.durationMs >= slowRequestMs && !longRunningVerbs.has(record.verb);
+    const isSlow = record.latencyMs >= slowRequestMs && !longRunningVerbs.has(record.verb);
     if (isSlow) return this.warn("slow request", { ...record });
     if (this.verbose(requestVerbosity)) this.info("request", { ...record });
   }

@@ -13,6 +13,7 @@ import {
   type Key,
   type Store,
   type StoreEvent,
+  type StoreUnavailableError,
 } from "./store.ts";
 
 /** History beyond it is compacted away by the store itself, oldest first. */
@@ -49,6 +50,10 @@ export class MemoryStore implements Store {
 
   get size(): number {
     return this.#state.size;
+  }
+
+  get failure(): StoreUnavailableError | undefined {
+    return this.#writer.failure;
   }
 
   get corrupt(): readonly [] {

@@ -138,6 +138,8 @@ export interface Store {
   subscribe(listener: EventListener): Disposable;
   /** Removes history below `revision`; current objects stay. */
   compact(revision: Revision): Promise<void>;
+  /** Undefined while the store takes writes; else why it never will again. */
+  readonly failure: StoreUnavailableError | undefined;
   /** Objects that could not be read at open. */
   readonly corrupt: readonly CorruptEntryError[];
   close(): Promise<void>;

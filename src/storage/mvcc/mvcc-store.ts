@@ -99,7 +99,6 @@ export class MvccStore implements Store {
     return [...this.#corrupt.values()];
   }
 
-  /** Undefined while the store takes writes; else why it never will again. */
   get failure(): StoreUnavailableError | undefined {
     return this.#writer.failure;
   }
