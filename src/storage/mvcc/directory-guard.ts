@@ -3,6 +3,8 @@ import { join, resolve } from "node:path";
 import { DataDirectoryError } from "./data-directory-error.ts";
 
 const guardFile = "guard";
+/** The start of a process that has ended: no guard holds it. */
+const ended = "ended";
 /** Two processes that start together may each find the other's stale guard; after this many turns one of them gives up. */
 const acquireTriesMax = 3;
 
@@ -118,11 +120,15 @@ async function isRunning(owner: Owner, mine: Owner): Promise<boolean> {
   return owner.started === (await startOf(owner.pid));
 }
 
-/** Field 22 of the kernel's process record: the fields follow the command's name, which ends at the last parenthesis. */
+/**
+ * Field 22 of the kernel's process record: the fields follow the command's name, which ends at the last parenthesis.
+ * A process that ended and was not reaped yet (state Z) holds nothing any more.
+ */
 async function startOf(pid: number): Promise<string> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, "utf8");
-    return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" || fields[0] === "X" ? ended : (fields[19] ?? "");
   } catch {
     return "";
   }
