@@ -8,7 +8,8 @@ import { hasNoBody, headerFields, knownLength, type Serving } from "./serving.ts
 import { StreamSink } from "./stream-sink.ts";
 import { writeBody } from "./write-body.ts";
 
-const streamWindowBytes = 1024 * 1024;
+/** Larger than the largest body: the window of a stream is not given back while a body is read. */
+const streamWindowBytes = 4 * 1024 * 1024;
 const connectionWindowBytes = 4 * 1024 * 1024;
 const endStreamFlag = 1;
 const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
