@@ -7,7 +7,7 @@ import { CacherSet } from "../cacher/cacher-set.ts";
 import { Scheme } from "../scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { Registries } from "./registries.ts";
-import type { Registry, WriteContext } from "./registry.ts";
+import { objectBytesMax, type Registry, type WriteContext } from "./registry.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const scheme = Scheme.builtIn();
@@ -129,6 +129,16 @@ describe("update()", () => {
     const { object } = await configMaps.create(configMap({ name: "a" }, { k: "v" }), "default", context);
     const result = await configMaps.update("default", "a", () => structuredClone(object), context);
     expect(result.object.metadata.resourceVersion).toBe(object.metadata.resourceVersion as string);
+  });
+
+  test("an object cannot grow beyond the limit by patches that are small enough", async () => {
+    const events = registries.of(scheme.find("", "v1", "events"));
+    const event = { kind: "Event", apiVersion: "v1", metadata: { name: "e", namespace: "default" }, message: "" };
+    const involvedObject = { kind: "Pod", namespace: "default", name: "p" };
+    await events.create({ ...event, involvedObject } as KubeObject, "default", context);
+    const grow = (old: KubeObject) => ({ ...old, message: "x".repeat(objectBytesMax) });
+    const error = await refusal(events.update("default", "e", grow, context, { reapplies: true }));
+    expect([error.code, error.message]).toEqual([413, `Request entity too large: limit is ${objectBytesMax}`]);
   });
 
   test("taking the last finalizer from a terminating object removes it in the same write", async () => {

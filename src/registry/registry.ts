@@ -16,7 +16,7 @@ import { decodeTyped } from "../schema/decode.ts";
 import { applyDefaults } from "../schema/defaults.ts";
 import { validateSchema } from "../schema/validate.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
-import type { ApplyResult, Entry, Key, Store } from "../storage/store.ts";
+import type { ApplyResult, Entry, Key, Operation, Store } from "../storage/store.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
 import { generatedName, type RandomInt } from "./random-name.ts";
 import { encodeForStore } from "./encode-for-store.ts";
@@ -64,6 +64,8 @@ export interface RegistryParts {
 
 /** A collision on a generated name is retried this often; with 27^5 names the ninth is somebody's bug. */
 const generateNameTriesMax = 8;
+/** A stored object, however it has grown: many small patches must not add up to more than one body may hold. */
+export const objectBytesMax = 2 * 1024 * 1024;
 /** Writes of others between our read and our write, before we report them as a conflict. */
 const guardedUpdateTriesMax = 50;
 
@@ -222,7 +224,7 @@ export class Registry {
       id: this.#parts.newId(),
       key: entry.key,
       expect: { kind: "revision", revision: entry.revision },
-      operation: { kind: "put", ...encodeForStore(canonical, info) },
+      operation: putOf(canonical, info),
     });
     if (applied.kind === "applied") {
       return {
@@ -266,7 +268,7 @@ export class Registry {
       id: this.#parts.newId(),
       key: entry.key,
       expect: { kind: "revision", revision: entry.revision },
-      operation: { kind: "put", ...encodeForStore(canonical, info) },
+      operation: putOf(canonical, info),
     });
     if (applied.kind === "rejected") return undefined;
     const object = this.#withRevision(canonical, applied.entry);
@@ -320,7 +322,7 @@ export class Registry {
       id: newId(),
       key,
       expect: { kind: "absent" },
-      operation: { kind: "put", ...encodeForStore(object, info) },
+      operation: putOf(object, info),
     });
   }
 
@@ -462,6 +464,13 @@ export class Registry {
       warn: context.warn,
     };
   }
+}
+
+/** The write that stores the object. @throws StatusError 413 when it has grown beyond what the store takes */
+function putOf(object: KubeObject, info: ResourceInfo): Operation {
+  const { index, body } = encodeForStore(object, info);
+  if (body.prefix.length + body.suffix.length > objectBytesMax) throw status.requestEntityTooLarge(objectBytesMax);
+  return { kind: "put", index, body };
 }
 
 const resetSets = new Map<string, FieldSet>();
