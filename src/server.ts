@@ -102,6 +102,7 @@ async function startOn(
   const listener = await listenOn(config, identity, app, onError);
   disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
   const kubeconfig = await identity.publish(urlOf(config, listener));
+  for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
   log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
   return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig });
 }
