@@ -1,7 +1,7 @@
 import type { Writer } from "protobufjs/minimal.js";
 import type { JsonValue } from "../api/json.ts";
 import type { ScalarKind } from "../schema/schema.ts";
-import { formatGoDuration, parseGoDuration } from "./go-duration.ts";
+import { formatGoDuration, parseGoDuration } from "../api/go-duration.ts";
 import { JsonSyntaxError, parseJson, stringifyJson } from "./json.ts";
 import {
   int64Halves,

@@ -1,4 +1,4 @@
-import { formatGoDuration, parseGoDuration } from "../codec/go-duration.ts";
+import { formatGoDuration, parseGoDuration } from "../api/go-duration.ts";
 
 const nanosecondsPerMs = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from "../api/json.ts";
 import { canonicalQuantity } from "../api/quantity.ts";
 import { DecodeTypeError, type FieldPlace, wrongNumber, wrongType } from "./decode-error.ts";
-import { normalizeDuration } from "./duration-text.ts";
+import { normalizeDuration } from "../api/go-duration.ts";
 import type { ScalarKind } from "./schema.ts";
 import { normalizeMicroTime, normalizeTime } from "./time-text.ts";
 

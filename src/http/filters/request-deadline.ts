@@ -1,6 +1,6 @@
 import type { Clock } from "../../api/clock.ts";
 import { status } from "../../api/status.ts";
-import { parseGoDuration } from "../../codec/go-duration.ts";
+import { parseGoDuration } from "../../api/go-duration.ts";
 import type { Filter, HttpResponse } from "../exchange.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isLongRunning } from "../long-running.ts";

@@ -19,9 +19,8 @@ import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
 export const patch: VerbHandler = async (call) => {
   const { exchange, request, info, registry, strategy } = call;
   const representation = negotiateFor(call, "object");
-  const type = parsePatchType(header(exchange.request, "content-type") ?? "", { strategic: true });
+  const type = parsePatchType(header(exchange.request, "content-type") ?? "", { strategic: true, apply: false });
   const options = parseWriteOptions(request.query, "PatchOptions");
-  if (type === "apply") throw status.unsupportedMediaType(servedPatchTypes);
   if (options.force) {
     throw status.invalidOptions("PatchOptions", [
       fieldError.forbidden("force", "may not be specified for non-apply patch"),
@@ -57,12 +56,6 @@ export const patch: VerbHandler = async (call) => {
     return object;
   }
 };
-
-const servedPatchTypes = [
-  "application/json-patch+json",
-  "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
-];
 
 function parsePatch(
   bytes: Uint8Array,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { normalizeDuration } from "./duration-text.ts";
+import { normalizeDuration } from "./go-duration.ts";
 
 describe("durations", () => {
   const cases: readonly [input: string, output: string][] = [

@@ -19,11 +19,20 @@ const second = 1_000_000_000n;
  * @throws Error in Go's words
  */
 export function normalizeDuration(text: string): string {
-  return formatDuration(parseDuration(text));
+  return formatGoDuration(parseDuration(text));
 }
 
-/** Nanoseconds of a Go duration. @throws Error in Go's words */
-export function parseDuration(text: string): bigint {
+/** Nanoseconds of a Go duration such as `1h30m` or `-1.5s`; undefined when the text is not one or does not fit 64 bits. */
+export function parseGoDuration(text: string): bigint | undefined {
+  try {
+    return parseDuration(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Error in Go's words */
+function parseDuration(text: string): bigint {
   const invalid = () => new Error(`time: invalid duration ${JSON.stringify(text.slice(0, maxDurationLength))}`);
   if (text.length > maxDurationLength) throw invalid();
   const negative = text[0] === "-";
@@ -52,7 +61,7 @@ export function parseDuration(text: string): bigint {
 }
 
 /** Go's print form: `1h30m0s`, `1.5s`, `200ms`, `0s`. */
-export function formatDuration(nanos: bigint): string {
+export function formatGoDuration(nanos: bigint): string {
   if (nanos === 0n) return "0s";
   const sign = nanos < 0n ? "-" : "";
   const size = nanos < 0n ? -nanos : nanos;
