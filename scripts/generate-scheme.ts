@@ -5,18 +5,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What is served, as `<apiVersion>/<resource>`. Adding a kind is adding a line, and running this script. */
-const servedResources = [
-  "v1/configmaps",
-  "v1/events",
-  "v1/namespaces",
-  "v1/nodes",
-  "v1/pods",
-  "v1/secrets",
-  "v1/serviceaccounts",
-  "coordination.k8s.io/v1/leases",
-];
-
 /** Types that no resource leads to and that requests or responses carry nevertheless. */
 const metaTypes = [
   "meta/v1.APIGroup",
@@ -88,7 +76,9 @@ interface FactResource {
   type: string;
   namespaced: boolean;
   verbs: string[];
-  listKind: string;
+  listKind?: string;
+  /** The version that is written to the store, where it is not the preferred one of the same kind. */
+  storage?: string;
   shortNames?: string[];
   categories?: string[];
   defaultOn: boolean;
@@ -96,6 +86,8 @@ interface FactResource {
   storageVersionHash: string;
   etcdPrefix: string;
   newIn?: string;
+  /** False for kinds that are answered and never stored: reviews, bindings. */
+  persisted?: false;
   subresources?: FactSubresource[];
 }
 interface FactDefault {
@@ -158,18 +150,17 @@ function main(factsDir: string | undefined): void {
   );
 }
 
+/** Every kind of the served release; whether it is on by default is decided at start. */
 function servedFrom(all: FactResource[]): FactResource[] {
-  const byKey = new Map(all.map((resource) => [resourceKey(resource), resource]));
-  return servedResources.map((key) => {
-    const resource = byKey.get(key);
-    if (resource === undefined) throw new Error(`the facts do not know the resource ${key}`);
-    if (unservedReleases.has(resource.newIn ?? "")) throw new Error(`${key} is newer than the served release`);
-    return resource;
-  });
+  return all.filter(({ newIn }) => !unservedReleases.has(newIn ?? ""));
 }
 
-function resourceKey({ group, version, resource }: FactResource): string {
-  return group === "" ? `${version}/${resource}` : `${group}/${version}/${resource}`;
+function resourceKey(resource: FactResource): string {
+  return `${apiVersionOf(resource)}/${resource.resource}`;
+}
+
+function apiVersionOf({ group, version }: FactResource): string {
+  return group === "" ? version : `${group}/${version}`;
 }
 
 /** Groups in discovery order, each with its served versions in preference order. */
@@ -190,7 +181,8 @@ function reachableTypes(types: Record<string, FactType>, resources: FactResource
   const reached = new Set<string>();
   const pending = [...metaTypes];
   for (const { type, listKind, subresources = [] } of resources) {
-    pending.push(type, `${type.slice(0, type.lastIndexOf("."))}.${listKind}`, ...subresources.map((sub) => sub.type));
+    const listType = listKind === undefined ? [] : [`${type.slice(0, type.lastIndexOf("."))}.${listKind}`];
+    pending.push(type, ...listType, ...subresources.map((sub) => sub.type));
   }
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (reached.has(name)) continue;
@@ -256,7 +248,7 @@ function resourceEntry(resource: FactResource): object {
     kind: resource.kind,
     type: resource.type,
     singular: resource.singular,
-    listKind: resource.listKind,
+    listKind: resource.listKind ?? "",
     namespaced: resource.namespaced,
     verbs: resource.verbs,
     shortNames: resource.shortNames ?? [],
@@ -265,6 +257,10 @@ function resourceEntry(resource: FactResource): object {
     defaultOn: resource.defaultOn,
     hash: resource.storageVersionHash,
     prefix: resource.etcdPrefix,
+    ...(resource.storage === undefined || resource.storage === apiVersionOf(resource)
+      ? {}
+      : { storage: resource.storage }),
+    ...(resource.persisted === false ? { virtual: 1 } : {}),
     subresources: (resource.subresources ?? []).map(({ name, kind, apiVersion, type, verbs }) => ({
       name,
       kind,

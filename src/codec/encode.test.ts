@@ -278,6 +278,7 @@ function podInfo(): ResourceInfo {
     shortNames: [],
     categories: [],
     storageVersionHash: "",
+    virtual: false,
     keyPrefix: "/registry/pods/",
     schema: struct("core/v1.Pod", [
       field("kind", scalar("string"), { omitEmpty: true }),

@@ -18,7 +18,7 @@ export interface RegistriesParts {
   readonly newId: () => string;
 }
 
-/** One Registry per resource, all behind the same admission chain. */
+/** One Registry per resource that is stored, all behind the same admission chain. */
 export class Registries {
   readonly #byResource = new Map<ResourceInfo, Registry>();
   readonly #namespaces: Registry;
@@ -26,6 +26,7 @@ export class Registries {
   constructor(parts: RegistriesParts) {
     const admission = admissionChain(this.#plugins());
     for (const info of parts.scheme.resources) {
+      if (info.virtual) continue;
       const cacher = parts.cachers.cacher(info.keyPrefix);
       this.#byResource.set(info, new Registry({ ...parts, info, strategy: strategyOf(info), cacher, admission }));
     }

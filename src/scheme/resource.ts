@@ -22,6 +22,8 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly storageVersionHash: string;
+  /** Answered and never stored: reviews, bindings. Has no keys and no registry. */
+  readonly virtual: boolean;
   /** `/registry/pods/`, with the trailing slash. */
   readonly keyPrefix: string;
   readonly schema: StructSchema;

@@ -20,10 +20,13 @@ describe("built-in scheme", () => {
   });
 
   test("lists groups in discovery order, core first", () => {
-    expect(scheme.groups()).toEqual([
-      { group: "", versions: ["v1"], preferredVersion: "v1" },
-      { group: "coordination.k8s.io", versions: ["v1"], preferredVersion: "v1" },
-    ]);
+    const groups = scheme.groups();
+    expect(groups.slice(0, 3).map(({ group }) => group)).toEqual(["", "apiregistration.k8s.io", "apps"]);
+    expect(groups.find(({ group }) => group === "autoscaling")).toEqual({
+      group: "autoscaling",
+      versions: ["v2", "v1"],
+      preferredVersion: "v2",
+    });
   });
 
   test("gives a subresource the kind of its own body", () => {
@@ -34,6 +37,7 @@ describe("built-in scheme", () => {
 
   test("compiles every type that a resource leads to", () => {
     for (const info of scheme.resources) {
+      if (info.listKind === "") continue;
       const list = `${info.schema.name.slice(0, info.schema.name.lastIndexOf("."))}.${info.listKind}`;
       expect(scheme.typeSchema(list).fields.get("items")?.schema).toMatchObject({ kind: "list" });
     }

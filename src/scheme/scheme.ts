@@ -22,8 +22,10 @@ interface ResourceEntry {
   readonly categories: readonly string[];
   readonly stability: string;
   readonly defaultOn: boolean;
-  readonly hash: string;
-  readonly prefix: string;
+  readonly hash?: string;
+  /** Absent for a virtual kind. */
+  readonly prefix?: string;
+  readonly virtual?: 1;
   readonly subresources: readonly SubresourceEntry[];
 }
 interface SubresourceEntry {
@@ -158,8 +160,9 @@ function resourceInfo(entry: ResourceEntry, at: ResourceAt, types: TypeSchemas):
     verbs: entry.verbs,
     shortNames: entry.shortNames,
     categories: entry.categories,
-    storageVersionHash: entry.hash,
-    keyPrefix: `${entry.prefix}/`,
+    storageVersionHash: entry.hash ?? "",
+    virtual: entry.virtual === 1,
+    keyPrefix: `${entry.prefix ?? ""}/`,
     schema: types.struct(entry.type),
     columns: tableColumns(entry.kind, tableEntries[groupResource]),
     selectableFields: selectableFields(groupResource, fieldSelectorEntries[groupResource] ?? []),

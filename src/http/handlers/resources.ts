@@ -48,6 +48,7 @@ function findCall(exchange: Exchange, request: ResourceRequest, parts: HandlerPa
     if (serves(parts.scheme, group, version)) throw status.resourceNotServed();
     throw status.pathNotFound();
   }
+  if (info.virtual) throw status.methodNotAllowed();
   const registry = parts.registry(info);
   const collectionVerb = verb === "list" || verb === "watch";
   if (info.namespaced && request.namespace === "" && (request.nameInPath || !collectionVerb)) {
