@@ -74,7 +74,7 @@ function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInf
   };
   for (const info of resources) {
     add(info.schema.name, info);
-    add(`${packageOf(info.schema.name)}.${info.listKind}`, { ...info, kind: info.listKind });
+    if (info.listKind !== "") add(`${packageOf(info.schema.name)}.${info.listKind}`, { ...info, kind: info.listKind });
     for (const { schema, gvk } of info.subresources.values()) add(schema.name, gvk);
   }
   for (const { group, versions } of catalog.groups()) {

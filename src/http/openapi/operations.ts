@@ -1,6 +1,7 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
 import type { ResourceInfo, SubresourceInfo } from "../../scheme/resource.ts";
 import type { StructSchema } from "../../schema/schema.ts";
+import { packageOf } from "./schema-name.ts";
 
 type HttpMethod = "get" | "put" | "post" | "delete" | "patch";
 type Action = "get" | "list" | "post" | "put" | "patch" | "delete" | "deletecollection";
@@ -112,23 +113,23 @@ class Scope {
 
 function collectionOperations(scope: Scope): Operation[] {
   const { info, group, collectionPath: path, typeOf } = scope;
-  const listType = typeOf(`${info.schema.name.slice(0, info.schema.name.indexOf("."))}.${info.listKind}`);
   const description = `list objects of kind ${info.kind}`;
   const list = { method: "get", action: "list", queryParameters: listParameters, body: undefined } as const;
   const operations: Operation[] = [];
   if (info.verbs.includes("list")) {
-    operations.push(scope.operation(`list${group}`, "", { ...list, path, description, response: listType }));
-  }
-  if (info.verbs.includes("list") && info.namespaced) {
-    operations.push({
-      ...list,
-      path: `${rootPath(info)}/${info.resource}`,
-      description: `${description} in all namespaces`,
-      id: `list${group}${info.kind}ForAllNamespaces`,
-      tag: scope.tag,
-      gvk: info,
-      response: listType,
-    });
+    const response = typeOf(`${packageOf(info.schema.name)}.${info.listKind}`);
+    operations.push(scope.operation(`list${group}`, "", { ...list, path, description, response }));
+    if (info.namespaced) {
+      operations.push({
+        ...list,
+        path: `${rootPath(info)}/${info.resource}`,
+        description: `${description} in all namespaces`,
+        id: `list${group}${info.kind}ForAllNamespaces`,
+        tag: scope.tag,
+        gvk: info,
+        response,
+      });
+    }
   }
   if (info.verbs.includes("create")) {
     operations.push(
