@@ -1,0 +1,57 @@
+/**
+ * The few file operations that the log needs, rooted at one directory. Names are relative to it and have no folders.
+ * Two implementations: `system-disk.ts` on the real file system, `simulated-disk.ts` in memory, with faults.
+ */
+export interface Disk {
+  /** The directory as a person would name it, for error messages. */
+  readonly directory: string;
+  /** Names of the files that are there, sorted. */
+  list(): readonly string[];
+  /** Opens a file for reading and writing; `create` makes an empty one, and fails where the name is taken. */
+  open(name: string, how?: "existing" | "create"): DiskFile;
+  /** Takes the place of a file that has the new name already. Durable only after `syncDirectory`. */
+  rename(from: string, to: string): void;
+  remove(name: string): void;
+  /** Makes creations, renames and removals durable. */
+  syncDirectory(): Promise<void>;
+}
+
+export interface DiskFile {
+  readonly name: string;
+  /** Bytes. */
+  size(): number;
+  /** Reads up to `into.length` bytes and returns how many there were: fewer only at the end of the file. */
+  read(into: Uint8Array, position: number): number;
+  /** Resolves when the bytes are with the operating system, which is not yet durable. */
+  write(bytes: Uint8Array, position: number): Promise<void>;
+  /** Makes everything written before durable: contents, and the size where it grew. */
+  sync(): Promise<void>;
+  close(): void;
+}
+
+/** Reads a whole file that is small by design; undefined where there is none. */
+export function readSmallFile(disk: Disk, name: string, bytesMax: number): Uint8Array | undefined {
+  if (!disk.list().includes(name)) return undefined;
+  const file = disk.open(name);
+  try {
+    const bytes = new Uint8Array(Math.min(file.size(), bytesMax + 1));
+    return bytes.subarray(0, file.read(bytes, 0));
+  } finally {
+    file.close();
+  }
+}
+
+/** Puts a small file in place as a whole: after a crash it has the old bytes or the new ones, never a mixture. */
+export async function replaceFile(disk: Disk, name: string, bytes: Uint8Array): Promise<void> {
+  const aside = `${name}.new`;
+  if (disk.list().includes(aside)) disk.remove(aside);
+  const file = disk.open(aside, "create");
+  try {
+    await file.write(bytes, 0);
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  disk.rename(aside, name);
+  await disk.syncDirectory();
+}

@@ -1,0 +1,90 @@
+import * as fs from "node:fs";
+import { join } from "node:path";
+import type { Disk, DiskFile } from "./disk.ts";
+
+/** Entries and votes are nobody else's business: a log holds whatever the state machine holds. */
+const directoryMode = 0o700;
+const fileMode = 0o600;
+
+/** The real file system. Makes the directory where it is missing. */
+export function openSystemDisk(directory: string): Disk {
+  fs.mkdirSync(directory, { recursive: true, mode: directoryMode });
+  fs.chmodSync(directory, directoryMode);
+  return {
+    directory,
+    list: () =>
+      fs
+        .readdirSync(directory, { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name)
+        .sort(),
+    open: (name, how = "existing") => {
+      const { O_CREAT, O_EXCL, O_RDWR } = fs.constants;
+      const flags = how === "create" ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
+      return new SystemFile(name, fs.openSync(join(directory, name), flags, fileMode));
+    },
+    rename: (from, to) => fs.renameSync(join(directory, from), join(directory, to)),
+    remove: (name) => fs.unlinkSync(join(directory, name)),
+    syncDirectory: () => syncDirectory(directory),
+  };
+}
+
+class SystemFile implements DiskFile {
+  readonly name: string;
+  readonly #descriptor: number;
+
+  constructor(name: string, descriptor: number) {
+    this.name = name;
+    this.#descriptor = descriptor;
+  }
+
+  size(): number {
+    return fs.fstatSync(this.#descriptor).size;
+  }
+
+  read(into: Uint8Array, position: number): number {
+    let done = 0;
+    while (done < into.length) {
+      const count = fs.readSync(this.#descriptor, into, done, into.length - done, position + done);
+      if (count === 0) break;
+      done += count;
+    }
+    return done;
+  }
+
+  async write(bytes: Uint8Array, position: number): Promise<void> {
+    for (let done = 0; done < bytes.length; ) done += await this.#writeSome(bytes.subarray(done), position + done);
+  }
+
+  /** A short write is no error by itself: the next one tells why, as on a disk that has just become full. */
+  #writeSome(bytes: Uint8Array, position: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      fs.write(this.#descriptor, bytes, 0, bytes.length, position, (error, count) => {
+        if (error) reject(error);
+        else if (count === 0) reject(new Error(`no byte of ${bytes.length} was written to ${this.name}`));
+        else resolve(count);
+      });
+    });
+  }
+
+  sync(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      fs.fdatasync(this.#descriptor, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  close(): void {
+    fs.closeSync(this.#descriptor);
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const descriptor = fs.openSync(directory, fs.constants.O_RDONLY);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      fs.fsync(descriptor, (error) => (error ? reject(error) : resolve()));
+    });
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
