@@ -4,7 +4,8 @@ import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { fieldsOf, isZero } from "./key-values.ts";
-import { objectsOf, parsedQuantity, textOf } from "./pod-fields.ts";
+import { objectsOf, textOf } from "./pod-fields.ts";
+import { parsedQuantity } from "./quantity.ts";
 
 const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
 const podCidrsMax = 2;

@@ -1,6 +1,5 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { parseQuantity, type Quantity } from "../../api/quantity.ts";
 
 /** The items of a list that are objects; none when the value is no list. */
 export function objectsOf(value: JsonValue | undefined): JsonObject[] {
@@ -9,15 +8,6 @@ export function objectsOf(value: JsonValue | undefined): JsonObject[] {
 
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
-}
-
-/** Undefined when the value is no quantity. */
-export function parsedQuantity(value: JsonValue | undefined): Quantity | undefined {
-  try {
-    return parseQuantity(String(value));
-  } catch {
-    return undefined;
-  }
 }
 
 /** An error when the text is set but is none of the values. */

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { labelKeyErrors } from "../../api/label-syntax.ts";
 import { compareQuantities } from "../../api/quantity.ts";
 import { fieldsOf } from "./key-values.ts";
-import { parsedQuantity } from "./pod-fields.ts";
+import { parsedQuantity } from "./quantity.ts";
 
 const standardResources = new Set(["cpu", "memory", "ephemeral-storage"]);
 const hugePagesPrefix = "hugepages-";

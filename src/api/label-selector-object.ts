@@ -1,0 +1,35 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+import type { LabelRequirement, LabelSelector } from "./label-selector.ts";
+
+/** Operators of `matchExpressions` → operators of selectors in text. */
+const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([
+  ["In", "in"],
+  ["NotIn", "notin"],
+  ["Exists", "exists"],
+  ["DoesNotExist", "!"],
+]);
+
+/**
+ * The selector that an object's `{matchLabels, matchExpressions}` stands for; an empty one selects everything.
+ * Undefined when it has an operator that does not exist, or lacks values: such a selector cannot be evaluated.
+ */
+export function labelSelectorOf(value: JsonValue | undefined): LabelSelector | undefined {
+  const { matchLabels, matchExpressions } = isJsonObject(value) ? value : ({} as JsonObject);
+  const requirements: LabelRequirement[] = Object.entries(isJsonObject(matchLabels) ? matchLabels : {}).map(
+    ([key, label]) => ({ key, operator: "in", values: [String(label)] }),
+  );
+  for (const expression of Array.isArray(matchExpressions) ? matchExpressions : []) {
+    const requirement = isJsonObject(expression) ? requirementOf(expression) : undefined;
+    if (requirement === undefined) return undefined;
+    requirements.push(requirement);
+  }
+  return { requirements: requirements.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))) };
+}
+
+function requirementOf({ key, operator, values }: JsonObject): LabelRequirement | undefined {
+  const known = operators.get(String(operator));
+  if (known === undefined || typeof key !== "string") return undefined;
+  const texts = [...new Set((Array.isArray(values) ? values : []).map(String))].sort();
+  const takesValues = known === "in" || known === "notin";
+  return takesValues === texts.length > 0 ? { key, operator: known, values: texts } : undefined;
+}
