@@ -24,7 +24,7 @@ import { indexRoute } from "./http/discovery/index-route.ts";
 import { schemeCatalog } from "./http/discovery/scheme-catalog.ts";
 import type { EncodeStatus } from "./http/error-response.ts";
 import { header } from "./http/exchange.ts";
-import { resourceHandler } from "./http/handlers/resources.ts";
+import { isServed, resourceHandler } from "./http/handlers/resources.ts";
 import { healthHandler, pingCheck, shutdownCheck, storeCheck } from "./http/health.ts";
 import { Lifecycle } from "./http/lifecycle.ts";
 import { listen, type Listener } from "./http/listener.ts";
@@ -33,8 +33,11 @@ import { gitVersion, versionRoute } from "./http/version.ts";
 import { type Log, openLog } from "./observability/logs.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { ServerIdentity } from "./pki/identity.ts";
+import { actionKey, type Actions } from "./registry/action.ts";
+import { builtInActions } from "./registry/actions.ts";
 import { Registries } from "./registry/registries.ts";
 import { subresourceStrategyOf } from "./registry/strategies.ts";
+import type { ResourceInfo } from "./scheme/resource.ts";
 import { Scheme } from "./scheme/scheme.ts";
 import { MemoryStore } from "./storage/memory-store.ts";
 import { MvccStore } from "./storage/mvcc/mvcc-store.ts";
@@ -98,7 +101,9 @@ async function startOn(
 
   const identity = await ServerIdentity.open(config);
   const lifecycle = new Lifecycle();
-  const app = buildApp(appOptions({ config, scheme, store, registries, metrics, lifecycle, log, identity }));
+  const app = buildApp(
+    appOptions({ config, scheme, store, registries, actions: builtInActions(), metrics, lifecycle, log, identity }),
+  );
   const listener = await listenOn(config, identity, app, onError);
   disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
   const kubeconfig = await identity.publish(urlOf(config, listener));
@@ -112,6 +117,7 @@ interface AppParts {
   readonly scheme: Scheme;
   readonly store: Store;
   readonly registries: Registries;
+  readonly actions: Actions;
   readonly metrics: ReturnType<typeof createMetrics>;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
@@ -121,6 +127,10 @@ interface AppParts {
 function appOptions(parts: AppParts): AppOptions {
   const { config, scheme, store, registries, metrics, lifecycle, log } = parts;
   const { clock } = config;
+  const endpoints = {
+    subresource: subresourceStrategyOf,
+    action: (info: ResourceInfo, subresource: string) => parts.actions.get(actionKey(info, subresource)),
+  };
   const cbor = config.featureGates.enabled("CBORServingAndStorage");
   return {
     chain: {
@@ -150,14 +160,19 @@ function appOptions(parts: AppParts): AppOptions {
       minRequestTimeoutMs: config.minRequestTimeoutMs,
       randomInt: (below) => (below > 0 ? randomInt(below) : 0),
       registry: (info) => registries.of(info),
-      subresource: subresourceStrategyOf,
+      admission: registries.admission,
+      ...endpoints,
     }),
-    plugins: documentPlugins(scheme, config),
+    plugins: documentPlugins(scheme, config, (info, subresource) => isServed(endpoints, info, subresource)),
   };
 }
 
-function documentPlugins(scheme: Scheme, config: ServerConfig): AppPlugin[] {
-  const catalog = schemeCatalog(scheme);
+function documentPlugins(
+  scheme: Scheme,
+  config: ServerConfig,
+  served: (info: ResourceInfo, subresource: string) => boolean,
+): AppPlugin[] {
+  const catalog = schemeCatalog(scheme, served);
   const plugins: AppPlugin[] = [
     { name: "discovery", ...routeOf(discoveryRoute(catalog, `${config.bindAddress}:${config.securePort}`)) },
     {

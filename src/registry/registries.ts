@@ -1,4 +1,4 @@
-import { type AdmissionPlugin, admissionChain } from "../admission/admission.ts";
+import { type Admission, type AdmissionPlugin, admissionChain } from "../admission/admission.ts";
 import { namespaceLifecycle } from "../admission/namespace-lifecycle.ts";
 import type { Clock } from "../api/clock.ts";
 import type { CacherSet } from "../cacher/cacher-set.ts";
@@ -22,9 +22,12 @@ export interface RegistriesParts {
 export class Registries {
   readonly #byResource = new Map<ResourceInfo, Registry>();
   readonly #namespaces: Registry;
+  /** The chain that every write goes through. */
+  readonly admission: Admission;
 
   constructor(parts: RegistriesParts) {
     const admission = admissionChain(this.#plugins());
+    this.admission = admission;
     for (const info of parts.scheme.resources) {
       if (info.virtual) continue;
       const cacher = parts.cachers.cacher(info.keyPrefix);

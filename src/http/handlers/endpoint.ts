@@ -1,7 +1,9 @@
+import type { Admission } from "../../admission/admission.ts";
 import type { Clock } from "../../api/clock.ts";
 import { status } from "../../api/status.ts";
 import { negotiate, type NegotiateOptions } from "../../codec/negotiate.ts";
 import type { MediaType, Representation } from "../../codec/representation.ts";
+import type { Action } from "../../registry/action.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { ResourceInfo } from "../../scheme/resource.ts";
@@ -23,17 +25,25 @@ export interface HandlerParts {
   registry(info: ResourceInfo): Registry;
   /** The rules of a write through a subresource; undefined when it is not served. */
   subresource(info: ResourceInfo, name: string): Strategy | undefined;
+  /** What a POST to a virtual resource, or to a subresource, does; undefined when it is not served. */
+  action(info: ResourceInfo, subresource: string): Action | undefined;
+  /** For bodies that no registry takes through it. */
+  readonly admission: Admission;
 }
 
-/** A request that has found its resource. */
-export interface ResourceCall {
+/** A request that has found its resource, which need not be one that is stored. */
+export interface ResourceRequestCall {
   readonly exchange: Exchange;
   readonly request: ResourceRequest;
   readonly info: ResourceInfo;
+  readonly parts: HandlerParts;
+}
+
+/** A request that has found its resource and the resource's registry. */
+export interface ResourceCall extends ResourceRequestCall {
   readonly registry: Registry;
   /** Set for a subresource that writes its parent. */
   readonly strategy: Strategy;
-  readonly parts: HandlerParts;
 }
 
 /** What bodies of built-in kinds may be written in, in the order in which a 415 lists it. */
@@ -46,14 +56,18 @@ export const bodyMediaTypes: readonly MediaType[] = [
 
 export type VerbHandler = (call: ResourceCall) => Promise<HttpResponse>;
 
-export function negotiateFor(call: ResourceCall, endpoint: NegotiateOptions["endpoint"]): Representation {
+export function negotiateFor(
+  call: ResourceRequestCall,
+  endpoint: NegotiateOptions["endpoint"],
+  { tables }: { readonly tables: boolean } = { tables: true },
+): Representation {
   const { exchange, request, info, parts } = call;
   return negotiate(header(exchange.request, "accept"), {
     endpoint,
     query: request.query,
     userAgent: header(exchange.request, "user-agent"),
     cbor: parts.cbor,
-    tables: true,
+    tables,
     kind: endpoint === "list" ? info.listKind : info.kind,
   });
 }

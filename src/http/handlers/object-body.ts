@@ -8,7 +8,7 @@ import { decodeTyped } from "../../schema/decode.ts";
 import { DecodeTypeError } from "../../schema/decode-error.ts";
 import type { StructSchema } from "../../schema/schema.ts";
 import { header } from "../exchange.ts";
-import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
+import { bodyMediaTypes, type ResourceRequestCall } from "./endpoint.ts";
 import type { FieldValidation } from "./write-options.ts";
 
 /** The kind that a body has to be of, and how to read it. */
@@ -23,7 +23,7 @@ export interface ExpectedBody {
  * @throws StatusError 400, 413, 415
  */
 export async function readObjectBody(
-  call: ResourceCall,
+  call: ResourceRequestCall,
   expected: ExpectedBody,
   fieldValidation: FieldValidation,
 ): Promise<KubeObject> {
@@ -51,7 +51,7 @@ export async function readObjectBody(
  * @throws StatusError 400 for a value of the wrong type, and in Strict for unknown and duplicate fields
  */
 export function typedObject(
-  call: ResourceCall,
+  call: ResourceRequestCall,
   value: JsonObject,
   expected: ExpectedBody,
   fieldValidation: FieldValidation,

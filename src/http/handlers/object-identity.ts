@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import type { ResourceCall } from "./endpoint.ts";
+import type { ResourceRequestCall } from "./endpoint.ts";
 
 /** Makes the body's namespace the URL's. @throws StatusError 400 when they differ */
-export function alignNamespace(call: ResourceCall, object: KubeObject): void {
+export function alignNamespace(call: ResourceRequestCall, object: KubeObject): void {
   const { info, request } = call;
   if (!info.namespaced) {
     delete object.metadata.namespace;
@@ -17,7 +17,7 @@ export function alignNamespace(call: ResourceCall, object: KubeObject): void {
 }
 
 /** @throws StatusError 400 when an update's body does not name the object of the URL */
-export function requireSameName(call: ResourceCall, object: KubeObject): void {
+export function requireSameName(call: ResourceRequestCall, object: KubeObject): void {
   const { name: expected } = call.request;
   const name = object.metadata.name ?? "";
   if (name === "") {

@@ -1,14 +1,17 @@
 import { status } from "../../api/status.ts";
+import { bodyInfoOf } from "../../scheme/body-info.ts";
+import type { ResourceInfo } from "../../scheme/resource.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
 import type { Exchange, Handler, HttpResponse } from "../exchange.ts";
 import type { ResourceRequest, Verb } from "../request-info.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
 import { deleteCollection } from "./delete-collection.ts";
-import type { HandlerParts, ResourceCall, VerbHandler } from "./endpoint.ts";
+import type { HandlerParts, ResourceRequestCall, VerbHandler } from "./endpoint.ts";
 import { get } from "./get.ts";
 import { list } from "./list.ts";
 import { patch } from "./patch.ts";
+import { runAction } from "./run-action.ts";
 import { update } from "./update.ts";
 import { watch } from "./watch.ts";
 
@@ -27,43 +30,66 @@ const handlers = {
   },
 } satisfies Record<Verb, VerbHandler>;
 
-function serves(scheme: Scheme, group: string, version: string): boolean {
-  return scheme.groups().some((served) => served.group === group && served.versions.includes(version));
-}
-
 /** Finds the resource of a request and hands it to its verb. */
 export function resourceHandler(parts: HandlerParts): Handler {
   return async (exchange: Exchange): Promise<HttpResponse> => {
     const { info: request } = exchange;
     if (request.kind === "nonResource") throw status.pathNotFound();
-    return handlers[request.verb](findCall(exchange, request, parts));
+    const call = { exchange, request, info: findResource(request, parts), parts };
+    return request.subresource === "" ? toResource(call) : toSubresource(call);
   };
 }
 
-/** @throws StatusError 404 for what is not served, 405 for a verb that the resource does not have */
-function findCall(exchange: Exchange, request: ResourceRequest, parts: HandlerParts): ResourceCall {
-  const { group, version, resource, subresource, verb } = request;
+/** Whether somebody answers for a resource, or for one of its subresources. What nobody answers for is a 404 and not discovered. */
+export function isServed(
+  { action, subresource: strategy }: Pick<HandlerParts, "action" | "subresource">,
+  info: ResourceInfo,
+  subresource: string,
+): boolean {
+  if (subresource === "") return !info.virtual || action(info, "") !== undefined;
+  return action(info, subresource) !== undefined || strategy(info, subresource) !== undefined;
+}
+
+/** @throws StatusError 404 for what is not served, 405 for a path that does not fit the resource's scope */
+function findResource(request: ResourceRequest, parts: HandlerParts): ResourceInfo {
+  const { group, version, resource, verb } = request;
   const info = parts.scheme.find(group, version, resource);
-  if (info === undefined) {
-    if (serves(parts.scheme, group, version)) throw status.resourceNotServed();
-    throw status.pathNotFound();
-  }
-  if (info.virtual) throw status.methodNotAllowed();
-  const registry = parts.registry(info);
+  if (info === undefined && !serves(parts.scheme, group, version)) throw status.pathNotFound();
+  if (info === undefined || !isServed(parts, info, "")) throw status.resourceNotServed();
   const collectionVerb = verb === "list" || verb === "watch";
   if (info.namespaced && request.namespace === "" && (request.nameInPath || !collectionVerb)) {
     if (request.nameInPath) throw status.resourceNotServed();
     throw status.methodNotAllowed();
   }
   if (!info.namespaced && request.namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
-  if (subresource === "") {
-    if (!info.verbs.includes(verb) || !fitsPath(request)) throw status.methodNotAllowed();
-    return { exchange, request, info, registry, strategy: registry.strategy, parts };
-  }
-  const strategy = parts.subresource(info, subresource);
+  return info;
+}
+
+function serves(scheme: Scheme, group: string, version: string): boolean {
+  return scheme.groups().some((served) => served.group === group && served.versions.includes(version));
+}
+
+/** @throws StatusError 405 for a verb that the resource does not have */
+function toResource(call: ResourceRequestCall): Promise<HttpResponse> {
+  const { request, info, parts } = call;
+  if (!info.verbs.includes(request.verb) || !fitsPath(request)) throw status.methodNotAllowed();
+  const action = parts.action(info, "");
+  if (action !== undefined) return runAction(call, action, info);
+  const registry = parts.registry(info);
+  return handlers[request.verb]({ ...call, registry, strategy: registry.strategy });
+}
+
+/** @throws StatusError 404 for a subresource that is not served, 405 for a verb that it does not have */
+function toSubresource(call: ResourceRequestCall): Promise<HttpResponse> {
+  const { request, info, parts } = call;
+  const subresource = info.subresources.get(request.subresource);
+  if (subresource === undefined || !isServed(parts, info, subresource.name)) throw status.resourceNotServed();
+  if (!subresource.verbs.includes(request.verb)) throw status.methodNotAllowed();
+  const action = parts.action(info, subresource.name);
+  if (action !== undefined) return runAction(call, action, bodyInfoOf(info, subresource));
+  const strategy = parts.subresource(info, subresource.name);
   if (strategy === undefined) throw status.resourceNotServed();
-  if (!(info.subresources.get(subresource)?.verbs ?? []).includes(verb)) throw status.methodNotAllowed();
-  return { exchange, request, info, registry, strategy, parts };
+  return handlers[request.verb]({ ...call, registry: parts.registry(info), strategy });
 }
 
 /** Creation is a request to the collection, update and patch to one object; the other verbs follow from the path. */

@@ -6,10 +6,10 @@ import type { Representation } from "../../codec/representation.ts";
 import type { WriteContext } from "../../registry/registry.ts";
 import type { Entry } from "../../storage/store.ts";
 import { header, type HttpResponse } from "../exchange.ts";
-import { bytesReply, type ResourceCall } from "./endpoint.ts";
+import { bytesReply, type ResourceRequestCall } from "./endpoint.ts";
 
 /** What the registry has to know of the request besides the object. */
-export function writeContext(call: ResourceCall, dryRun: boolean, fieldManager: string): WriteContext {
+export function writeContext(call: ResourceRequestCall, dryRun: boolean, fieldManager: string): WriteContext {
   const { exchange } = call;
   return {
     user: exchange.user,
@@ -21,7 +21,7 @@ export function writeContext(call: ResourceCall, dryRun: boolean, fieldManager: 
 
 /** The object that a write answers with: the stored bytes where there are any. */
 export function objectReply(
-  call: ResourceCall,
+  call: ResourceRequestCall,
   code: number,
   { entry, object }: { entry: Entry | undefined; object: KubeObject },
   representation: Representation,

@@ -1,0 +1,64 @@
+import type { JsonObject } from "../../api/json.ts";
+import type { AdmissionAttributes } from "../../admission/admission.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { Status } from "../../api/status.ts";
+import { encodeDecoded, encodeStatus } from "../../codec/encode-object.ts";
+import { contentTypeOf } from "../../codec/negotiate.ts";
+import type { Representation } from "../../codec/representation.ts";
+import type { Action } from "../../registry/action.ts";
+import type { ResourceInfo } from "../../scheme/resource.ts";
+import { applyDefaults } from "../../schema/defaults.ts";
+import type { HttpResponse } from "../exchange.ts";
+import { bytesReply, negotiateFor, type ResourceRequestCall } from "./endpoint.ts";
+import { readObjectBody } from "./object-body.ts";
+import { alignNamespace } from "./object-identity.ts";
+import { parseWriteOptions } from "./write-options.ts";
+import { writeContext } from "./write-reply.ts";
+
+/** POST of an order or a question: 201 with what the action answers. `bodyInfo` is the resource as the body has it. */
+export async function runAction(
+  call: ResourceRequestCall,
+  action: Action,
+  bodyInfo: ResourceInfo,
+): Promise<HttpResponse> {
+  const { request, info, parts } = call;
+  const representation = negotiateFor({ ...call, info: bodyInfo }, "object", { tables: false });
+  const options = parseWriteOptions(request.query, "CreateOptions");
+  const body = await readObjectBody(call, { gvk: bodyInfo, schema: bodyInfo.schema }, options.fieldValidation);
+  alignNamespace(call, body);
+  applyDefaults(bodyInfo.schema, body as unknown as JsonObject);
+  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const { subresource, namespace } = request;
+  const attributes: AdmissionAttributes = {
+    operation: "CREATE",
+    info,
+    subresource,
+    namespace,
+    name: request.name === "" ? (body.metadata.name ?? "") : request.name,
+    object: body,
+    oldObject: undefined,
+    user: context.user,
+    dryRun: context.dryRun,
+    warn: context.warn,
+  };
+  await parts.admission.admit(attributes);
+  await parts.admission.validate(attributes);
+  const answer = await action.run({ ...context, info, subresource, namespace, name: request.name }, body);
+  return answerReply(answer, bodyInfo, representation, parts.clock.nowMs());
+}
+
+function answerReply(
+  answer: KubeObject | Status,
+  bodyInfo: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): HttpResponse {
+  const bytes = isStatus(answer)
+    ? encodeStatus(answer, representation)
+    : encodeDecoded(answer, bodyInfo, representation, nowMs);
+  return bytesReply(201, contentTypeOf(representation, false), bytes);
+}
+
+function isStatus(answer: KubeObject | Status): answer is Status {
+  return answer.kind === "Status" && answer.apiVersion === "v1";
+}
