@@ -132,8 +132,7 @@ export class Registry {
       const canonical = this.#canonical(object);
       this.#refuseInvalid(canonical, [
         ...validateObjectMeta(canonical.metadata, this.#metaRules()),
-        ...validateSchema(info.schema, canonical as unknown as JsonObject),
-        ...strategy.validate(canonical),
+        ...withSchemaErrors(strategy.validate(canonical), info, canonical),
       ]);
       await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
       const result = await this.#insert(canonical, namespace, context);
@@ -211,9 +210,11 @@ export class Registry {
     this.#refuseInvalid(canonical, [
       ...validateObjectMeta(canonical.metadata, this.#metaRules()),
       ...validateObjectMetaUpdate(canonical.metadata, old.metadata),
-      ...validateSchema(info.schema, canonical as unknown as JsonObject),
-      ...strategy.validate(canonical),
-      ...strategy.validateUpdate(canonical, old),
+      ...withSchemaErrors(
+        [...strategy.validate(canonical, old), ...strategy.validateUpdate(canonical, old)],
+        info,
+        canonical,
+      ),
     ]);
     await admission.validate({ ...attributes, object: canonical });
 
@@ -471,6 +472,13 @@ function putOf(object: KubeObject, info: ResourceInfo): Operation {
   const { index, body } = encodeForStore(object, info);
   if (body.prefix.length + body.suffix.length > objectBytesMax) throw status.requestEntityTooLarge(objectBytesMax);
   return { kind: "put", index, body };
+}
+
+/** The rules of the kind speak first; the schema adds what they have not said about a field. */
+function withSchemaErrors(errors: readonly FieldError[], info: ResourceInfo, object: KubeObject): FieldError[] {
+  const known = new Set(errors.map(({ field }) => field));
+  const more = validateSchema(info.schema, object as unknown as JsonObject);
+  return [...errors, ...more.filter(({ field }) => !known.has(field))];
 }
 
 const resetSets = new Map<string, FieldSet>();

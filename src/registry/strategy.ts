@@ -30,7 +30,8 @@ export interface Strategy {
   validateName(name: string): readonly string[];
   prepareForCreate(object: KubeObject): void;
   prepareForUpdate(object: KubeObject, old: KubeObject): void;
-  validate(object: KubeObject): readonly FieldError[];
+  /** @param old what is replaced; rules that came later than objects spare what was there before */
+  validate(object: KubeObject, old?: KubeObject): readonly FieldError[];
   validateUpdate(object: KubeObject, old: KubeObject): readonly FieldError[];
   /** Seconds between the first delete and the removal; 0 removes at once. */
   gracePeriodSeconds(object: KubeObject, options: DeleteOptions): number;

@@ -8,8 +8,14 @@ export const maxSchemaErrors = 100;
 /** Validated with rules of its own (metadata), or written by components that are trusted with it (status). */
 const skippedAtRoot: ReadonlySet<string> = new Set(["metadata", "status"]);
 
-/** Published as required, yet the empty text is a value. */
-const mayBeEmpty: ReadonlySet<string> = new Set(["core/v1.HTTPHeader.value", "core/v1.Sysctl.value"]);
+/** Published as required, yet the empty text or list is a value. */
+const mayBeEmpty: ReadonlySet<string> = new Set([
+  "core/v1.HTTPHeader.value",
+  "core/v1.Sysctl.value",
+  "meta/v1.GroupResource.group",
+  "storage/v1.CSINodeSpec.drivers",
+  "storage/v1.TokenRequest.audience",
+]);
 
 /**
  * What a type alone says about its values: required texts and lists, and closed sets. The object must be decoded and
