@@ -7,6 +7,10 @@ const label1035Text =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const subdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const wildcardText =
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const identifierText =
+  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
 const configKeyText =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 const environmentNameText =
@@ -31,6 +35,13 @@ export function dnsSubdomainProblems(text: string): string[] {
   ];
 }
 
+/** A DNS subdomain, or one below the wildcard: `*.example.com`. */
+export function wildcardDnsProblems(text: string): string[] {
+  const labels = text.startsWith("*.") ? text.slice(2).split(".") : [];
+  const valid = labels.length > 0 && labels.every((part) => isDnsLabel(part));
+  return [...tooLong(text, dnsSubdomainBytesMax), ...(valid ? [] : [wildcardText])];
+}
+
 /** Names that only have to fit into one segment of a path, as those of roles. */
 export function pathSegmentProblems(text: string): string[] {
   if (text === "." || text === "..") return [`may not be '${text}'`];
@@ -50,6 +61,10 @@ export function configKeyProblems(key: string): string[] {
 
 export function environmentNameProblems(name: string): string[] {
   return /^[\x20-\x3c\x3e-\x7e]+$/.test(name) ? [] : [environmentNameText];
+}
+
+export function identifierProblems(name: string): string[] {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? [] : [identifierText];
 }
 
 /** Names of container ports: at most 15 characters, with a letter, without two hyphens in a row. */
