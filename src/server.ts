@@ -142,7 +142,7 @@ function appOptions(parts: AppParts): AppOptions {
       maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
       metrics,
       encodeStatus: statusEncoder(cbor),
-      onRequest: (record) => log.requestLog(record),
+      onRequest: (outcome, record) => log.requestLog(outcome, record),
       onFault: (error, { auditId }) => log.error("a request failed in an unexpected way", { error, auditId }),
     },
     health: healthHandler({

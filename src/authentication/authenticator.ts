@@ -12,7 +12,7 @@ export interface Authenticator {
 
 /** An authenticator that always finds a user, or throws a 401. */
 export interface RequestAuthenticator {
-  authenticate(request: IncomingRequest): Promise<UserInfo>;
+  authenticate(request: IncomingRequest): Promise<UserInfo> | UserInfo;
 }
 
 /** A credential that was given and is not valid. The reason is for the log only, never for the client. */
@@ -36,35 +36,70 @@ export function unionAuthenticator(
   authenticators: readonly Authenticator[],
   fallback?: Authenticator,
 ): RequestAuthenticator {
-  return {
-    async authenticate(request) {
-      let found: UserInfo | undefined;
-      let failed = false;
-      for (const authenticator of authenticators) {
-        try {
-          const answer = authenticator.authenticate(request);
-          const user = answer instanceof Promise ? await answer : answer;
-          found ??= user;
-        } catch (error) {
-          if (!(error instanceof AuthenticationFailure)) throw error;
-          if (error.decisive) throw status.unauthorized();
-          failed = true;
+  return { authenticate: (request) => ask(request, 0, nothingFound) };
+
+  /** Asks from the authenticator `at` on; at once where every answer is at hand. */
+  function ask(request: IncomingRequest, at: number, before: Findings): UserInfo | Promise<UserInfo> {
+    let findings = before;
+    for (let next = at; next < authenticators.length; next++) {
+      try {
+        const answer = (authenticators[next] as Authenticator).authenticate(request);
+        if (answer instanceof Promise) {
+          const { user, failed } = findings;
+          return answer
+            .then(
+              (found) => ({ user: user ?? found, failed }),
+              (error: unknown) => ({ user, failed: isFailure(error) }),
+            )
+            .then((found) => ask(request, next + 1, { user: found.user, failed: failed || found.failed }));
         }
+        if (findings.user === undefined && answer !== undefined) findings = { user: answer, failed: findings.failed };
+      } catch (error) {
+        findings = { user: findings.user, failed: isFailure(error) };
       }
-      if (found !== undefined) return withAuthenticatedGroup(found);
-      if (failed) throw status.unauthorized();
-      const user = await fallback?.authenticate(request);
-      if (user === undefined) throw status.unauthorized();
-      return user;
-    },
-  };
+    }
+    if (findings.user !== undefined) return withAuthenticatedGroup(findings.user);
+    return findings.failed ? unauthorized() : askFallback(request);
+  }
+
+  function askFallback(request: IncomingRequest): UserInfo | Promise<UserInfo> {
+    const answer = fallback?.authenticate(request);
+    if (answer instanceof Promise) return answer.then((user) => user ?? unauthorized());
+    return answer ?? unauthorized();
+  }
+}
+
+interface Findings {
+  readonly user: UserInfo | undefined;
+  /** A credential was given that is not valid. */
+  readonly failed: boolean;
+}
+
+const nothingFound: Findings = { user: undefined, failed: false };
+
+/** @throws StatusError 401 for a decisive failure; anything else than a failure as it is */
+function isFailure(error: unknown): true {
+  if (!(error instanceof AuthenticationFailure)) throw error;
+  return error.decisive ? unauthorized() : true;
+}
+
+function unauthorized(): never {
+  throw status.unauthorized();
 }
 
 const authenticatedGroup = "system:authenticated";
 export const unauthenticatedGroup = "system:unauthenticated";
 
+/** Made once for users that stay, such as those of the token file and of a connection's certificate. */
+const authenticated = new WeakMap<UserInfo, UserInfo>();
+
 /** Everyone who authenticated is in `system:authenticated`. */
 function withAuthenticatedGroup(user: UserInfo): UserInfo {
   if (user.groups.includes(authenticatedGroup) || user.groups.includes(unauthenticatedGroup)) return user;
-  return { ...user, groups: [...user.groups, authenticatedGroup] };
+  let member = authenticated.get(user);
+  if (member === undefined) {
+    member = { ...user, groups: [...user.groups, authenticatedGroup] };
+    authenticated.set(user, member);
+  }
+  return member;
 }

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";
-import { type Filter, headerValues, type IncomingRequest, type Reply } from "./exchange.ts";
+import { type Finish, headerValues, type IncomingRequest, type Reply } from "./exchange.ts";
 
 /** Replies up to this size go out as they are. */
 export const compressionBytesMin = 128 * 1024;
@@ -9,11 +9,14 @@ const compressionBytesSync = 1024 * 1024;
 const gzipLevel = 1;
 
 /** Compresses finished replies above 128 KiB for clients that accept gzip; streams are left alone. */
-export const compression: Filter = (next) => async (exchange) => {
-  const response = await next(exchange);
-  if (response.kind === "stream" || !acceptsGzip(exchange.request)) return response;
+export const compression: Finish = ({ request }, response) => {
+  if (response.kind === "stream" || isSmall(response.body) || !acceptsGzip(request)) return response;
   return compressReply(response);
 };
+
+function isSmall(body: Reply["body"]): boolean {
+  return body instanceof Uint8Array && body.byteLength <= compressionBytesMin;
+}
 
 /** Only an element that is exactly `gzip` counts, without a quality: what Go clients send. */
 function acceptsGzip(request: IncomingRequest): boolean {

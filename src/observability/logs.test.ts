@@ -62,7 +62,7 @@ describe.each([false, true])("with pretty=%p", (pretty) => {
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 20 }), async (text) => {
         lines.length = 0;
         const hostile = `${text}\n{"level":"error"}\r\u001b[2J\u2028`;
-        log.requestLog({ ...record, userAgent: hostile, path: hostile });
+        log.requestLog(record, () => ({ ...record, userAgent: hostile, path: hostile }));
         log.info("note", { [hostile]: hostile, list: [hostile] });
         for (const line of lines) {
           expect(line.endsWith("\n")).toBe(true);
@@ -97,7 +97,8 @@ describe("verbosity", () => {
     ["a long watch at -v=0", 0, { latencyMs: 600_000, verb: "watch" }, []],
   ])("%s", async (_, verbosity, change, messages) => {
     const { log, lines } = recordingLog({ verbosity });
-    log.requestLog({ ...record, ...change });
+    const finished = { ...record, ...change };
+    log.requestLog(finished, () => finished);
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(messages);
   });
 

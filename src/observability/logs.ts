@@ -12,12 +12,15 @@ export interface Log {
   debug(message: string, fields?: LogFields): void;
   trace(message: string, fields?: LogFields): void;
   /** One line per finished request from `-v=2` on; internal errors and slow requests always. */
-  requestLog(record: RequestRecord): void;
+  requestLog(outcome: RequestOutcome, record: () => RequestRecord): void;
   /** Whether lines of this verbosity are written; asked before costly fields are made. */
   verbose(level: number): boolean;
   /** The same log with a `part` field on every line. */
   for(part: string): Log;
 }
+
+/** What decides whether a finished request is worth a line. */
+export type RequestOutcome = Pick<RequestRecord, "verb" | "code" | "latencyMs">;
 
 /** One finished request as plain data. Holds no query and no header that could carry a secret. */
 export interface RequestRecord {
@@ -116,11 +119,11 @@ class PinoLog implements Log {
     this.#write("trace", message, fields);
   }
 
-  requestLog(record: RequestRecord): void {
-    if (record.code === 500) return this.error("request failed", { ...record });
-    const isSlow = record.latencyMs >= slowRequestMs && !longRunningVerbs.has(record.verb);
-    if (isSlow) return this.warn("slow request", { ...record });
-    if (this.verbose(requestVerbosity)) this.info("request", { ...record });
+  requestLog({ verb, code, latencyMs }: RequestOutcome, record: () => RequestRecord): void {
+    if (code === 500) return this.error("request failed", { ...record() });
+    const isSlow = latencyMs >= slowRequestMs && !longRunningVerbs.has(verb);
+    if (isSlow) return this.warn("slow request", { ...record() });
+    if (this.verbose(requestVerbosity)) this.info("request", { ...record() });
   }
 
   verbose(level: number): boolean {

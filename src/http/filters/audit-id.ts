@@ -2,12 +2,11 @@ import { type Filter, header } from "../exchange.ts";
 
 const auditIdLengthMax = 64;
 
-/** Every response carries `Audit-Id`: the client's own when it is harmless, else a new one. */
+/** Every request has an id, which `Audit-Id` tells the client: the client's own when it is harmless, else a new one. */
 export function auditId(newId: () => string): Filter {
   return (next) => (exchange) => {
     const given = header(exchange.request, "audit-id");
     exchange.auditId = given !== undefined && isHarmless(given) ? given : newId();
-    exchange.responseHeaders.push(["audit-id", exchange.auditId]);
     return next(exchange);
   };
 }

@@ -1,19 +1,27 @@
 import { StatusError } from "../../api/status.ts";
 import type { RequestAuthenticator } from "../../authentication/authenticator.ts";
-import { anonymousUser } from "../../authentication/user-info.ts";
+import { anonymousUser, type UserInfo } from "../../authentication/user-info.ts";
 import type { Exchange, Filter } from "../exchange.ts";
 
 /** Finds the user or ends with 401. Strangers on HTTP/2 lose their connection after the reply, so that none can pile up. */
 export function authentication(authenticator: RequestAuthenticator): Filter {
-  return (next) => async (exchange) => {
-    try {
-      exchange.user = await authenticator.authenticate(exchange.request);
-    } catch (error) {
+  return (next) => (exchange) => {
+    const enter = (user: UserInfo) => {
+      exchange.user = user;
+      if (user.name === anonymousUser.name) closeAfterReply(exchange);
+      return next(exchange);
+    };
+    const refuse = (error: unknown): never => {
       if (error instanceof StatusError && error.code === 401) closeAfterReply(exchange);
       throw error;
+    };
+    let user: UserInfo | Promise<UserInfo>;
+    try {
+      user = authenticator.authenticate(exchange.request);
+    } catch (error) {
+      return refuse(error);
     }
-    if (exchange.user.name === anonymousUser.name) closeAfterReply(exchange);
-    return next(exchange);
+    return user instanceof Promise ? user.catch(refuse).then(enter) : enter(user);
   };
 }
 

@@ -1,15 +1,17 @@
-import type { Authorizer } from "../../authorization/authorizer.ts";
+import type { Authorizer, Decision } from "../../authorization/authorizer.ts";
 import { forbiddenError } from "../../authorization/forbidden.ts";
 import type { Filter } from "../exchange.ts";
 
 /** 403 before the body is read and before it is known whether the path exists. */
 export function authorization(authorizer: Authorizer): Filter {
-  return (next) => async (exchange) => {
+  return (next) => (exchange) => {
     const { user, info } = exchange;
-    const answer = authorizer.authorize(user, info);
-    const decision = answer instanceof Promise ? await answer : answer;
-    if (decision.kind === "allow") return next(exchange);
-    exchange.responseHeaders.push(["x-content-type-options", "nosniff"]);
-    throw forbiddenError(user, info, decision.reason);
+    const enter = (decision: Decision) => {
+      if (decision.kind === "allow") return next(exchange);
+      exchange.responseHeaders.push(["x-content-type-options", "nosniff"]);
+      throw forbiddenError(user, info, decision.reason);
+    };
+    const decision = authorizer.authorize(user, info);
+    return decision instanceof Promise ? decision.then(enter) : enter(decision);
   };
 }

@@ -99,8 +99,8 @@ describe("the chain", () => {
   test("a success carries audit id and cache control, and the handler's own cache control wins", async () => {
     const response = await chain(ok)(request("/version"));
     expect(response.headers).toEqual([
-      ["cache-control", "no-cache, private"],
       ["audit-id", "id-1"],
+      ["cache-control", "no-cache, private"],
     ]);
     const cached = await chain(async () => reply("", [["cache-control", "public"]]))(request("/version"));
     expect(headerOf(cached, "cache-control")).toEqual(["public"]);
@@ -292,7 +292,7 @@ describe("the chain", () => {
   test("the log gets one record per request, a stream's when it ends, and never the query", async () => {
     const records: RequestRecord[] = [];
     const stream: Handler = async () => ({ kind: "stream", code: 200, headers: [], run: async () => {} });
-    const watched = await chain(stream, { onRequest: (record) => records.push(record) })(
+    const watched = await chain(stream, { onRequest: (_outcome, record) => records.push(record()) })(
       request("/apis/apps/v1/namespaces/n/deployments?watch=1&x=secret", { headers: [["user-agent", "kubectl/1"]] }),
     );
     expect(records).toEqual([]);

@@ -2,26 +2,23 @@ import type { Clock } from "../../api/clock.ts";
 import type { RequestAuthenticator } from "../../authentication/authenticator.ts";
 import { anonymousUser } from "../../authentication/user-info.ts";
 import type { Authorizer } from "../../authorization/authorizer.ts";
-import type { RequestRecord } from "../../observability/logs.ts";
 import type { RequestMetrics } from "../../observability/metrics.ts";
 import { compression } from "../compression.ts";
 import type { EncodeStatus } from "../error-response.ts";
-import type { Exchange, Filter, Handler, HttpResponse, IncomingRequest } from "../exchange.ts";
+import type { Exchange, Filter, Finish, Handler, HttpResponse, IncomingRequest } from "../exchange.ts";
 import { Lifecycle } from "../lifecycle.ts";
 import { unparsedRequest } from "../parse-request-info.ts";
 import { auditId } from "./audit-id.ts";
 import { authentication } from "./authentication.ts";
 import { authorization } from "./authorization.ts";
-import { cacheControl } from "./cache-control.ts";
 import { draining } from "./draining.ts";
-import { errors } from "./errors.ts";
+import { errorAnswers } from "./errors.ts";
 import { type MaxInFlightOptions, maxInFlight } from "./max-in-flight.ts";
 import { requestDeadline } from "./request-deadline.ts";
 import { requestInfo } from "./request-info.ts";
-import { requestLog } from "./request-log.ts";
+import { type OnRequest, requestLog } from "./request-log.ts";
 import { requestMetrics } from "./request-metrics.ts";
 import { responseHeaders } from "./response-headers.ts";
-import { warnings } from "./warnings.ts";
 
 const requestTimeoutMsDefault = 60_000;
 
@@ -35,13 +32,13 @@ export interface ChainOptions {
   readonly metrics?: RequestMetrics | undefined;
   readonly encodeStatus?: EncodeStatus | undefined;
   readonly newAuditId?: (() => string) | undefined;
-  readonly onRequest?: ((record: RequestRecord) => void) | undefined;
+  readonly onRequest?: OnRequest | undefined;
   readonly onFault?: ((error: unknown, exchange: Exchange) => void) | undefined;
   /** Filters that need the user: audit, impersonation. */
   readonly afterAuthentication?: readonly Filter[] | undefined;
 }
 
-/** The filters around `handler`. */
+/** The filters around `handler`, as one function from request to response. It never rejects for what a filter throws. */
 export function buildChain(
   options: ChainOptions,
   handler: Handler,
@@ -50,16 +47,9 @@ export function buildChain(
   const limits = options.maxInFlight ?? {};
   const onChange = limits.onChange ?? metrics?.inFlight;
 
-  // Outermost first. This list is the only place where the order is decided.
+  // On the way in, outermost first. These two lists are the only place where the order is decided.
   const filters: readonly Filter[] = [
-    ...(onRequest === undefined ? [] : [requestLog(clock, onRequest)]),
-    ...(metrics === undefined ? [] : [requestMetrics(metrics)]),
     auditId(options.newAuditId ?? (() => crypto.randomUUID())),
-    responseHeaders,
-    warnings,
-    cacheControl,
-    errors(options),
-    compression,
     requestInfo,
     draining(options.lifecycle ?? new Lifecycle()),
     requestDeadline({ clock, timeoutMs: options.requestTimeoutMs ?? requestTimeoutMsDefault }),
@@ -68,15 +58,37 @@ export function buildChain(
     maxInFlight({ ...limits, onChange }),
     authorization(options.authorizer),
   ];
+  const enter = filters.reduceRight<Handler>((next, filter) => filter(next), handler);
+  const answerTo = errorAnswers(options);
+  // On the way out, for answers and errors alike.
+  const finishes: readonly Finish[] = [
+    compression,
+    responseHeaders,
+    ...(metrics === undefined ? [] : [requestMetrics(metrics)]),
+    ...(onRequest === undefined ? [] : [requestLog(clock, onRequest)]),
+  ];
 
-  const chain = filters.reduceRight<Handler>((next, filter) => filter(next), handler);
-  return (request) => chain(newExchange(request, clock.nowMs()));
+  return async (request) => {
+    const exchange = newExchange(request, clock.nowMs());
+    let response: HttpResponse;
+    try {
+      response = await enter(exchange);
+    } catch (error) {
+      response = answerTo(error, exchange);
+    }
+    for (const finish of finishes) {
+      const finished = finish(exchange, response);
+      response = finished instanceof Promise ? await finished : finished;
+    }
+    return response;
+  };
 }
 
 function newExchange(request: IncomingRequest, receivedMs: number): Exchange {
   return {
     request,
     receivedMs,
+    startedMs: performance.now(),
     auditId: "",
     info: unparsedRequest,
     user: anonymousUser,

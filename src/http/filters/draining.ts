@@ -7,7 +7,7 @@ const servedToTheEnd = ["/livez", "/readyz", "/healthz", "/metrics"];
 
 /** Sends new requests elsewhere once the server is going down; health and metrics are served to the end. */
 export function draining(lifecycle: Lifecycle): Filter {
-  return (next) => async (exchange) => {
+  return (next) => (exchange) => {
     const { phase } = lifecycle;
     if (phase === "serving" || phase === "leaving" || isServedToTheEnd(exchange.info)) return next(exchange);
     if (phase === "stopped") throw status.serviceUnavailable("apiserver is shutting down", 1);

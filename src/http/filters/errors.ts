@@ -1,7 +1,7 @@
 import { status } from "../../api/status.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
 import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-response.ts";
-import type { Exchange, Filter } from "../exchange.ts";
+import type { Exchange, HttpResponse } from "../exchange.ts";
 
 export interface ErrorOptions {
   readonly encodeStatus?: EncodeStatus | undefined;
@@ -10,20 +10,16 @@ export interface ErrorOptions {
 }
 
 /** Every error ends here: an answer goes out as it is, a fault of ours as a 500 that tells nothing of its cause. */
-export function errors({ encodeStatus, onFault }: ErrorOptions): Filter {
-  return (next) => async (exchange) => {
+export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unknown, of: Exchange) => HttpResponse {
+  return (error, exchange) => {
+    if (!isAnswer(error)) onFault?.(error, exchange);
+    const answer = isAnswer(error) ? error : answerToFault(error, exchange);
+    if (encodeStatus === undefined) return errorReply(answer);
     try {
-      return await next(exchange);
-    } catch (error) {
-      if (!isAnswer(error)) onFault?.(error, exchange);
-      const answer = isAnswer(error) ? error : answerToFault(error, exchange);
-      if (encodeStatus === undefined) return errorReply(answer);
-      try {
-        return errorReply(answer, (status) => encodeStatus(status, exchange));
-      } catch (encodingError) {
-        if (!isAnswer(encodingError)) onFault?.(encodingError, exchange);
-        return errorReply(answer);
-      }
+      return errorReply(answer, (status) => encodeStatus(status, exchange));
+    } catch (encodingError) {
+      if (!isAnswer(encodingError)) onFault?.(encodingError, exchange);
+      return errorReply(answer);
     }
   };
 }

@@ -34,16 +34,23 @@ export function maxInFlight(options: MaxInFlightOptions = {}): Filter {
     running[kind] += by;
     options.onChange?.(kind, running[kind]);
   };
-  return (next) => async (exchange) => {
+  return (next) => (exchange) => {
     if (isLongRunning(exchange.info)) return next(exchange);
     const kind = requestKind(exchange.info);
     const full = limits[kind] > 0 && running[kind] >= limits[kind];
     if (full && !exchange.user.groups.includes(systemMastersGroup)) throw status.overloaded();
+    const leave = () => change(kind, -1);
     change(kind, 1);
+    let response: ReturnType<typeof next>;
     try {
-      return await next(exchange);
-    } finally {
-      change(kind, -1);
+      response = next(exchange);
+    } catch (error) {
+      leave();
+      throw error;
     }
+    // Beside the answer, not around it: the request does not wait for its place to be given back.
+    if (response instanceof Promise) response.then(leave, leave);
+    else leave();
+    return response;
   };
 }

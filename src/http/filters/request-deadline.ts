@@ -12,23 +12,32 @@ import { type Query, queryValue } from "../request-info.ts";
  */
 export function requestDeadline({ clock, timeoutMs }: { clock: Clock; timeoutMs: number }): Filter {
   const deadlines = new Deadlines(clock);
-  return (next) => async (exchange) => {
+  return (next) => (exchange) => {
     if (isLongRunning(exchange.info)) return next(exchange);
     const limitMs = Math.min(timeoutMs, askedMs(exchange.info.query) ?? timeoutMs);
-    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
-    const deadline = {
-      endMs: clock.nowMs() + limitMs,
-      expire() {
-        const error = status.timeout("request did not complete within the allotted timeout");
-        reject(error);
-        exchange.request.abort?.(error);
-      },
-    };
-    deadlines.add(deadline);
-    next(exchange)
-      .then(resolve, reject)
-      .finally(() => deadlines.delete(deadline));
-    return promise;
+    const response = next(exchange);
+    if (!(response instanceof Promise)) return response;
+    return new Promise<HttpResponse>((resolve, reject) => {
+      const deadline = {
+        endMs: clock.nowMs() + limitMs,
+        expire() {
+          const error = status.timeout("request did not complete within the allotted timeout");
+          reject(error);
+          exchange.request.abort?.(error);
+        },
+      };
+      deadlines.add(deadline);
+      response.then(
+        (value) => {
+          deadlines.delete(deadline);
+          resolve(value);
+        },
+        (error: unknown) => {
+          deadlines.delete(deadline);
+          reject(error);
+        },
+      );
+    });
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Filter } from "../exchange.ts";
 import { parseRequestInfo } from "../parse-request-info.ts";
 
-export const requestInfo: Filter = (next) => async (exchange) => {
+export const requestInfo: Filter = (next) => (exchange) => {
   exchange.info = parseRequestInfo(exchange.request.method, exchange.request.rawPath);
   return next(exchange);
 };

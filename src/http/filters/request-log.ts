@@ -1,31 +1,37 @@
 import type { Clock } from "../../api/clock.ts";
-import type { RequestRecord } from "../../observability/logs.ts";
-import { type Filter, header } from "../exchange.ts";
+import type { RequestOutcome, RequestRecord } from "../../observability/logs.ts";
+import { type Exchange, type Finish, header } from "../exchange.ts";
 import type { RequestInfo } from "../request-info.ts";
 import { whenComplete } from "../with-headers.ts";
 
 const userAgentCharactersMax = 256;
 
+/** What a finished request is reported to. The record is made only when it is asked for: few requests are logged. */
+export type OnRequest = (outcome: RequestOutcome, record: () => RequestRecord) => void;
+
 /** Reports every request when its response is ready; a streamed one when the stream ends. */
-export function requestLog(clock: Clock, onRequest: (record: RequestRecord) => void): Filter {
-  return (next) => async (exchange) => {
-    const response = await next(exchange);
-    return whenComplete(response, () => {
-      const { request, info, user, auditId, receivedMs } = exchange;
-      onRequest({
-        auditId,
-        method: request.method,
-        path: info.path,
-        verb: info.verb,
-        ...target(info),
-        user: user.name,
-        remoteAddress: request.remoteAddress,
-        userAgent: (header(request, "user-agent") ?? "").slice(0, userAgentCharactersMax),
-        httpVersion: request.httpVersion,
-        code: response.code,
-        latencyMs: clock.nowMs() - receivedMs,
-      });
+export function requestLog(clock: Clock, onRequest: OnRequest): Finish {
+  return (exchange, response) =>
+    whenComplete(response, () => {
+      const { info, receivedMs } = exchange;
+      const outcome = { verb: info.verb, code: response.code, latencyMs: clock.nowMs() - receivedMs };
+      onRequest(outcome, () => recordOf(exchange, outcome));
     });
+}
+
+function recordOf({ request, info, user, auditId }: Exchange, { code, latencyMs }: RequestOutcome): RequestRecord {
+  return {
+    auditId,
+    method: request.method,
+    path: info.path,
+    verb: info.verb,
+    ...target(info),
+    user: user.name,
+    remoteAddress: request.remoteAddress,
+    userAgent: (header(request, "user-agent") ?? "").slice(0, userAgentCharactersMax),
+    httpVersion: request.httpVersion,
+    code,
+    latencyMs,
   };
 }
 

@@ -1,15 +1,13 @@
 import type { RequestMetrics } from "../../observability/metrics.ts";
-import type { Filter, HttpResponse } from "../exchange.ts";
+import type { Finish, HttpResponse } from "../exchange.ts";
 import { isLongRunning } from "../long-running.ts";
 import { whenComplete } from "../with-headers.ts";
 
 /** Counts and times every request; long-running ones are a gauge while they run. */
-export function requestMetrics(metrics: RequestMetrics): Filter {
-  return (next) => async (exchange) => {
-    const startMs = performance.now();
-    const response = await next(exchange);
+export function requestMetrics(metrics: RequestMetrics): Finish {
+  return (exchange, response) => {
     const observe = () => {
-      const seconds = (performance.now() - startMs) / 1000;
+      const seconds = (performance.now() - exchange.startedMs) / 1000;
       metrics.observeRequest(exchange, { code: response.code, seconds, responseBytes: knownBytes(response) });
     };
     if (response.kind === "reply" || !isLongRunning(exchange.info)) return whenComplete(response, observe);

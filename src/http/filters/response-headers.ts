@@ -1,8 +1,16 @@
-import type { Filter } from "../exchange.ts";
+import type { Finish } from "../exchange.ts";
 import { withHeaders } from "../with-headers.ts";
+import { warningValues } from "./warnings.ts";
 
-/** Adds what filters have put into `exchange.responseHeaders`, on errors too. */
-export const responseHeaders: Filter = (next) => async (exchange) => {
-  const response = await next(exchange);
-  return withHeaders(response, exchange.responseHeaders);
+/**
+ * What every response carries behind its own headers, errors too: `Audit-Id`, what filters have put into
+ * `exchange.responseHeaders`, one `Warning` per text, and no caching unless the handler says otherwise.
+ */
+export const responseHeaders: Finish = (exchange, response) => {
+  const more: [string, string][] = [["audit-id", exchange.auditId], ...exchange.responseHeaders];
+  if (exchange.warnings.length > 0) {
+    for (const value of warningValues(exchange.warnings)) more.push(["warning", value]);
+  }
+  if (!response.headers.some(([name]) => name === "cache-control")) more.push(["cache-control", "no-cache, private"]);
+  return withHeaders(response, more);
 };

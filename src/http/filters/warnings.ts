@@ -1,22 +1,10 @@
-import type { Filter } from "../exchange.ts";
-import { withHeaders } from "../with-headers.ts";
-
 /** Total of characters up to which warnings go out whole. */
 const warningCharactersMax = 4096;
 /** Beyond it, each text is cut to this length. */
 const truncatedWarningCharacters = 256;
 
-/** One `Warning` header per text in `exchange.warnings`, on errors too. */
-export const warnings: Filter = (next) => async (exchange) => {
-  const response = await next(exchange);
-  return withHeaders(
-    response,
-    warningValues(exchange.warnings).map((value) => ["warning", value] as const),
-  );
-};
-
 /** Header values `299 - "text"`; texts that cannot stand in a header are left out. */
-function warningValues(texts: readonly string[]): string[] {
+export function warningValues(texts: readonly string[]): string[] {
   if (texts.length === 0) return [];
   const usable = [...new Set(texts)].filter(isPrintable).map((text) => [...text]);
   const total = usable.reduce((sum, { length }) => sum + length, 0);
