@@ -1,5 +1,6 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
+import type { SettleListener } from "../registry/settlement.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 
 export interface AdmissionAttributes {
@@ -16,6 +17,10 @@ export interface AdmissionAttributes {
   readonly user: UserInfo;
   readonly dryRun: boolean;
   warn(text: string): void;
+  /** Adds an annotation to the audit event of the request. */
+  annotate(key: string, value: string): void;
+  /** Told once how this attempt to write ended; a plugin that has counted the object learns here whether it is stored. */
+  onSettled(listener: SettleListener): void;
 }
 
 /** One plugin. Both methods refuse by throwing a StatusError. */

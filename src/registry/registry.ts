@@ -17,9 +17,11 @@ import { applyDefaults } from "../schema/defaults.ts";
 import { validateSchema } from "../schema/validate.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Entry, Key, Operation, Store } from "../storage/store.ts";
+import type { Allocator } from "./allocator.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
 import { generatedName, type RandomInt } from "./random-name.ts";
 import { encodeForStore } from "./encode-for-store.ts";
+import { Settlement } from "./settlement.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
 
@@ -30,6 +32,8 @@ export interface WriteContext {
   readonly manager: string;
   readonly dryRun: boolean;
   warn(text: string): void;
+  /** Adds an annotation to the audit event of the request. */
+  annotate?(key: string, value: string): void;
 }
 
 /** The outcome of a write. `entry` is undefined for a dry run: then only the decoded object exists. */
@@ -60,6 +64,8 @@ export interface RegistryParts {
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   readonly newId: () => string;
+  /** For resources whose objects need something unique. */
+  readonly allocator?: Allocator | undefined;
 }
 
 /** A collision on a generated name is retried this often; with 27^5 names the ninth is somebody's bug. */
@@ -118,7 +124,8 @@ export class Registry {
     applyDefaults(info.schema, object as unknown as JsonObject);
     this.#dropFields(object, strategy.resetFields);
     this.#trackFields(undefined, object, "", context, strategy.resetFields);
-    const attributes = this.#attributes("CREATE", "", object, undefined, namespace, context);
+    const settlement = new Settlement();
+    const attributes = this.#attributes("CREATE", "", object, undefined, namespace, context, settlement);
     await admission.admit(attributes);
 
     const { metadata } = object;
@@ -129,13 +136,10 @@ export class Registry {
     const generate = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
     for (let tries = 1; ; tries++) {
       if (generate) metadata.name = generatedName(metadata.generateName as string, this.#parts.randomInt);
-      const canonical = this.#canonical(object);
-      this.#refuseInvalid(canonical, [
-        ...validateObjectMeta(canonical.metadata, this.#metaRules()),
-        ...withSchemaErrors(strategy.validate(canonical), info, canonical),
-      ]);
-      await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
-      const result = await this.#insert(canonical, namespace, context);
+      const { canonical, result } = await settlement.run(
+        () => this.#tryCreate(object, attributes, settlement, context),
+        (attempt) => attempt.result.kind === "applied",
+      );
       if (result.kind === "applied") {
         return {
           object: this.#withRevision(canonical, result.entry),
@@ -185,15 +189,48 @@ export class Registry {
     }
   }
 
+  /** One attempt under one name. */
+  async #tryCreate(
+    object: KubeObject,
+    attributes: AdmissionAttributes,
+    settlement: Settlement,
+    context: WriteContext,
+  ): Promise<{ canonical: KubeObject; result: ApplyResult | { kind: "dryRun" } }> {
+    const { info, strategy, admission, allocator } = this.#parts;
+    await allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
+    const canonical = this.#canonical(object);
+    this.#refuseInvalid(canonical, [
+      ...validateObjectMeta(canonical.metadata, this.#metaRules()),
+      ...withSchemaErrors(strategy.validate(canonical), info, canonical),
+    ]);
+    await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
+    return { canonical, result: await this.#insert(canonical, attributes.namespace, context) };
+  }
+
   /** One guarded attempt; undefined when another writer came first and the caller has to look again. */
-  async #tryUpdate(
+  #tryUpdate(
+    entry: Entry,
+    transform: Transform,
+    context: WriteContext,
+    options: UpdateOptions,
+    namespace: string,
+  ): Promise<WriteResult | undefined> {
+    const settlement = new Settlement();
+    return settlement.run(
+      () => this.#writeUpdate(entry, transform, context, options, namespace, settlement),
+      (result) => result?.entry !== undefined && result.entry !== entry,
+    );
+  }
+
+  async #writeUpdate(
     entry: Entry,
     transform: Transform,
     context: WriteContext,
     { strategy = this.strategy, subresource = "", reapplies = false }: UpdateOptions,
     namespace: string,
+    settlement: Settlement,
   ): Promise<WriteResult | undefined> {
-    const { info, admission } = this.#parts;
+    const { info, admission, allocator } = this.#parts;
     const old = decodeEntry(entry, info);
     const object = await transform(cloneJson(old as unknown as JsonObject) as unknown as KubeObject);
     const guarded = this.#checkGuards(object, entry, strategy, reapplies);
@@ -202,8 +239,11 @@ export class Registry {
     this.#restoreFields(object, old, strategy.resetFields);
     this.#trackFields(old, object, subresource, context, strategy.resetFields);
     const name = old.metadata.name ?? "";
-    const attributes = this.#attributes("UPDATE", subresource, object, old, namespace, context);
+    const attributes = this.#attributes("UPDATE", subresource, object, old, namespace, context, settlement);
     await admission.admit(attributes);
+    if (subresource === "") {
+      await allocator?.beforeUpdate(object, old, { dryRun: context.dryRun, onSettled: settlement.add });
+    }
     strategy.prepareForUpdate(object, old);
     this.#countGeneration(object, old, strategy);
     const canonical = this.#canonical(object);
@@ -245,10 +285,25 @@ export class Registry {
     options: DeleteOptions,
     context: WriteContext,
   ): Promise<DeleteResult | undefined> {
-    const { info, strategy, store, admission, clock } = this.#parts;
+    const { info } = this.#parts;
     const old = decodeEntry(entry, info);
     checkDeletePreconditions(old, options, info);
-    const attributes = this.#attributes("DELETE", "", undefined, old, namespace, context);
+    const settlement = new Settlement();
+    const attributes = this.#attributes("DELETE", "", undefined, old, namespace, context, settlement);
+    return settlement.run(
+      () => this.#writeDelete(entry, old, attributes, options, context),
+      (result) => result?.removed === true && !context.dryRun,
+    );
+  }
+
+  async #writeDelete(
+    entry: Entry,
+    old: KubeObject,
+    attributes: AdmissionAttributes,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): Promise<DeleteResult | undefined> {
+    const { info, strategy, store, admission, clock } = this.#parts;
     await admission.admit(attributes);
     await admission.validate(attributes);
     const next = beginDeletion(old, strategy, options, clock.nowMs());
@@ -284,7 +339,9 @@ export class Registry {
       expect: { kind: "revision", revision: entry.revision },
       operation: { kind: "delete", last: splitAtResourceVersion(entry.body) },
     });
-    return applied.kind === "applied" ? applied.entry : undefined;
+    if (applied.kind === "rejected") return undefined;
+    await this.#parts.allocator?.afterDelete(decodeEntry(applied.entry, this.info));
+    return applied.entry;
   }
 
   async #finishDeletion(
@@ -450,6 +507,7 @@ export class Registry {
     oldObject: KubeObject | undefined,
     namespace: string,
     context: WriteContext,
+    settlement: Settlement,
   ): AdmissionAttributes {
     const name = (object ?? oldObject)?.metadata.name ?? "";
     return {
@@ -463,6 +521,8 @@ export class Registry {
       user: context.user,
       dryRun: context.dryRun,
       warn: context.warn,
+      annotate: (key, value) => context.annotate?.(key, value),
+      onSettled: settlement.add,
     };
   }
 }

@@ -40,6 +40,9 @@ export async function runAction(
     user: context.user,
     dryRun: context.dryRun,
     warn: context.warn,
+    annotate: (key, value) => context.annotate?.(key, value),
+    // Nothing is stored, so there is nothing to settle.
+    onSettled() {},
   };
   await parts.admission.admit(attributes);
   await parts.admission.validate(attributes);
