@@ -1,4 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
+import type { JsonValue } from "../../api/json.ts";
+import { textOf } from "./pod-fields.ts";
 
 export type IpFamily = "IPv4" | "IPv6";
 
@@ -50,8 +52,24 @@ export function containsIp({ family, address, prefixBits }: Cidr, ip: IpAddress)
   });
 }
 
-export function validateIp(text: string, field: string): FieldError[] {
-  return parseIp(text) === undefined ? [fieldError.invalid(field, text, ipText)] : [];
+export function isIp(text: string): boolean {
+  return parseIp(text) !== undefined;
+}
+
+/** An IP address of either family; an absent one counts as empty text. */
+export function validateIp(value: JsonValue | undefined, field: string): FieldError[] {
+  const text = textOf(value);
+  return isIp(text) ? [] : [fieldError.invalid(field, text, ipText)];
+}
+
+/** At most one address of each family: what a node or pod has of each of its networks. */
+export function validateDualStack(
+  addresses: readonly string[],
+  { value, field }: { value: JsonValue | undefined; field: string },
+): FieldError[] {
+  const families = new Set(addresses.map((address) => parseIp(address)?.family));
+  if (addresses.length <= 1 || (addresses.length === 2 && families.size === 2)) return [];
+  return [fieldError.invalid(field, value, "may specify no more than one IP for each IP family")];
 }
 
 export function validateIpOfFamily(text: string, family: IpFamily, field: string): FieldError[] {
