@@ -1,5 +1,5 @@
 import type { UserInfo } from "../authentication/user-info.ts";
-import type { RequestInfo } from "../http/request-info.ts";
+import type { Attributes } from "./attributes.ts";
 
 /** `noOpinion` leaves the question to the next authorizer; at the end it means no. The reason may reach the client. */
 export interface Decision {
@@ -8,7 +8,7 @@ export interface Decision {
 }
 
 export interface Authorizer {
-  authorize(user: UserInfo, info: RequestInfo): Decision | Promise<Decision>;
+  authorize(user: UserInfo, attributes: Attributes): Decision | Promise<Decision>;
 }
 
 export const noOpinion: Decision = { kind: "noOpinion", reason: "" };

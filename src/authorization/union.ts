@@ -1,5 +1,5 @@
 import type { UserInfo } from "../authentication/user-info.ts";
-import type { RequestInfo } from "../http/request-info.ts";
+import type { Attributes } from "./attributes.ts";
 import { type Authorizer, type Decision, noOpinion } from "./authorizer.ts";
 
 /**
@@ -7,7 +7,7 @@ import { type Authorizer, type Decision, noOpinion } from "./authorizer.ts";
  * An authorizer that fails never allows: the next ones are asked, and if none decides its error is thrown.
  */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
-  return { authorize: (user, info) => askFrom(authorizers, 0, user, info, noMemory) };
+  return { authorize: (user, attributes) => askFrom(authorizers, 0, user, attributes, noMemory) };
 }
 
 interface Memory {
@@ -21,7 +21,7 @@ function askFrom(
   authorizers: readonly Authorizer[],
   first: number,
   user: UserInfo,
-  info: RequestInfo,
+  attributes: Attributes,
   before: Memory,
 ): Decision | Promise<Decision> {
   let memory = before;
@@ -29,7 +29,7 @@ function askFrom(
     const failed = (error: unknown): Memory => ({ ...memory, errors: [...memory.errors, error] });
     let answer: Decision | Promise<Decision>;
     try {
-      answer = (authorizers[at] as Authorizer).authorize(user, info);
+      answer = (authorizers[at] as Authorizer).authorize(user, attributes);
     } catch (error) {
       memory = failed(error);
       continue;
@@ -38,9 +38,9 @@ function askFrom(
       return answer.then(
         (decision) =>
           decision.kind === "noOpinion"
-            ? askFrom(authorizers, at + 1, user, info, remember(memory, decision))
+            ? askFrom(authorizers, at + 1, user, attributes, remember(memory, decision))
             : decision,
-        (error: unknown) => askFrom(authorizers, at + 1, user, info, failed(error)),
+        (error: unknown) => askFrom(authorizers, at + 1, user, attributes, failed(error)),
       );
     }
     if (answer.kind !== "noOpinion") return answer;
