@@ -70,6 +70,8 @@ export class RbacPolicy {
   readonly #bindings = new Map<Key, Binding>();
   readonly #users = new Map<string, Subject>();
   readonly #groups = new Map<string, Subject>();
+  /** Roles that are bound and do not exist; usually none. */
+  readonly #missing = new Set<Role>();
 
   constructor(prefixes: RbacPrefixes) {
     this.#prefixes = prefixes;
@@ -107,11 +109,7 @@ export class RbacPolicy {
 
   /** A text for each role that is bound to the user and does not exist. */
   missingRoles(user: UserInfo, namespace: string): readonly string[] {
-    let missing: Set<string> | undefined;
-    for (const { role } of this.#boundTo(user, namespace)) {
-      if (role.rules === undefined) (missing ??= new Set()).add(missingText(role));
-    }
-    return missing === undefined ? [] : [...missing];
+    return this.#missing.size === 0 ? [] : this.rulesFor(user, namespace).errors;
   }
 
   /** The rules of a role; undefined when it does not exist. `namespace` is the binding's. */
@@ -159,7 +157,7 @@ export class RbacPolicy {
     for (const binding of role.bindings) {
       for (const { scope } of binding.grants) scope.merged = undefined;
     }
-    this.#forgetUnused(role, namespace);
+    this.#settle(role, namespace);
   }
 
   #putBinding(key: Key, body: JsonObject): void {
@@ -180,6 +178,7 @@ export class RbacPolicy {
     const binding: Binding = { role, grants };
     role.bindings.add(binding);
     this.#bindings.set(key, binding);
+    this.#settle(role, namespace);
   }
 
   #removeBinding(key: Key): void {
@@ -193,7 +192,7 @@ export class RbacPolicy {
     }
     binding.role.bindings.delete(binding);
     const { namespace } = this.#bindingOf(key) as { namespace: string };
-    this.#forgetUnused(binding.role, namespace);
+    this.#settle(binding.role, namespace);
   }
 
   #role(kind: RoleKind, name: string, namespace: string): Role {
@@ -206,9 +205,12 @@ export class RbacPolicy {
     return role;
   }
 
-  #forgetUnused(role: Role, namespace: string): void {
-    if (role.rules !== undefined || role.bindings.size > 0) return;
-    this.#roles.delete(roleKey(role.kind, role.name, namespace));
+  /** After a change of the role or of what is bound to it. */
+  #settle(role: Role, namespace: string): void {
+    const exists = role.rules !== undefined;
+    if (exists || role.bindings.size === 0) this.#missing.delete(role);
+    else this.#missing.add(role);
+    if (!exists && role.bindings.size === 0) this.#roles.delete(roleKey(role.kind, role.name, namespace));
   }
 
   /** Where a subject's grants in `namespace` are kept; undefined for a subject that nobody can be. */
