@@ -36,6 +36,7 @@ import { ServerIdentity } from "./pki/identity.ts";
 import { actionKey, type Actions } from "./registry/action.ts";
 import { builtInActions } from "./registry/actions.ts";
 import { Registries } from "./registry/registries.ts";
+import { scaleViewOf } from "./registry/resources/autoscaling/scale.ts";
 import { subresourceStrategyOf } from "./registry/strategies.ts";
 import type { ResourceInfo } from "./scheme/resource.ts";
 import { Scheme } from "./scheme/scheme.ts";
@@ -129,6 +130,7 @@ function appOptions(parts: AppParts): AppOptions {
   const { clock } = config;
   const endpoints = {
     subresource: subresourceStrategyOf,
+    view: (info: ResourceInfo, subresource: string) => (subresource === "scale" ? scaleViewOf(info) : undefined),
     action: (info: ResourceInfo, subresource: string) => parts.actions.get(actionKey(info, subresource)),
   };
   const cbor = config.featureGates.enabled("CBORServingAndStorage");

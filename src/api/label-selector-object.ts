@@ -16,7 +16,7 @@ const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([
 export function labelSelectorOf(value: JsonValue | undefined): LabelSelector | undefined {
   const { matchLabels, matchExpressions } = isJsonObject(value) ? value : ({} as JsonObject);
   const requirements: LabelRequirement[] = Object.entries(isJsonObject(matchLabels) ? matchLabels : {}).map(
-    ([key, label]) => ({ key, operator: "in", values: [String(label)] }),
+    ([key, label]) => ({ key, operator: "=", values: [String(label)] }),
   );
   for (const expression of Array.isArray(matchExpressions) ? matchExpressions : []) {
     const requirement = isJsonObject(expression) ? requirementOf(expression) : undefined;

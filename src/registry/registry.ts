@@ -84,6 +84,8 @@ export interface UpdateOptions {
   readonly subresource?: string;
   /** The transform builds on `old` (a patch): the resourceVersion that it carries along from there is no guard. */
   readonly reapplies?: boolean;
+  /** Judges the write instead of the registry's chain: where another document than the object is written. */
+  readonly admission?: Admission;
 }
 
 /** The generic verbs of one resource: one instance per ResourceInfo, shared by all requests. */
@@ -226,11 +228,11 @@ export class Registry {
     entry: Entry,
     transform: Transform,
     context: WriteContext,
-    { strategy = this.strategy, subresource = "", reapplies = false }: UpdateOptions,
+    { strategy = this.strategy, subresource = "", reapplies = false, admission = this.#parts.admission }: UpdateOptions,
     namespace: string,
     settlement: Settlement,
   ): Promise<WriteResult | undefined> {
-    const { info, admission, allocator } = this.#parts;
+    const { info, allocator } = this.#parts;
     const old = decodeEntry(entry, info);
     const object = await transform(cloneJson(old as unknown as JsonObject) as unknown as KubeObject);
     const guarded = this.#checkGuards(object, entry, strategy, reapplies);

@@ -8,6 +8,7 @@ import { leaseCells } from "./lease-cells.ts";
 import { namespaceCells } from "./namespace-cells.ts";
 import { nodeCells } from "./node-cells.ts";
 import { podCells, podRowConditions } from "./pod-cells.ts";
+import { scaleCells } from "./scale-cells.ts";
 import { secretCells } from "./secret-cells.ts";
 import { serviceAccountCells } from "./service-account-cells.ts";
 
@@ -23,6 +24,7 @@ const rules: ReadonlyMap<string, (object: JsonObject, nowMs: number) => Cells> =
   ["/ServiceAccount", serviceAccountCells],
   ["/Event", eventCells],
   ["events.k8s.io/Event", eventCells],
+  ["autoscaling/Scale", scaleCells],
   ["coordination.k8s.io/Lease", leaseCells],
 ]);
 

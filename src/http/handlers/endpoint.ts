@@ -4,6 +4,7 @@ import { status } from "../../api/status.ts";
 import { negotiate, type NegotiateOptions } from "../../codec/negotiate.ts";
 import type { MediaType, Representation } from "../../codec/representation.ts";
 import type { Action } from "../../registry/action.ts";
+import type { ObjectView } from "../../registry/object-view.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { ResourceInfo } from "../../scheme/resource.ts";
@@ -27,6 +28,8 @@ export interface HandlerParts {
   subresource(info: ResourceInfo, name: string): Strategy | undefined;
   /** What a POST to a virtual resource, or to a subresource, does; undefined when it is not served. */
   action(info: ResourceInfo, subresource: string): Action | undefined;
+  /** Set for a subresource that shows its object as another kind. */
+  view(info: ResourceInfo, subresource: string): ObjectView | undefined;
   /** For bodies that no registry takes through it. */
   readonly admission: Admission;
 }
@@ -44,6 +47,8 @@ export interface ResourceCall extends ResourceRequestCall {
   readonly registry: Registry;
   /** Set for a subresource that writes its parent. */
   readonly strategy: Strategy;
+  /** Set where the document of the path is another than the stored object. */
+  readonly view?: ObjectView | undefined;
 }
 
 /** What bodies of built-in kinds may be written in, in the order in which a 415 lists it. */
@@ -54,7 +59,7 @@ export const bodyMediaTypes: readonly MediaType[] = [
   "application/cbor",
 ];
 
-export type VerbHandler = (call: ResourceCall) => Promise<HttpResponse>;
+export type VerbHandler = (call: ResourceCall) => HttpResponse | Promise<HttpResponse>;
 
 export function negotiateFor(
   call: ResourceRequestCall,

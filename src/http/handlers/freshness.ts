@@ -5,14 +5,17 @@ import type { Store } from "../../storage/store.ts";
 /** How long a read waits for a revision that this replica does not have yet. */
 export const revisionWaitMsMax = 3_000;
 
-/** Resolves when a read that names `version` may be served from local state. @throws StatusError 504 */
-export async function waitForVersion(store: Store, version: number | undefined): Promise<void> {
-  if (version === 0) return;
+/** Waits until a read that names `version` may be served from local state; undefined where it may be at once. */
+export function waitForVersion(store: Store, version: number | undefined): Promise<void> | undefined {
   if (version === undefined) {
-    await store.readBarrier();
-    return;
+    const barrier = store.readBarrier();
+    return barrier instanceof Promise ? barrier.then(() => {}) : undefined;
   }
-  if (version <= store.revision) return;
+  return version <= store.revision ? undefined : waitForRevision(store, version);
+}
+
+/** @throws StatusError 504 */
+async function waitForRevision(store: Store, version: number): Promise<void> {
   if (await store.waitFor(version as Revision, revisionWaitMsMax)) return;
   throw status.tooLargeResourceVersion(version, store.revision);
 }

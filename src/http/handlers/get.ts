@@ -1,24 +1,36 @@
 import { status } from "../../api/status.ts";
-import { encodeObject } from "../../codec/encode-object.ts";
+import { encodeDecoded, encodeObject } from "../../codec/encode-object.ts";
 import { contentTypeOf } from "../../codec/negotiate.ts";
+import type { Representation } from "../../codec/representation.ts";
+import { decodeEntry } from "../../codec/stored-object.ts";
 import { parseResourceVersion } from "../../registry/resource-version.ts";
 import { queryValue } from "../request-info.ts";
-import { bytesReply, negotiateFor, objectNotFound, type VerbHandler } from "./endpoint.ts";
+import type { HttpResponse } from "../exchange.ts";
+import { bytesReply, negotiateFor, objectNotFound, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 
 /** GET of one object: the stored bytes, once this replica is as new as the client asks. */
-export const get: VerbHandler = async (call) => {
-  const { request, info, registry, parts } = call;
+export const get: VerbHandler = (call) => {
+  const { request, parts } = call;
   if (request.query.has("export")) {
     throw status.badRequest("the export parameter, deprecated since v1.14, is no longer supported");
   }
   const representation = negotiateFor(call, "object");
-  await waitForVersion(parts.store, parseGetVersion(queryValue(request.query, "resourceVersion")));
+  const fresh = waitForVersion(parts.store, parseGetVersion(queryValue(request.query, "resourceVersion")));
+  return fresh === undefined ? read(call, representation) : fresh.then(() => read(call, representation));
+};
+
+function read(call: ResourceCall, representation: Representation): HttpResponse {
+  const { request, info, registry, parts, view } = call;
   const entry = parts.store.get(registry.keyOf(request.namespace, request.name));
   if (entry === undefined) return objectNotFound(call);
-  const body = encodeObject(entry, info, representation, parts.clock.nowMs());
+  const now = parts.clock.nowMs();
+  const body =
+    view === undefined
+      ? encodeObject(entry, info, representation, now)
+      : encodeDecoded(view.show(decodeEntry(entry, info)), view.info, representation, now);
   return bytesReply(200, contentTypeOf(representation, false), body);
-};
+}
 
 function parseGetVersion(text: string): number | undefined {
   if (text === "") return undefined;

@@ -12,12 +12,14 @@ import { header } from "../exchange.ts";
 import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { typedObject } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { throughView } from "./through-view.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
 
 /** PATCH: the patch is applied to the newest state, again if another writer was faster, and stored as an update. */
 export const patch: VerbHandler = async (call) => {
-  const { exchange, request, info, registry, strategy } = call;
+  const { exchange, request, registry, strategy } = call;
+  const info = call.view?.info ?? call.info;
   const representation = negotiateFor(call, "object");
   const type = parsePatchType(header(exchange.request, "content-type") ?? "", { strategic: true, apply: false });
   const options = parseWriteOptions(request.query, "PatchOptions");
@@ -28,15 +30,16 @@ export const patch: VerbHandler = async (call) => {
   }
   const { value, duplicates } = parsePatch(await exchange.request.body(), options);
   const warnings = exchange.warnings.length;
+  const { transform, options: viewOptions } = throughView(call, (old) => {
+    exchange.warnings.length = warnings;
+    return patched(call, old, type, value, duplicates, options);
+  });
   const result = await registry.update(
     request.namespace,
     request.name,
-    (old) => {
-      exchange.warnings.length = warnings;
-      return patched(call, old, type, value, duplicates, options);
-    },
+    transform,
     writeContext(call, options.dryRun, options.fieldManager),
-    { strategy, subresource: request.subresource, reapplies: true },
+    { strategy, subresource: request.subresource, reapplies: true, ...viewOptions },
   );
   return objectReply(call, 200, result, representation);
 

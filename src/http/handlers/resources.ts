@@ -2,7 +2,7 @@ import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../scheme/body-info.ts";
 import type { ResourceInfo } from "../../scheme/resource.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
-import type { Exchange, Handler, HttpResponse } from "../exchange.ts";
+import type { Exchange, Handler } from "../exchange.ts";
 import type { ResourceRequest, Verb } from "../request-info.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
@@ -32,7 +32,7 @@ const handlers = {
 
 /** Finds the resource of a request and hands it to its verb. */
 export function resourceHandler(parts: HandlerParts): Handler {
-  return async (exchange: Exchange): Promise<HttpResponse> => {
+  return (exchange: Exchange) => {
     const { info: request } = exchange;
     if (request.kind === "nonResource") throw status.pathNotFound();
     const call = { exchange, request, info: findResource(request, parts), parts };
@@ -42,12 +42,12 @@ export function resourceHandler(parts: HandlerParts): Handler {
 
 /** Whether somebody answers for a resource, or for one of its subresources. What nobody answers for is a 404 and not discovered. */
 export function isServed(
-  { action, subresource: strategy }: Pick<HandlerParts, "action" | "subresource">,
+  { action, subresource: strategy, view }: Pick<HandlerParts, "action" | "subresource" | "view">,
   info: ResourceInfo,
   subresource: string,
 ): boolean {
   if (subresource === "") return !info.virtual || action(info, "") !== undefined;
-  return action(info, subresource) !== undefined || strategy(info, subresource) !== undefined;
+  return [action, strategy, view].some((find) => find(info, subresource) !== undefined);
 }
 
 /** @throws StatusError 404 for what is not served, 405 for a path that does not fit the resource's scope */
@@ -70,26 +70,26 @@ function serves(scheme: Scheme, group: string, version: string): boolean {
 }
 
 /** @throws StatusError 405 for a verb that the resource does not have */
-function toResource(call: ResourceRequestCall): Promise<HttpResponse> {
+function toResource(call: ResourceRequestCall): ReturnType<Handler> {
   const { request, info, parts } = call;
   if (!info.verbs.includes(request.verb) || !fitsPath(request)) throw status.methodNotAllowed();
-  const action = parts.action(info, "");
+  const action = info.virtual ? parts.action(info, "") : undefined;
   if (action !== undefined) return runAction(call, action, info);
   const registry = parts.registry(info);
   return handlers[request.verb]({ ...call, registry, strategy: registry.strategy });
 }
 
 /** @throws StatusError 404 for a subresource that is not served, 405 for a verb that it does not have */
-function toSubresource(call: ResourceRequestCall): Promise<HttpResponse> {
+function toSubresource(call: ResourceRequestCall): ReturnType<Handler> {
   const { request, info, parts } = call;
   const subresource = info.subresources.get(request.subresource);
   if (subresource === undefined || !isServed(parts, info, subresource.name)) throw status.resourceNotServed();
   if (!subresource.verbs.includes(request.verb)) throw status.methodNotAllowed();
   const action = parts.action(info, subresource.name);
   if (action !== undefined) return runAction(call, action, bodyInfoOf(info, subresource));
-  const strategy = parts.subresource(info, subresource.name);
-  if (strategy === undefined) throw status.resourceNotServed();
-  return handlers[request.verb]({ ...call, registry: parts.registry(info), strategy });
+  const registry = parts.registry(info);
+  const strategy = parts.subresource(info, subresource.name) ?? registry.strategy;
+  return handlers[request.verb]({ ...call, registry, strategy, view: parts.view(info, subresource.name) });
 }
 
 /** Creation is a request to the collection, update and patch to one object; the other verbs follow from the path. */

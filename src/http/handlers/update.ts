@@ -3,15 +3,17 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { throughView } from "./through-view.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
 /** PUT: replaces the object; on a missing one it creates, where the resource allows that. */
 export const update: VerbHandler = async (call) => {
-  const { request, info, registry, strategy } = call;
+  const { request, info, registry, strategy, view } = call;
   const representation = negotiateFor(call, "object");
   const options = parseWriteOptions(request.query, "UpdateOptions");
-  const object = await readObjectBody(call, { gvk: info, schema: info.schema }, options.fieldValidation);
+  const { schema } = view?.info ?? info;
+  const object = await readObjectBody(call, { gvk: view?.info ?? info, schema }, options.fieldValidation);
   requireSameName(call, object);
   alignNamespace(call, object);
   const context = writeContext(call, options.dryRun, options.fieldManager);
@@ -20,9 +22,11 @@ export const update: VerbHandler = async (call) => {
     return objectReply(call, 201, created, representation);
   }
   const copy = () => cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
-  const result = await registry.update(request.namespace, request.name, copy, context, {
+  const { transform, options: viewOptions } = throughView(call, copy);
+  const result = await registry.update(request.namespace, request.name, transform, context, {
     strategy,
     subresource: request.subresource,
+    ...viewOptions,
   });
   return objectReply(call, 200, result, representation);
 };

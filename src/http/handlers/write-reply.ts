@@ -6,7 +6,7 @@ import type { Representation } from "../../codec/representation.ts";
 import type { WriteContext } from "../../registry/registry.ts";
 import type { Entry } from "../../storage/store.ts";
 import { header, type HttpResponse } from "../exchange.ts";
-import { bytesReply, type ResourceRequestCall } from "./endpoint.ts";
+import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
 
 /** What the registry has to know of the request besides the object. */
 export function writeContext(call: ResourceRequestCall, dryRun: boolean, fieldManager: string): WriteContext {
@@ -21,13 +21,17 @@ export function writeContext(call: ResourceRequestCall, dryRun: boolean, fieldMa
 
 /** The object that a write answers with: the stored bytes where there are any. */
 export function objectReply(
-  call: ResourceRequestCall,
+  call: ResourceCall,
   code: number,
   { entry, object }: { entry: Entry | undefined; object: KubeObject },
   representation: Representation,
 ): HttpResponse {
-  const { info, parts } = call;
+  const { info, parts, view } = call;
   const now = parts.clock.nowMs();
+  if (view !== undefined) {
+    const body = encodeDecoded(view.show(object), view.info, representation, now);
+    return bytesReply(code, contentTypeOf(representation, false), body);
+  }
   const body =
     entry === undefined
       ? encodeDecoded(object, info, representation, now)

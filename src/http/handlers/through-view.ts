@@ -1,0 +1,39 @@
+import type { AdmissionAttributes } from "../../admission/admission.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { Transform, UpdateOptions } from "../../registry/registry.ts";
+import type { ResourceCall } from "./endpoint.ts";
+
+/**
+ * The change of a document as a change of the object that it shows. Admission judges the document, because that is
+ * what the client wrote. Without a view the document is the object.
+ */
+export function throughView(
+  { view, parts }: ResourceCall,
+  change: (shown: KubeObject) => KubeObject,
+): { readonly transform: Transform; readonly options: Pick<UpdateOptions, "admission"> } {
+  if (view === undefined) return { transform: change, options: {} };
+  let document: KubeObject | undefined;
+  const shown = (attributes: AdmissionAttributes): AdmissionAttributes => ({
+    ...attributes,
+    object: document,
+    oldObject: attributes.oldObject === undefined ? undefined : view.show(attributes.oldObject),
+  });
+  return {
+    transform(object) {
+      document = change(view.show(object));
+      return view.write(object, document);
+    },
+    options: {
+      admission: {
+        async admit(attributes) {
+          await parts.admission.admit(shown(attributes));
+          const { object } = attributes;
+          if (object === undefined || document === undefined) return;
+          const { metadata: _metadata, ...fields } = view.write(object, document);
+          Object.assign(object, fields);
+        },
+        validate: (attributes) => parts.admission.validate(shown(attributes)),
+      },
+    },
+  };
+}

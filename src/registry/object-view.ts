@@ -1,0 +1,14 @@
+import type { KubeObject } from "../api/object-meta.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+
+/** An object shown, and written, as a document of another kind: the Scale of a Deployment. */
+export interface ObjectView {
+  /** The resource with kind, schema and columns of the document. */
+  readonly info: ResourceInfo;
+  show(object: KubeObject): KubeObject;
+  /**
+   * Enters what the document says into a copy of the object.
+   * @throws StatusError 409 when the document is not of this object, 422 when it breaks a rule
+   */
+  write(object: KubeObject, document: KubeObject): KubeObject;
+}
