@@ -8,6 +8,14 @@ import { nodeStrategy } from "./resources/core/node.ts";
 import { podStrategy } from "./resources/core/pod.ts";
 import { secretStrategy } from "./resources/core/secret.ts";
 import { serviceAccountStrategy } from "./resources/core/service-account.ts";
+import { endpointSliceStrategy } from "./resources/discovery/endpoint-slice.ts";
+import { ingressClassStrategy } from "./resources/networking/ingress-class.ts";
+import { ingressStatusStrategy, ingressStrategy } from "./resources/networking/ingress.ts";
+import { ipAddressStrategy } from "./resources/networking/ip-address.ts";
+import { networkPolicyStrategy } from "./resources/networking/network-policy.ts";
+import { serviceCidrStrategy } from "./resources/networking/service-cidr.ts";
+import { clusterRoleBindingStrategy, roleBindingStrategy } from "./resources/rbac/role-binding.ts";
+import { clusterRoleStrategy, roleStrategy } from "./resources/rbac/role.ts";
 import type { Strategy } from "./strategy.ts";
 
 /** Resources with rules of their own, and their subresources that write the object. All others follow the default. */
@@ -21,6 +29,17 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "/secrets": secretStrategy,
   "/serviceaccounts": serviceAccountStrategy,
   "coordination.k8s.io/leases": leaseStrategy,
+  "discovery.k8s.io/endpointslices": endpointSliceStrategy,
+  "networking.k8s.io/ingressclasses": ingressClassStrategy,
+  "networking.k8s.io/ingresses": ingressStrategy,
+  "networking.k8s.io/ingresses/status": ingressStatusStrategy,
+  "networking.k8s.io/ipaddresses": ipAddressStrategy,
+  "networking.k8s.io/networkpolicies": networkPolicyStrategy,
+  "networking.k8s.io/servicecidrs": serviceCidrStrategy,
+  "rbac.authorization.k8s.io/clusterrolebindings": clusterRoleBindingStrategy,
+  "rbac.authorization.k8s.io/clusterroles": clusterRoleStrategy,
+  "rbac.authorization.k8s.io/rolebindings": roleBindingStrategy,
+  "rbac.authorization.k8s.io/roles": roleStrategy,
 };
 
 export function strategyOf({ group, resource }: GroupResource): Strategy {

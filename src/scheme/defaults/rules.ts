@@ -2,10 +2,13 @@ import { cloneJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { DefaultRule } from "../../schema/schema.ts";
 import defaultsJson from "../generated/defaults.json";
 import { defaultContainer } from "./container.ts";
+import { defaultIngressClassParameters } from "./ingress-class.ts";
 import { defaultNamespace } from "./namespace.ts";
+import { defaultNetworkPolicy } from "./network-policy.ts";
 import { defaultNode, roundNodeStatus } from "./node.ts";
 import { defaultPod, defaultPodSpec } from "./pod.ts";
 import { roundRequirements } from "./resource-list.ts";
+import { defaultRoleBinding, defaultSubject } from "./role-binding.ts";
 import { defaultClaimTemplate, defaultVolume } from "./volume.ts";
 
 /** Rules that are code, by the type that they belong to. */
@@ -21,6 +24,11 @@ const codedRules: Readonly<Record<string, DefaultRule>> = {
   "core/v1.ResourceRequirements": roundRequirements,
   "core/v1.Volume": defaultVolume,
   "core/v1.VolumeResourceRequirements": roundRequirements,
+  "networking/v1.IngressClassParametersReference": defaultIngressClassParameters,
+  "networking/v1.NetworkPolicy": defaultNetworkPolicy,
+  "rbac/v1.ClusterRoleBinding": defaultRoleBinding,
+  "rbac/v1.RoleBinding": defaultRoleBinding,
+  "rbac/v1.Subject": defaultSubject,
 };
 
 /** Plain values of the generated data, then the coded rule of the same type. */

@@ -1,0 +1,15 @@
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateIngress, validateIngressStatus } from "../../validation/ingress.ts";
+
+export const ingressStrategy: Strategy = {
+  ...defaultStrategy,
+  generationFields: ["spec"],
+  resetFields: ["status"],
+  validate: validateIngress,
+};
+
+export const ingressStatusStrategy: Strategy = {
+  ...statusStrategy(ingressStrategy),
+  validate: validateIngressStatus,
+};

@@ -1,0 +1,10 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { ipAddressNameProblems, validateIpAddress, validateIpAddressUpdate } from "../../validation/ip-address.ts";
+
+export const ipAddressStrategy: Strategy = {
+  ...defaultStrategy,
+  validateName: ipAddressNameProblems,
+  validate: validateIpAddress,
+  validateUpdate: validateIpAddressUpdate,
+};

@@ -1,0 +1,9 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateNetworkPolicy } from "../../validation/network-policy.ts";
+
+export const networkPolicyStrategy: Strategy = {
+  ...defaultStrategy,
+  generationFields: ["spec"],
+  validate: validateNetworkPolicy,
+};

@@ -1,0 +1,10 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateServiceCidr, validateServiceCidrUpdate } from "../../validation/service-cidr.ts";
+
+export const serviceCidrStrategy: Strategy = {
+  ...defaultStrategy,
+  resetFields: ["status"],
+  validate: validateServiceCidr,
+  validateUpdate: validateServiceCidrUpdate,
+};

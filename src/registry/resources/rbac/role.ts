@@ -1,0 +1,13 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { pathSegmentProblems } from "../../validation/names.ts";
+import { validateClusterRole, validateRole } from "../../validation/role.ts";
+
+export const roleStrategy: Strategy = {
+  ...defaultStrategy,
+  allowCreateOnUpdate: true,
+  validateName: pathSegmentProblems,
+  validate: validateRole,
+};
+
+export const clusterRoleStrategy: Strategy = { ...roleStrategy, validate: validateClusterRole };
