@@ -6,7 +6,6 @@
  * - `missing`, `exists`: there is no log where one is expected, or the other way round.
  * - `unsupported`: written in a format that this version does not read.
  * - `poisoned`: a write or sync failed earlier; what is on disk is unknown, so nothing more is promised by this process.
- * - `tooLarge`: one write exceeds what fits in a segment.
  */
 export type LogErrorCode =
   | "damaged"
@@ -16,8 +15,7 @@ export type LogErrorCode =
   | "missing"
   | "exists"
   | "unsupported"
-  | "poisoned"
-  | "tooLarge";
+  | "poisoned";
 
 export interface LogErrorDetails {
   readonly directory: string;

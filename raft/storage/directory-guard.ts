@@ -1,0 +1,109 @@
+import * as fs from "node:fs";
+import { join, resolve } from "node:path";
+import { LogError } from "./log-error.ts";
+
+const guardFile = "guard";
+/** Two processes that start together may each find the other's stale guard; after so many turns one of them gives up. */
+const acquireTriesMax = 3;
+
+/** Directories that this process has open: its own guard looks the same as one left behind under its pid. */
+const heldHere = new Set<string>();
+
+/** A process, with the time of its start as the kernel counts it: pids are used again. */
+interface Holder {
+  readonly pid: number;
+  readonly started: string;
+}
+
+/**
+ * One running log per directory. The guard of a process that ended is taken over.
+ *
+ * @returns gives the directory back
+ * @throws LogError `inUse`
+ */
+export function guardDirectory(directory: string): () => Promise<void> {
+  const resolved = resolve(directory);
+  const path = join(resolved, guardFile);
+  if (heldHere.has(resolved)) throw inUse(directory, process.pid);
+  takeGuard(directory, path);
+  heldHere.add(resolved);
+  return async () => {
+    fs.rmSync(path, { force: true });
+    heldHere.delete(resolved);
+  };
+}
+
+function takeGuard(directory: string, path: string): void {
+  const mine: Holder = { pid: process.pid, started: startOf(process.pid) ?? "" };
+  for (let attempt = 0; attempt < acquireTriesMax; attempt++) {
+    if (createExclusively(path, JSON.stringify(mine))) return;
+    const holder = readHolder(path);
+    if (holder !== undefined && isRunning(holder)) throw inUse(directory, holder.pid);
+    removeStale(path, holder);
+  }
+  const advice = "start one process at a time";
+  throw new LogError("inUse", "its guard changes hands", advice, { directory, file: guardFile });
+}
+
+/** By way of a rename, so that a guard which another process took over meanwhile is noticed and put back. */
+function removeStale(path: string, stale: Holder | undefined): void {
+  const aside = `${path}.${process.pid}`;
+  try {
+    fs.renameSync(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  if (JSON.stringify(readHolder(aside)) === JSON.stringify(stale)) fs.rmSync(aside, { force: true });
+  else fs.renameSync(aside, path);
+}
+
+function createExclusively(path: string, text: string): boolean {
+  try {
+    fs.writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Undefined when the file is gone, or was left behind half written. */
+function readHolder(path: string): Holder | undefined {
+  try {
+    const { pid, started } = JSON.parse(fs.readFileSync(path, "utf8")) as Record<string, unknown>;
+    return Number.isSafeInteger(pid) && Number(pid) > 0 ? { pid: Number(pid), started: String(started) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning(holder: Holder): boolean {
+  // Under our own pid, and not held here: left by a process that had this pid before.
+  return holder.pid !== process.pid && holder.started === startOf(holder.pid);
+}
+
+/**
+ * When a process started: field 22 of its kernel record; the fields follow the command's name, which ends at the last
+ * parenthesis. Undefined when it runs no more; a process that ended and is not reaped yet (Z, X) holds nothing. Where
+ * the kernel keeps no such record, "" for any process that exists.
+ */
+function startOf(pid: number): string | undefined {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return undefined;
+  }
+  try {
+    const text = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];
+  } catch {
+    return "";
+  }
+}
+
+function inUse(directory: string, pid: number): LogError {
+  const advice = "stop that process or choose another directory";
+  return new LogError("inUse", `process ${pid} has it open`, advice, { directory });
+}

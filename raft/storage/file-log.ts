@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { noCrash, type ReachCrashPoint } from "../crash-point.ts";
+import type { HardState } from "../core/ready.ts";
+import type { SnapshotMeta } from "../core/snapshot.ts";
+import type { Disk, DiskFile } from "./disk.ts";
+import type { Log, LogContents, LogWrite } from "./log.ts";
+import { LogError } from "./log-error.ts";
+import { encodeRecord, type LogRecord, recordBytes } from "./record.ts";
+import type { Recovered } from "./recovery.ts";
+import { encodeSegmentHeader, segmentHeaderBytes, segmentName, segmentSalt } from "./segment.ts";
+import { SegmentSupply } from "./segment-supply.ts";
+import type { Tail, TailWitness } from "./tail-witness.ts";
+
+/** Segments begin small, so that a new cluster starts at once, and double up to `segmentBytes`. */
+export const firstSegmentBytes = 1 << 20;
+const defaultSegmentBytes = 32 << 20;
+/** Waiting writes that are made with one sync. */
+const groupBytesMax = 8 << 20;
+
+export interface FileLogTuning {
+  readonly segmentBytes?: number;
+  readonly reach?: ReachCrashPoint;
+}
+
+interface Waiting {
+  readonly records: readonly LogRecord[];
+  readonly bytes: number;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Segment {
+  readonly sequence: number;
+  lastIndex: number;
+}
+
+export interface OpenedParts {
+  readonly disk: Disk;
+  readonly logId: string;
+  readonly recovered: Recovered;
+  readonly active: DiskFile;
+  readonly witness: TailWitness;
+  /** Gives the directory back. */
+  readonly release: () => Promise<void>;
+}
+
+/**
+ * The log in files. One write is on its way to the disk at a time: what arrives meanwhile forms the next group. Because
+ * each write is synced before the next one begins, only the very last one on disk can ever be torn.
+ */
+export class FileLog implements Log {
+  readonly recovered: LogContents;
+  readonly #disk: Disk;
+  readonly #logId: string;
+  readonly #witness: TailWitness;
+  readonly #release: () => Promise<void>;
+  readonly #supply: SegmentSupply;
+  readonly #reach: ReachCrashPoint;
+  readonly #segmentBytes: number;
+  /** Oldest first; the last one is `#active`. */
+  readonly #segments: Segment[];
+  #active: DiskFile;
+  #next: Promise<DiskFile> | undefined;
+  #tail: Tail;
+  /** The newest one that begins durably with what a reader must know: those before it may go. */
+  #durableSegment: number;
+  #chain: number;
+  #hardState: HardState;
+  #base: SnapshotMeta;
+  #waiting: Waiting[] = [];
+  #flushing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  #failure: LogError | undefined;
+  #buffer = Buffer.alloc(0);
+
+  constructor(parts: OpenedParts, tuning: FileLogTuning = {}) {
+    const { contents, used, tail, chain } = parts.recovered;
+    this.recovered = contents;
+    this.#disk = parts.disk;
+    this.#logId = parts.logId;
+    this.#witness = parts.witness;
+    this.#release = parts.release;
+    this.#reach = tuning.reach ?? noCrash;
+    this.#supply = new SegmentSupply(parts.disk, this.#reach);
+    this.#segmentBytes = tuning.segmentBytes ?? defaultSegmentBytes;
+    this.#segments = used.map((segment) => ({ ...segment }));
+    this.#active = parts.active;
+    this.#tail = tail;
+    this.#durableSegment = tail.segment;
+    this.#chain = chain;
+    this.#hardState = contents.hardState;
+    this.#base = contents.base;
+  }
+
+  append({ snapshot, hardState, entries }: LogWrite): Promise<void> {
+    const records: LogRecord[] = [];
+    if (snapshot !== undefined) records.push({ kind: "base", base: snapshot, clearsLog: true });
+    if (hardState !== undefined) records.push({ kind: "hardState", hardState });
+    for (const entry of entries) records.push({ kind: "entry", entry });
+    return this.#enqueue(records);
+  }
+
+  async compact(base: SnapshotMeta): Promise<void> {
+    await this.#enqueue([{ kind: "base", base, clearsLog: false }]);
+    this.#reach("compactionBeforeRemoval");
+    await this.#guarded(() => this.#removeSegments(base));
+    this.#reach("compactionAfterRemoval");
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#flushing;
+    this.#failure ??= new LogError("poisoned", "the log is closed", "open it again", this.#details());
+    await this.#next?.then((file) => file.close()).catch(() => {});
+    this.#active.close();
+    await this.#witness.close().catch(() => {});
+    await this.#release();
+  }
+
+  #enqueue(records: readonly LogRecord[]): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (records.length === 0) return this.#flushing ?? Promise.resolve();
+    const bytes = records.reduce((sum, record) => sum + recordBytes(record), 0);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ records, bytes, resolve, reject });
+      this.#flushing ??= this.#flush();
+    });
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      try {
+        await this.#guarded(() => this.#writeGroup(group));
+      } catch (error) {
+        for (const { reject } of [...group, ...this.#waiting]) reject(error as Error);
+        this.#waiting = [];
+        break;
+      }
+      for (const { resolve } of group) resolve();
+    }
+    this.#flushing = undefined;
+  }
+
+  /** The first of those that wait, and as many more as fit. */
+  #takeGroup(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { bytes: more } of this.#waiting) {
+      if (count > 0 && bytes + more > groupBytesMax) break;
+      bytes += more;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /**
+   * Nothing more is promised on this handle after a failure: the kernel forgets which pages a failed sync left
+   * unwritten, so that the next sync would succeed and mean nothing.
+   */
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return await work();
+    } catch (cause) {
+      const problem = `writing failed (${(cause as Error).message}); what is on disk is unknown`;
+      const advice = "nothing more is written by this process: repair the cause and start the member again";
+      this.#failure ??= new LogError("poisoned", problem, advice, this.#details(cause));
+      throw this.#failure;
+    }
+  }
+
+  async #writeGroup(group: readonly Waiting[]): Promise<void> {
+    const records = group.flatMap((waiting) => waiting.records);
+    const bytes = group.reduce((sum, waiting) => sum + waiting.bytes, 0);
+    if (this.#tail.end + bytes > this.#active.size()) await this.#roll(records, bytes);
+    else await this.#write(records, bytes, this.#tail.end);
+    this.#next ??= this.#prepare();
+  }
+
+  /** Begins the next segment with what a reader must know when the earlier ones are gone. */
+  async #roll(records: readonly LogRecord[], bytes: number): Promise<void> {
+    const lead: LogRecord[] = [
+      { kind: "base", base: this.#base, clearsLog: false },
+      { kind: "hardState", hardState: this.#hardState },
+    ];
+    const all = [...lead, ...records];
+    const total = lead.reduce((sum, record) => sum + recordBytes(record), bytes);
+    const file = await this.#nextSegment(segmentHeaderBytes + total);
+    this.#reach("segmentBeforeRoll");
+    this.#active.close();
+    this.#active = file;
+    const sequence = this.#tail.segment + 1;
+    const header = { sequence, chain: this.#chain, write: this.#tail.write, previousEnd: this.#tail.end };
+    this.#segments.push({ sequence, lastIndex: 0 });
+    this.#tail = { ...this.#tail, segment: sequence, end: segmentHeaderBytes };
+    encodeSegmentHeader(header, segmentSalt(this.#logId, sequence), this.#room(segmentHeaderBytes + total));
+    await this.#write(all, total, segmentHeaderBytes, segmentHeaderBytes);
+  }
+
+  /** The one that was prepared, when that went well and it is large enough; else one is made while the write waits. */
+  async #nextSegment(bytes: number): Promise<DiskFile> {
+    const prepared = await this.#next?.catch(() => undefined);
+    this.#next = undefined;
+    if (prepared !== undefined && prepared.size() >= bytes) return prepared;
+    prepared?.close();
+    return this.#supply.provide(this.#tail.segment + 1, Math.max(bytes, this.#wantedBytes()));
+  }
+
+  #prepare(): Promise<DiskFile> {
+    const next = this.#supply.provide(this.#tail.segment + 1, this.#wantedBytes());
+    // Tried once more when the segment is needed; only then is its failure one of the log.
+    next.catch(() => {});
+    return next;
+  }
+
+  #wantedBytes(): number {
+    return Math.min(this.#segmentBytes, 2 * this.#active.size());
+  }
+
+  /** @param headerBytes at the front of the buffer, written with the records */
+  async #write(records: readonly LogRecord[], bytes: number, end: number, headerBytes = 0): Promise<void> {
+    const buffer = this.#room(headerBytes + bytes);
+    const write = this.#tail.write + 1;
+    const chain = this.#encode(records, write, buffer, headerBytes);
+    this.#reach("logBeforeWrite");
+    await this.#active.write(buffer.subarray(0, headerBytes + bytes), end - headerBytes);
+    this.#reach("logBeforeSync");
+    await this.#active.sync();
+    this.#chain = chain;
+    this.#tail = { write, segment: this.#tail.segment, end: end + bytes };
+    this.#durableSegment = this.#tail.segment;
+    for (const record of records) this.#remember(record);
+    this.#witness.note(this.#tail);
+    this.#reach("logAfterSync");
+  }
+
+  /** Returns the checksum of the last record, on which the next write follows. */
+  #encode(records: readonly LogRecord[], write: number, buffer: Buffer, from: number): number {
+    const { segment } = this.#tail;
+    const salt = segmentSalt(this.#logId, segment);
+    let chain = this.#chain;
+    let offset = from;
+    records.forEach((record, position) => {
+      const lastOfWrite = position === records.length - 1;
+      chain = encodeRecord(record, { segment, salt, write, chain, lastOfWrite }, buffer, offset);
+      offset += recordBytes(record);
+    });
+    return chain;
+  }
+
+  /** Of a record that is durable. */
+  #remember(record: LogRecord): void {
+    switch (record.kind) {
+      case "hardState":
+        this.#hardState = record.hardState;
+        return;
+      case "base":
+        this.#base = record.base;
+        if (record.clearsLog) for (const segment of this.#segments) segment.lastIndex = 0;
+        return;
+      case "entry": {
+        const active = this.#segments.at(-1);
+        assert(active !== undefined);
+        active.lastIndex = Math.max(active.lastIndex, record.entry.index);
+      }
+    }
+  }
+
+  /** From the oldest on, so that a crash leaves no gap. */
+  async #removeSegments(base: SnapshotMeta): Promise<void> {
+    const firstKept = this.#segments.findIndex(
+      ({ sequence, lastIndex }) => lastIndex > base.index || sequence >= this.#durableSegment,
+    );
+    for (const { sequence } of this.#segments.splice(0, Math.max(0, firstKept))) {
+      this.#supply.recycle(sequence);
+      await this.#disk.syncDirectory();
+    }
+  }
+
+  /** The same memory for every write; grows to the largest one. */
+  #room(bytes: number): Buffer {
+    if (this.#buffer.length < bytes) this.#buffer = Buffer.alloc(Math.max(bytes, 2 * this.#buffer.length));
+    return this.#buffer;
+  }
+
+  #details(cause?: unknown) {
+    return { directory: this.#disk.directory, file: segmentName(this.#tail.segment), offset: this.#tail.end, cause };
+  }
+}

@@ -1,0 +1,75 @@
+import type { ReachCrashPoint } from "../crash-point.ts";
+import type { Disk, DiskFile } from "./disk.ts";
+import { segmentName } from "./segment.ts";
+
+/**
+ * Makes segments ahead of need: filled with zeros and synced, or taken over from compaction, so that a write never waits
+ * for the file system to find space, and `fdatasync` has no metadata to write.
+ */
+const growingFile = "growing.segment";
+const spareFile = "spare.segment";
+const zerosBytes = 1 << 20;
+/** So much may be dirty at once: a sync of the log must not wait behind all of a new segment. */
+const dirtyBytesMax = 4 << 20;
+
+export class SegmentSupply {
+  readonly #disk: Disk;
+  readonly #reach: ReachCrashPoint;
+
+  constructor(disk: Disk, reach: ReachCrashPoint) {
+    this.#disk = disk;
+    this.#reach = reach;
+  }
+
+  /** A file of this number, with at least so many bytes, that holds nothing of it yet; durably named. */
+  async provide(sequence: number, bytes: number): Promise<DiskFile> {
+    const name = segmentName(sequence);
+    const taken = this.#disk.list().includes(name) ? name : this.#takeSpare(name);
+    const file = taken === undefined ? await this.#grow(name, bytes) : this.#disk.open(name);
+    if (file.size() < bytes) await fill(file, bytes);
+    await this.#disk.syncDirectory();
+    this.#reach("segmentPrepared");
+    return file;
+  }
+
+  /** Keeps one file that is used no more; others are removed. */
+  recycle(sequence: number): void {
+    const name = segmentName(sequence);
+    if (this.#disk.list().includes(spareFile)) this.#disk.remove(name);
+    else this.#disk.rename(name, spareFile);
+  }
+
+  #takeSpare(name: string): string | undefined {
+    if (!this.#disk.list().includes(spareFile)) return undefined;
+    this.#disk.rename(spareFile, name);
+    return name;
+  }
+
+  async #grow(name: string, bytes: number): Promise<DiskFile> {
+    if (this.#disk.list().includes(growingFile)) this.#disk.remove(growingFile);
+    const file = this.#disk.open(growingFile, "create");
+    try {
+      await fill(file, bytes);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+    file.close();
+    this.#disk.rename(growingFile, name);
+    return this.#disk.open(name);
+  }
+}
+
+/** Zeros from the end of the file up to this size, durably. */
+async function fill(file: DiskFile, bytes: number): Promise<void> {
+  const zeros = new Uint8Array(zerosBytes);
+  for (let size = file.size(), dirty = 0; size < bytes; ) {
+    const count = Math.min(zerosBytes, bytes - size);
+    await file.write(zeros.subarray(0, count), size);
+    size += count;
+    dirty += count;
+    if (dirty < dirtyBytesMax && size < bytes) continue;
+    await file.sync();
+    dirty = 0;
+  }
+}
