@@ -1,4 +1,7 @@
 import type { MemberId } from "./ids.ts";
+import type { Membership } from "./membership.ts";
+import { isLearner, membershipOf, sorted } from "./membership.ts";
+import type { Refusal } from "./refusal.ts";
 
 /**
  * A new member comes in as a learner, catches up, and is then promoted (thesis §4.2.1); nobody becomes a voter at once.
@@ -17,4 +20,70 @@ export interface ConfChange {
   readonly steps: readonly ConfStep[];
   /** Carried in the entry for the application: the address of a new member, say. */
   readonly context: Uint8Array;
+}
+
+export type Changed =
+  | { readonly kind: "membership"; readonly membership: Membership }
+  | { readonly kind: "refused"; readonly reason: Refusal };
+
+/** What `membership`, which is not joint, becomes first: the goal itself, or the joint one on the way there. */
+export function changeMembership(membership: Membership, steps: readonly ConfStep[]): Changed {
+  const voters = new Set(membership.voters);
+  const learners = new Set(membership.learners);
+  if (new Set(steps.map(({ member }) => member)).size !== steps.length) return refused("noChange");
+  for (const step of steps) {
+    const refusal = misfit(step, voters, learners);
+    if (refusal !== undefined) return refused(refusal);
+    take(step, voters, learners);
+  }
+  if (steps.length === 0) return refused("noChange");
+  if (voters.size === 0) return refused("quorumLost");
+  return { kind: "membership", membership: towards(membership, membershipOf([...voters], [...learners])) };
+}
+
+/** The second step of a joint change: only the new half is left. */
+export function leaveJoint({ voters, learners, learnersNext }: Membership): Membership {
+  return membershipOf(voters, [...learners, ...learnersNext]);
+}
+
+function misfit({ operation, member }: ConfStep, voters: Set<MemberId>, learners: Set<MemberId>): Refusal | undefined {
+  switch (operation) {
+    case "addLearner":
+      return voters.has(member) || learners.has(member) ? "alreadyAMember" : undefined;
+    case "promote":
+      return learners.has(member) ? undefined : "notALearner";
+    case "demote":
+      return voters.has(member) ? undefined : "notAVoter";
+    case "remove":
+      return voters.has(member) || learners.has(member) ? undefined : "notAMember";
+  }
+}
+
+function take({ operation, member }: ConfStep, voters: Set<MemberId>, learners: Set<MemberId>): void {
+  voters.delete(member);
+  learners.delete(member);
+  if (operation === "promote") voters.add(member);
+  if (operation === "addLearner" || operation === "demote") learners.add(member);
+}
+
+/** Majorities of two configurations that differ by one voter always meet; otherwise the way leads through both. */
+function towards(from: Membership, goal: Membership): Membership {
+  const joined = goal.voters.filter((member) => !from.voters.includes(member));
+  const left = from.voters.filter((member) => !goal.voters.includes(member));
+  if (joined.length + left.length <= 1) return goal;
+  return {
+    voters: goal.voters,
+    outgoing: from.voters,
+    learners: goal.learners.filter((member) => !left.includes(member)),
+    learnersNext: sorted(goal.learners.filter((member) => left.includes(member))),
+  };
+}
+
+/** The learners of `from` that vote in `to`. */
+export function promotedBy(from: Membership, to: Membership): MemberId[] {
+  return to.voters.filter((member) => isLearner(from, member));
+}
+
+function refused(reason: Refusal): Changed {
+  return { kind: "refused", reason };
 }

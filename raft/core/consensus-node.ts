@@ -37,7 +37,7 @@ export interface ConsensusNode {
   stepDown(): void;
 
   hasReady(): boolean;
-  /** Changes nothing: what there is to do. */
+  /** What there is to do. Proposals and reads that came in since the last one go out together, in few messages. */
   ready(): Ready;
   /** The driver has taken the last `ready`; nothing else may be called between the two. */
   advance(ready: Ready): void;

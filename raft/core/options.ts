@@ -1,5 +1,4 @@
 import type { Entry } from "./entry.ts";
-import type { Fault } from "./fault.ts";
 import type { Index, MemberId } from "./ids.ts";
 import type { HardState } from "./ready.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
@@ -47,17 +46,20 @@ export interface RawNodeOptions {
   readonly heartbeatTicks: number;
   readonly random: RandomSource;
   readonly limits?: Partial<Limits>;
-  /** For tests only: rules to break, to see that the tests notice. */
-  readonly faults?: ReadonlySet<Fault>;
 }
 
-/** What the storage found at start. */
+/**
+ * What the storage found at start. When the state machine's own snapshot (its index, term and membership) is not in the
+ * log, an installation was cut short after the state was replaced and before the log was: the driver then finishes it,
+ * and passes that snapshot as `base` with no entries.
+ */
 export interface InitialState {
+  /** May be older than the entries, whose write was torn: nothing of it was promised, so no vote was given there. */
   readonly hardState: HardState;
   /** What precedes `entries`. For a new cluster: index 0, term 0 and the first voters; for a joining member nobody. */
   readonly base: SnapshotMeta;
   /** Contiguous from `base.index` + 1. */
   readonly entries: readonly Entry[];
-  /** What the state machine holds durably; from `base.index` to the last entry. */
+  /** What the state machine holds durably: from `base.index` to the last entry. */
   readonly applied: Index;
 }

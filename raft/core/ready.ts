@@ -32,8 +32,9 @@ export interface WriteMark {
 
 /**
  * One durable write: all of it or, after a crash, possibly a prefix of `entries` without the rest, never a gap.
- * Order: the snapshot replaces log and state; the first entry cuts what the log holds from its index on; `hardState`
- * is written together with the entries. Writes are made in the order in which they were handed out.
+ * Order: the snapshot replaces first the state, then the log; the first entry cuts what the log holds from its index
+ * on; `hardState` is written together with the entries, behind them. Writes are made in the order they are handed out.
+ * A snapshot is installed only when everything handed out to be applied before it has been applied or given up.
  */
 export interface Write {
   readonly mark: WriteMark;

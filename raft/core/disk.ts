@@ -1,0 +1,113 @@
+import { assert } from "./assert.ts";
+import type { Index, MemberId, Term } from "./ids.ts";
+import { noIndex } from "./ids.ts";
+import type { HardState, WriteMark } from "./ready.ts";
+import type { SnapshotMeta } from "./snapshot.ts";
+
+interface OpenWrite {
+  readonly mark: WriteMark;
+  readonly hardState: HardState;
+  readonly snapshot: SnapshotMeta | undefined;
+  /** What this write will have made durable of the log as it is now: less than its mark once the tail was replaced. */
+  reaches: Index;
+}
+
+/**
+ * What the core knows of its own disk: what was handed out to be written, and what is known to be durable.
+ *
+ *      durable ≤ handed ≤ last           all up to `durable` is on disk as the log has it now
+ *
+ * The same entry can be cut and come back while writes are under way. So an acknowledgement is matched with its write
+ * by number; an index and a term alone could name an entry that a later write takes away again.
+ */
+export class Disk {
+  #handed: Index;
+  #durable: Index;
+  #handedState: HardState;
+  #durableState: HardState;
+  #snapshot: SnapshotMeta | undefined;
+  #sequence = 0;
+  #open: OpenWrite[] = [];
+
+  constructor(hardState: HardState, lastIndex: Index) {
+    this.#handedState = hardState;
+    this.#durableState = hardState;
+    this.#handed = lastIndex;
+    this.#durable = lastIndex;
+  }
+
+  /** Up to here the log was handed out for writing. */
+  get handed(): Index {
+    return this.#handed;
+  }
+
+  get durable(): Index {
+    return this.#durable;
+  }
+
+  get handedState(): HardState {
+    return this.#handedState;
+  }
+
+  /** A snapshot that is to be installed with the next write. */
+  get snapshot(): SnapshotMeta | undefined {
+    return this.#snapshot;
+  }
+
+  /** The mark of the next write, if it takes the log to its end (`term`, `index`). */
+  nextMark(term: Term, index: Index): WriteMark {
+    return { sequence: this.#sequence + 1, term, index };
+  }
+
+  /** Whether (`term`, `vote`) would survive a crash. */
+  isDurable(term: Term, vote: MemberId): boolean {
+    return this.#durableState.term === term && this.#durableState.vote === vote;
+  }
+
+  isTermDurable(term: Term): boolean {
+    return this.#durableState.term === term;
+  }
+
+  /** The log changed from `first` on. */
+  cutFrom(first: Index): void {
+    const kept = (first - 1) as Index;
+    this.#handed = Math.min(this.#handed, kept) as Index;
+    this.#durable = Math.min(this.#durable, kept) as Index;
+    for (const write of this.#open) write.reaches = Math.min(write.reaches, kept) as Index;
+  }
+
+  /** A snapshot takes the place of the whole log; nothing of it is durable until it is installed. */
+  replaceBy(snapshot: SnapshotMeta): void {
+    this.cutFrom((noIndex + 1) as Index);
+    this.#handed = snapshot.index;
+    this.#snapshot = snapshot;
+  }
+
+  handOut(mark: WriteMark, hardState: HardState): void {
+    this.#sequence = mark.sequence;
+    this.#handed = mark.index;
+    this.#handedState = hardState;
+    this.#open.push({ mark, hardState, snapshot: this.#snapshot, reaches: mark.index });
+    this.#snapshot = undefined;
+  }
+
+  /** @returns the snapshot that is now installed, if one of the writes brought one. */
+  persisted(mark: WriteMark): SnapshotMeta | undefined {
+    assert(mark.sequence <= this.#sequence, () => `write ${mark.sequence} was never handed out`);
+    let installed: SnapshotMeta | undefined;
+    while (this.#open[0] !== undefined && this.#open[0].mark.sequence <= mark.sequence) {
+      const write = this.#open.shift() as OpenWrite;
+      assertSame(write.mark, mark);
+      this.#durable = Math.max(this.#durable, write.reaches) as Index;
+      this.#durableState = write.hardState;
+      installed = write.snapshot ?? installed;
+    }
+    return installed;
+  }
+}
+
+function assertSame(handedOut: WriteMark, acknowledged: WriteMark): void {
+  if (handedOut.sequence !== acknowledged.sequence) return;
+  const same = handedOut.term === acknowledged.term && handedOut.index === acknowledged.index;
+  assert(same, () => `write ${handedOut.sequence} was acknowledged as another one`);
+}

@@ -1,0 +1,108 @@
+import { entryBytes } from "./entry.ts";
+import type { Index, Term } from "./ids.ts";
+import { noIndex } from "./ids.ts";
+import { isVoter } from "./membership.ts";
+import type { Peer, Replicate } from "./progress.ts";
+import { noteSent } from "./progress.ts";
+import { quorumValue } from "./quorum.ts";
+import type { Raft } from "./raft.ts";
+import type { Leader } from "./role.ts";
+
+/** Sends every follower what it lacks and its window has room for. */
+export function sendAppends(raft: Raft, leader: Leader): void {
+  for (const peer of leader.peers.values()) {
+    while (isDue(raft, peer) && sendNext(raft, peer));
+  }
+}
+
+/**
+ * The largest index that is durable on a quorum, if its entry is of this term: an earlier term's entry may be on a
+ * quorum and yet be replaced, so it is committed only by one of this term that follows it (thesis §3.6.2, figure 3.7).
+ * The leader is part of the quorum like everybody else: while it votes, and as far as its own disk is.
+ */
+export function committable(raft: Raft, leader: Leader): Index {
+  const { log } = raft;
+  const index = quorumValue(log.membership, (member) => {
+    if (member === raft.id) return raft.disk.durable;
+    return leader.peers.get(member)?.progress.match ?? noIndex;
+  }) as Index;
+  return index > log.commit && log.termAt(index) === raft.term ? index : log.commit;
+}
+
+/** The newest round that a quorum has answered; the leader answers its own at once, while it votes. */
+export function answeredRound(raft: Raft, leader: Leader): number {
+  return quorumValue(raft.log.membership, (member) => {
+    if (member === raft.id) return leader.reads.round;
+    return leader.peers.get(member)?.roundAnswered ?? 0;
+  });
+}
+
+/** Whether a quorum was heard from within the last election timeout. */
+export function hearsQuorum(raft: Raft, leader: Leader, membership = raft.log.membership): boolean {
+  const heard = quorumValue(membership, (member) => (isHeard(raft, leader, member) ? 1 : 0));
+  return heard === 1;
+}
+
+function isHeard(raft: Raft, leader: Leader, member: number): boolean {
+  if (member === raft.id) return true;
+  const peer = leader.peers.get(member as Raft["id"]);
+  return peer !== undefined && isActive(raft, peer);
+}
+
+export function isActive(raft: Raft, peer: Peer): boolean {
+  return peer.silentTicks < raft.electionTicks;
+}
+
+/** In step with the leader, but for what was written in the last moments. */
+export function isCaughtUp(raft: Raft, peer: Peer): boolean {
+  const { progress } = peer;
+  if (progress.state !== "replicate" || !isActive(raft, peer)) return false;
+  return raft.log.lastIndex - progress.match <= raft.limits.promotionLagMax;
+}
+
+export function isVoting(raft: Raft): boolean {
+  return isVoter(raft.log.membership, raft.id);
+}
+
+function isDue(raft: Raft, peer: Peer): boolean {
+  const { progress } = peer;
+  if (progress.state === "snapshot") return false;
+  if (progress.state === "probe") return !progress.paused;
+  const news = progress.next <= raft.log.lastIndex || peer.commitSent < raft.log.commit || peer.poked;
+  return news && hasRoom(raft, progress);
+}
+
+function hasRoom(raft: Raft, { inflights, inflightBytes }: Replicate): boolean {
+  return inflights.length < raft.limits.inflightMessagesMax && inflightBytes < raft.limits.inflightBytesMax;
+}
+
+/** @returns whether there may be more to send. */
+function sendNext(raft: Raft, peer: Peer): boolean {
+  const { progress } = peer;
+  if (progress.state === "snapshot") return false;
+  const { log, id, term } = raft;
+  const prevIndex = (progress.next - 1) as Index;
+  const prevTerm = log.termAt(prevIndex);
+  if (prevTerm === undefined) return sendSnapshot(raft, peer);
+  const entries = log.slice(progress.next, log.lastIndex, raft.limits.appendBytesMax);
+  peer.commitSent = log.commit;
+  peer.poked = false;
+  raft.send({ type: "append", from: id, to: peer.member, term, prevIndex, prevTerm, entries, commit: log.commit });
+  const last = entries.at(-1);
+  if (progress.state === "probe") progress.paused = true;
+  else if (last !== undefined) noteSent(progress, last.index, bytesOf(entries));
+  return progress.state === "replicate" && last !== undefined;
+}
+
+function sendSnapshot(raft: Raft, peer: Peer): boolean {
+  const { id, term, log } = raft;
+  if (!isActive(raft, peer)) return false;
+  const snapshot = log.describe(log.base.index);
+  peer.progress = { state: "snapshot", match: peer.progress.match, pendingSnapshot: snapshot.index };
+  raft.send({ type: "snapshot", from: id, to: peer.member, term: term as Term, snapshot });
+  return false;
+}
+
+function bytesOf(entries: Parameters<typeof entryBytes>[0][]): number {
+  return entries.reduce((sum, entry) => sum + entryBytes(entry), 0);
+}

@@ -1,0 +1,23 @@
+import { noMember } from "./ids.ts";
+import type { PreVote, Vote } from "./message.ts";
+import type { Raft } from "./raft.ts";
+
+/** Says whether it would vote, and changes nothing: neither term, nor vote, nor timer (thesis §9.6). */
+export function answerPreVote(raft: Raft, { from, term, lastIndex, lastTerm }: PreVote): void {
+  const granted = term > raft.term && !raft.hearsLeader && raft.log.isAtMost(lastIndex, lastTerm);
+  raft.send({ type: "preVoteReply", from: raft.id, to: from, term: granted ? term : raft.term, granted });
+}
+
+/**
+ * One vote a term, to a candidate whose log is at least as new (thesis §3.4, §3.6.1). Whether this member thinks of
+ * itself as a voter does not matter: the candidate's membership may be the newer one.
+ */
+export function answerVote(raft: Raft, { from, lastIndex, lastTerm }: Vote): void {
+  const free = raft.vote === from || (raft.vote === noMember && raft.leader === noMember);
+  const granted = free && raft.log.isAtMost(lastIndex, lastTerm);
+  if (granted) {
+    raft.giveVote(from);
+    if (raft.role.role === "follower") raft.role.elapsedTicks = 0;
+  }
+  raft.send({ type: "voteReply", from: raft.id, to: from, term: raft.term, granted });
+}
