@@ -20,6 +20,7 @@ export interface Cidr {
 
 export const ipText = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+/** Beyond any way to write an address. */
 const ipTextBytesMax = 64;
 const ipv4Bytes = 4;
 const ipv6Bytes = 16;
@@ -84,17 +85,31 @@ export function validateCidr(text: string, field: string): FieldError[] {
 export function validateNonSpecialIp(text: string, field: string): FieldError[] {
   const ip = parseIp(text);
   if (ip === undefined) return [fieldError.invalid(field, text, "must be a valid IP address")];
+  if (ip.bytes.every((byte) => byte === 0))
+    return [fieldError.invalid(field, text, `may not be unspecified (${text})`)];
   return specialRanges
-    .filter(([, ranges]) => ranges.some((range) => containsIp(range, ip)))
-    .map(([problem]) => fieldError.invalid(field, text, problem));
+    .filter(({ ranges }) => ranges.some((range) => containsIp(range, ip)))
+    .map(({ problem }) => fieldError.invalid(field, text, problem));
 }
 
-const specialRanges: readonly (readonly [problem: string, ranges: readonly Cidr[]])[] = [
-  ["may not be unspecified (0.0.0.0 or ::)", ["0.0.0.0/32", "::/128"]],
-  ["may not be in the loopback range (127.0.0.0/8, ::1/128)", ["127.0.0.0/8", "::1/128"]],
-  ["may not be in the link-local range (169.254.0.0/16, fe80::/10)", ["169.254.0.0/16", "fe80::/10"]],
-  ["may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)", ["224.0.0.0/24", "ff02::/16"]],
-].map(([problem, ranges]) => [problem as string, (ranges as string[]).map((range) => parseCidr(range) as Cidr)]);
+const specialRanges: readonly { readonly problem: string; readonly ranges: readonly Cidr[] }[] = [
+  {
+    problem: "may not be in the loopback range (127.0.0.0/8, ::1/128)",
+    ranges: rangesOf("127.0.0.0/8", "::1/128"),
+  },
+  {
+    problem: "may not be in the link-local range (169.254.0.0/16, fe80::/10)",
+    ranges: rangesOf("169.254.0.0/16", "fe80::/10"),
+  },
+  {
+    problem: "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+    ranges: rangesOf("224.0.0.0/24", "ff02::/16"),
+  },
+];
+
+function rangesOf(...texts: string[]): Cidr[] {
+  return texts.map((text) => parseCidr(text) as Cidr);
+}
 
 function parseIpv4(text: string): number[] | undefined {
   const parts = text.split(".");
