@@ -86,6 +86,10 @@ interface FactResource {
   storageVersionHash: string;
   etcdPrefix: string;
   newIn?: string;
+  /** Releases; `replacement` is "group,version,kind". */
+  deprecated?: string;
+  removed?: string;
+  replacement?: string;
   /** False for kinds that are answered and never stored: reviews, bindings. */
   persisted?: false;
   subresources?: FactSubresource[];
@@ -261,6 +265,9 @@ function resourceEntry(resource: FactResource): object {
       ? {}
       : { storage: resource.storage }),
     ...(resource.persisted === false ? { virtual: 1 } : {}),
+    ...(resource.deprecated === undefined ? {} : { deprecated: resource.deprecated }),
+    ...(resource.removed === undefined ? {} : { removed: resource.removed }),
+    ...(resource.replacement === undefined ? {} : { replacement: resource.replacement }),
     subresources: (resource.subresources ?? []).map(({ name, kind, apiVersion, type, verbs }) => ({
       name,
       kind,

@@ -161,6 +161,7 @@ function appOptions(parts: AppParts): AppOptions {
       cbor,
       minRequestTimeoutMs: config.minRequestTimeoutMs,
       randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+      metrics,
       registry: (info) => registries.of(info),
       admission: registries.admission,
       ...endpoints,
@@ -321,7 +322,7 @@ function commandIds(): () => string {
 }
 
 function watchMetrics(scheme: Scheme, metrics: ReturnType<typeof createMetrics>): CacherMetrics {
-  const byPrefix = new Map(scheme.resources.map((info) => [info.keyPrefix, info]));
+  const byPrefix = new Map(scheme.stored.map((info) => [info.keyPrefix, info]));
   return {
     sent(prefix, events, bytes) {
       const info = byPrefix.get(prefix);

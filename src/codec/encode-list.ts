@@ -16,7 +16,7 @@ import {
   partialMetadataSchema,
 } from "./partial-metadata.ts";
 import { isPlainJson, type Representation } from "./representation.ts";
-import { decodeBody, decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
+import { decodeItem, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, tableRow, tableType } from "./table/table.ts";
 
 /** A list is written in pieces of about this size, so that its length costs no memory. */
@@ -126,7 +126,7 @@ function* jsonItems(
   representation: Representation,
   nowMs: number,
 ): Generator<Uint8Array> {
-  if (isPlainJson(representation)) {
+  if (isPlainJson(representation) && servesStoredBytes(info)) {
     for (const entry of page.entries) yield entry.body;
     return;
   }
@@ -146,8 +146,8 @@ function* documents(
   nowMs: number,
 ): Generator<JsonObject> {
   for (const entry of page.entries) {
-    if (transform.kind === "none") yield decodeBody(entry);
-    else if (transform.kind === "table") yield tableRow(decodeEntry(entry, info), info, transform, nowMs);
+    if (transform.kind === "none") yield decodeItem(entry, info);
+    else if (transform.kind === "table") yield tableRow(decodeStored(entry, info), info, transform, nowMs);
     else yield partialMetadataOfEntry(entry, transform.version);
   }
 }

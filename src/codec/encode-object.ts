@@ -2,6 +2,7 @@ import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Status } from "../api/status.ts";
 import type { StructSchema } from "../schema/schema.ts";
+import { fromStorage } from "../scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import type { Entry } from "../storage/store.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
@@ -9,7 +10,7 @@ import { encodeDocument, type TypedDocument } from "./encode-document.ts";
 import { partialMetadata, partialMetadataKind, partialMetadataSchema } from "./partial-metadata.ts";
 import { metaSchema } from "./meta-schema.ts";
 import { isPlainJson, type Representation } from "./representation.ts";
-import { decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
+import { decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { tableOf } from "./table/table.ts";
 
 const newline = toBytes("\n");
@@ -23,15 +24,20 @@ export function encodeObject(
   representation: Representation,
   nowMs: number,
 ): Uint8Array {
-  if (isPlainJson(representation)) return joinBytes([typePrefix(info), entry.body.subarray(1), newline]);
+  if (isPlainJson(representation) && servesStoredBytes(info)) {
+    return joinBytes([typePrefix(info), entry.body.subarray(1), newline]);
+  }
   const { mediaType, transform, pretty } = representation;
   if (mediaType === "application/json" && transform.kind === "partialMetadata" && !pretty) {
     return joinBytes([typePrefix(partialMetadataKind(transform.version)), metadataKey, metadataBytes(entry), closing]);
   }
-  return encodeDecoded(decodeEntry(entry, info), info, representation, nowMs);
+  return encodeDecoded(decodeStored(entry, info), info, representation, nowMs);
 }
 
-/** The response body for an object that does not come from the store: a dry run, or a kind that is never stored. */
+/**
+ * The response body for an object that does not come from the store: a dry run, or a kind that is never stored. The
+ * object is in the form in which it would be stored.
+ */
 export function encodeDecoded(
   object: KubeObject,
   info: ResourceInfo,
@@ -51,7 +57,7 @@ export function encodeStatus(status: Status, representation: Representation): Ui
   return encodeDocument({ document: status as unknown as JsonObject, schema: statusSchema() }, representation);
 }
 
-/** The object in the form that the client asked for, not yet bytes. */
+/** The object, given in its stored form, in the version and form that the client asked for; not yet bytes. */
 export function transformed(
   object: KubeObject,
   info: ResourceInfo,
@@ -60,7 +66,7 @@ export function transformed(
 ): TypedDocument {
   switch (transform.kind) {
     case "none":
-      return { document: typeFirst(object), schema: info.schema };
+      return { document: typeFirst(fromStorage(object, info)), schema: info.schema };
     case "partialMetadata":
       return { document: partialMetadata(object, transform.version), schema: partialMetadataSchema() };
     case "table":

@@ -6,7 +6,7 @@ import type { Status } from "../api/status.ts";
 import { initialEventsEndAnnotation, protobufMediaType } from "../api/vendor.ts";
 import type { WatchEventType } from "../api/watch-event.ts";
 import type { FrameEncoder } from "../cacher/frame-encoder.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
+import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import type { Revision } from "../storage/revision.ts";
 import type { Entry } from "../storage/store.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
@@ -16,7 +16,7 @@ import { stringifyJson } from "./json.ts";
 import { partialMetadata, partialMetadataKind } from "./partial-metadata.ts";
 import { encodeWatchFrame } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
-import { decodeEntry, metadataBytes, typePrefix } from "./stored-object.ts";
+import { decodeServed, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, type TableTransform, tableRow, tableType } from "./table/table.ts";
 import { zeroObject } from "./zero-object.ts";
 
@@ -52,7 +52,9 @@ function jsonFrames(format: string, info: ResourceInfo): FrameEncoder {
   const prefix = typePrefix(info);
   return {
     format,
-    event: (type, entry) => joinBytes([eventPrefixes[type], prefix, entry.body.subarray(1), eventEnd]),
+    event: servesStoredBytes(info)
+      ? (type, entry) => joinBytes([eventPrefixes[type], prefix, entry.body.subarray(1), eventEnd])
+      : (type, entry) => jsonEvent(type, decodeServed(entry, info) as unknown as JsonObject),
     bookmark: (revision, initialEventsEnd) =>
       jsonEvent("BOOKMARK", bookmarkObject(info, revision, initialEventsEnd) as JsonObject),
     error: errorFrame,
@@ -86,8 +88,9 @@ function tableFrames(info: ResourceInfo, transform: TableTransform, clock: Clock
   };
   return {
     format: "",
-    event: (type: WatchEventType, entry: Entry) => tableEvent(type, decodeEntry(entry, info)),
-    bookmark: (revision, initialEventsEnd) => tableEvent("BOOKMARK", bookmarkObject(info, revision, initialEventsEnd)),
+    event: (type: WatchEventType, entry: Entry) => tableEvent(type, decodeStored(entry, info)),
+    bookmark: (revision, initialEventsEnd) =>
+      tableEvent("BOOKMARK", bookmarkObject(storedInfo(info), revision, initialEventsEnd)),
     error: errorFrame,
   };
 }
@@ -103,8 +106,9 @@ function binaryFrames(info: ResourceInfo, representation: Representation, clock:
     frame(type, transformed(object, info, representation, clock.nowMs()));
   return {
     format: `${apiVersionOf(info)}/${info.resource} ${mediaType} ${JSON.stringify(transform)}`,
-    event: (type, entry) => objectFrame(type, decodeEntry(entry, info)),
-    bookmark: (revision, initialEventsEnd) => objectFrame("BOOKMARK", bookmarkObject(info, revision, initialEventsEnd)),
+    event: (type, entry) => objectFrame(type, decodeStored(entry, info)),
+    bookmark: (revision, initialEventsEnd) =>
+      objectFrame("BOOKMARK", bookmarkObject(storedInfo(info), revision, initialEventsEnd)),
     error: (status) => frame("ERROR", { document: status as unknown as JsonObject, schema: statusSchema() }),
   };
 }

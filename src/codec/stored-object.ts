@@ -1,6 +1,8 @@
 import type { JsonObject } from "../api/json.ts";
 import { apiVersionOf, type GroupVersionKind } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { fromStorage } from "../scheme/conversion/convert.ts";
+import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import type { Entry } from "../storage/store.ts";
 import { toBytes } from "./byte-text.ts";
 import { parseJson } from "./json.ts";
@@ -17,9 +19,31 @@ export function typePrefix(gvk: GroupVersionKind): Uint8Array {
   return prefix;
 }
 
-/** A stored body as a document without kind and apiVersion, as list items have it. */
+/** A stored body as a document without kind and apiVersion. */
 export function decodeBody(entry: Entry): JsonObject {
   return parseJson(entry.body, { strict: false }).value as JsonObject;
+}
+
+/** Whether the stored bytes of a kind are those of the served version too, but for kind and apiVersion. */
+export function servesStoredBytes({ storedAs }: ResourceInfo): boolean {
+  return storedAs?.conversion === undefined;
+}
+
+/** A stored body in the form in which it is stored, whichever version is served. */
+export function decodeStored(entry: Entry, info: ResourceInfo): KubeObject {
+  return decodeEntry(entry, storedInfo(info));
+}
+
+/** A stored body as an object of the served version. */
+export function decodeServed(entry: Entry, info: ResourceInfo): KubeObject {
+  return fromStorage(decodeStored(entry, info), info);
+}
+
+/** A stored body as the served version has it in lists: without kind and apiVersion. */
+export function decodeItem(entry: Entry, info: ResourceInfo): JsonObject {
+  if (servesStoredBytes(info)) return decodeBody(entry);
+  const { kind: _kind, apiVersion: _apiVersion, ...body } = decodeServed(entry, info) as unknown as JsonObject;
+  return body;
 }
 
 /** A stored body as an object of its kind. */

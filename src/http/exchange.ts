@@ -77,6 +77,8 @@ export interface Exchange {
   readonly warnings: string[];
   /** Extra response headers. */
   readonly responseHeaders: [string, string][];
+  /** Adds an annotation to the audit event of the request, where there is one. */
+  annotate?(key: string, value: string): void;
 }
 
 /** Answers at once where nothing has to be waited for: every promise between the socket and a handler costs microseconds. */

@@ -32,6 +32,8 @@ export interface Metrics extends RequestMetrics {
   readonly registry: Registry;
   /** `bytes` is the size of all `events` together. */
   watchEvents(resource: GroupVersionResource, events: number, bytes: number): void;
+  /** Notes that a deprecated version was asked for. */
+  deprecatedRequest(resource: GroupVersionResource, subresource: string, removedRelease: string): void;
   /** Number of stored objects, asked for whenever metrics are read. */
   trackStorageObjects(count: () => Iterable<readonly [groupResource: string, objects: number]>): void;
   /** `GET /metrics`. */
@@ -80,6 +82,12 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
       for (const [kind, running] of Object.entries(inFlightNow)) inFlight.set({ request_kind: kind }, running);
     },
   });
+  const deprecated = new Gauge({
+    name: "apiserver_requested_deprecated_apis",
+    help: "Deprecated versions that were asked for, by resource and the release that removes them.",
+    labelNames: ["group", "version", "resource", "subresource", "removed_release"],
+    registers,
+  });
   const watchEvents = new BoundCounter("apiserver_watch_events_total", "Events sent to watchers.");
   const watchSizes = new BoundHistogram(
     "apiserver_watch_events_sizes",
@@ -125,6 +133,9 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
       }
       series.events.value += events;
       for (let i = 0; i < events; i++) series.sizes.observe(bytes / events);
+    },
+    deprecatedRequest({ group, version, resource }, subresource, removedRelease) {
+      deprecated.set({ group, version, resource, subresource, removed_release: removedRelease }, 1);
     },
     trackStorageObjects(count) {
       const objects: Gauge = new Gauge({

@@ -2,7 +2,7 @@ import { type Admission, type AdmissionPlugin, admissionChain } from "../admissi
 import { namespaceLifecycle } from "../admission/namespace-lifecycle.ts";
 import type { Clock } from "../api/clock.ts";
 import type { CacherSet } from "../cacher/cacher-set.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
+import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import type { Scheme } from "../scheme/scheme.ts";
 import type { Store } from "../storage/store.ts";
 import type { RandomInt } from "./random-name.ts";
@@ -18,7 +18,7 @@ export interface RegistriesParts {
   readonly newId: () => string;
 }
 
-/** One Registry per resource that is stored, all behind the same admission chain. */
+/** One Registry per stored form, which all served versions of a kind share; all behind the same admission chain. */
 export class Registries {
   readonly #byResource = new Map<ResourceInfo, Registry>();
   readonly #namespaces: Registry;
@@ -28,17 +28,21 @@ export class Registries {
   constructor(parts: RegistriesParts) {
     const admission = admissionChain(this.#plugins());
     this.admission = admission;
-    for (const info of parts.scheme.resources) {
-      if (info.virtual) continue;
+    const versions = Map.groupBy(parts.scheme.resources, storedInfo);
+    for (const info of parts.scheme.stored) {
       const cacher = parts.cachers.cacher(info.keyPrefix);
-      this.#byResource.set(info, new Registry({ ...parts, info, strategy: strategyOf(info), cacher, admission }));
+      const served = versions.get(info) ?? [];
+      this.#byResource.set(
+        info,
+        new Registry({ ...parts, info, versions: served, strategy: strategyOf(info), cacher, admission }),
+      );
     }
     this.#namespaces = this.of(parts.scheme.find("", "v1", "namespaces"));
   }
 
   /** Asking for a resource that is not served is our mistake: the caller has found `info` in the scheme. */
   of(info: ResourceInfo | undefined): Registry {
-    const registry = info === undefined ? undefined : this.#byResource.get(info);
+    const registry = info === undefined ? undefined : this.#byResource.get(storedInfo(info));
     if (registry === undefined) throw new Error(`no registry for ${info?.resource ?? "a resource that is not served"}`);
     return registry;
   }

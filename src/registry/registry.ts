@@ -11,6 +11,7 @@ import { decodeEntry } from "../codec/stored-object.ts";
 import { FieldSet } from "../patch/managed-fields/field-set.ts";
 import { fieldElement } from "../patch/managed-fields/path-element.ts";
 import { updateManagedFields } from "../patch/managed-fields/update-manager.ts";
+import { fromStorage } from "../scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { decodeTyped } from "../schema/decode.ts";
 import { applyDefaults } from "../schema/defaults.ts";
@@ -31,6 +32,8 @@ export interface WriteContext {
   /** Owner of the changed fields in managedFields. */
   readonly manager: string;
   readonly dryRun: boolean;
+  /** The version that the writer uses, when it is not the stored one. */
+  readonly version?: ResourceInfo | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate?(key: string, value: string): void;
@@ -56,7 +59,10 @@ export interface DeleteResult {
 }
 
 export interface RegistryParts {
+  /** The stored form: objects come and go in it, whatever version a client uses. */
   readonly info: ResourceInfo;
+  /** All served versions that share this form; default: `info` alone. */
+  readonly versions?: readonly ResourceInfo[];
   readonly strategy: Strategy;
   readonly store: Store;
   readonly cacher: Cacher;
@@ -203,7 +209,7 @@ export class Registry {
     const canonical = this.#canonical(object);
     this.#refuseInvalid(canonical, [
       ...validateObjectMeta(canonical.metadata, this.#metaRules()),
-      ...withSchemaErrors(strategy.validate(canonical), info, canonical),
+      ...withSchemaErrors(strategy.validate(canonical, undefined, context.version ?? info), info, canonical),
     ]);
     await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
     return { canonical, result: await this.#insert(canonical, attributes.namespace, context) };
@@ -253,7 +259,10 @@ export class Registry {
       ...validateObjectMeta(canonical.metadata, this.#metaRules()),
       ...validateObjectMetaUpdate(canonical.metadata, old.metadata),
       ...withSchemaErrors(
-        [...strategy.validate(canonical, old), ...strategy.validateUpdate(canonical, old)],
+        [
+          ...strategy.validate(canonical, old, context.version ?? info),
+          ...strategy.validateUpdate(canonical, old, context.version ?? info),
+        ],
         info,
         canonical,
       ),
@@ -447,13 +456,19 @@ export class Registry {
     context: WriteContext,
     resetFields: readonly string[],
   ): void {
-    const { info, clock } = this.#parts;
+    const { info, clock, versions } = this.#parts;
+    const version = context.version ?? info;
     const entries = updateManagedFields({
-      old,
-      new: object,
-      schema: info.schema,
+      old: old && fromStorage(old, version),
+      new: fromStorage(object, version),
+      schema: version.schema,
       manager: context.manager,
-      apiVersion: apiVersionOf(info),
+      apiVersion: apiVersionOf(version),
+      inVersion(apiVersion) {
+        const other = versions?.find((served) => apiVersionOf(served) === apiVersion);
+        if (other === undefined) return undefined;
+        return { old: old && fromStorage(old, other), new: fromStorage(object, other), schema: other.schema };
+      },
       subresource,
       now: formatTime(clock.nowMs()),
       resetFields: resetSetOf(resetFields),

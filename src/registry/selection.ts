@@ -52,7 +52,7 @@ function matches(
 function fieldOf(entry: Entry, info: ResourceInfo, label: string): string {
   if (label === "metadata.name") return nameOf(entry.key);
   if (label === "metadata.namespace") return info.namespaced ? namespaceOf(entry.key, info) : "";
-  return entry.index.fields?.[label] ?? "";
+  return entry.index.fields?.[info.storedAs?.fieldLabels.get(label) ?? label] ?? "";
 }
 
 function nameOf(key: Key): string {

@@ -1,4 +1,5 @@
 import type { FieldError } from "../api/field-error.ts";
+import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 
 /** What a delete asks for, decoded and validated. */
@@ -30,9 +31,13 @@ export interface Strategy {
   validateName(name: string): readonly string[];
   prepareForCreate(object: KubeObject): void;
   prepareForUpdate(object: KubeObject, old: KubeObject): void;
-  /** @param old what is replaced; rules that came later than objects spare what was there before */
-  validate(object: KubeObject, old?: KubeObject): readonly FieldError[];
-  validateUpdate(object: KubeObject, old: KubeObject): readonly FieldError[];
+  /**
+   * Objects are in their stored form.
+   * @param old what is replaced; rules that came later than objects spare what was there before
+   * @param version of the request, for the few rules that depend on it
+   */
+  validate(object: KubeObject, old?: KubeObject, version?: GroupVersion): readonly FieldError[];
+  validateUpdate(object: KubeObject, old: KubeObject, version?: GroupVersion): readonly FieldError[];
   /** Seconds between the first delete and the removal; 0 removes at once. */
   gracePeriodSeconds(object: KubeObject, options: DeleteOptions): number;
   /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */

@@ -1,14 +1,19 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../api/gvk.ts";
+import type { JsonValue } from "../api/json.ts";
 import { type TypeEntries, TypeSchemas } from "../schema/compile.ts";
+import { decodeTyped } from "../schema/decode.ts";
+import { DecodeTypeError } from "../schema/decode-error.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { builtInDefaultRules } from "./defaults/rules.ts";
 import fieldSelectorsJson from "./generated/fieldselectors.json";
 import resourcesJson from "./generated/resources.json";
 import tablesJson from "./generated/tables.json";
 import typesJson from "./generated/types.json";
-import type { ResourceInfo, SubresourceInfo } from "./resource.ts";
+import { conversionOf } from "./conversion/conversions.ts";
+import { deprecationOf } from "./deprecation.ts";
+import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "./resource.ts";
 import { isServed, type RuntimeConfig, unknownGroups } from "./runtime-config.ts";
-import { selectableFields } from "./selectable-fields.ts";
+import { selectableFields, storedFieldLabels } from "./selectable-fields.ts";
 import { type ColumnEntry, tableColumns } from "./table-columns.ts";
 
 interface ResourceEntry {
@@ -26,6 +31,11 @@ interface ResourceEntry {
   /** Absent for a virtual kind. */
   readonly prefix?: string;
   readonly virtual?: 1;
+  /** apiVersion that is stored, where it is not this one. */
+  readonly storage?: string;
+  readonly deprecated?: string;
+  readonly removed?: string;
+  readonly replacement?: string;
   readonly subresources: readonly SubresourceEntry[];
 }
 interface SubresourceEntry {
@@ -58,6 +68,8 @@ const fieldSelectorEntries = fieldSelectorsJson as unknown as Readonly<Record<st
 export class Scheme {
   /** Ordered by group in discovery order, then version by preference, then name. */
   readonly resources: readonly ResourceInfo[];
+  /** The stored form of every served kind, each once, however many versions share it. */
+  readonly stored: readonly ResourceInfo[];
   readonly #types: TypeSchemas;
   readonly #groups: readonly GroupInfo[];
   readonly #byResource = new Map<string, ResourceInfo>();
@@ -74,16 +86,18 @@ export class Scheme {
     const unknown = unknownGroups(runtimeConfig, new Set(groups.map(({ group }) => group)));
     if (unknown.length > 0) throw new Error(`unknown api groups ${unknown.join(",")}`);
 
-    const resources = generatedResources().filter(([{ entry }, at]) =>
-      isServed({ ...at, stability: entry.stability, defaultOn: entry.defaultOn }, runtimeConfig),
-    );
-    this.resources = resources
-      .map(([{ entry }, at]) => resourceInfo(entry, at, this.#types))
+    const infos = new ResourceInfos(this.#types);
+    this.resources = generatedResources()
+      .filter(([, entry, at]) =>
+        isServed({ ...at, stability: entry.stability, defaultOn: entry.defaultOn }, runtimeConfig),
+      )
+      .map(([key]) => infos.of(key))
       .sort(discoveryOrder(groups));
     for (const info of this.resources) {
       this.#byResource.set(`${apiVersionOf(info)}/${info.resource}`, info);
       this.#byKind.set(`${apiVersionOf(info)}/${info.kind}`, info);
     }
+    this.stored = [...new Set(this.resources.filter((info) => !info.virtual).map(storedInfo))];
     this.#groups = groups.flatMap(({ group, versions }) => this.#servedGroup(group, versions));
   }
 
@@ -128,10 +142,10 @@ function generatedGroups(): { group: string; versions: readonly string[] }[] {
     .map(([key, versions]) => ({ group: key.slice(groupKeyPrefix.length), versions: versions as readonly string[] }));
 }
 
-function generatedResources(): [{ entry: ResourceEntry }, ResourceAt][] {
+function generatedResources(): [key: string, entry: ResourceEntry, at: ResourceAt][] {
   return Object.entries(resourceEntries)
     .filter(([key]) => !key.startsWith(groupKeyPrefix))
-    .map(([key, entry]) => [{ entry: entry as ResourceEntry }, resourceAt(key)]);
+    .map(([key, entry]) => [key, entry as ResourceEntry, resourceAt(key)]);
 }
 
 /** `v1/pods` or `apps/v1/deployments`. */
@@ -147,27 +161,70 @@ function groupVersionOf(apiVersion: string): GroupVersion {
   return parsed;
 }
 
-function resourceInfo(entry: ResourceEntry, at: ResourceAt, types: TypeSchemas): ResourceInfo {
-  const groupResource = `${at.group}/${at.resource}`;
-  return {
-    group: at.group,
-    version: at.version,
-    kind: entry.kind,
-    resource: at.resource,
-    singular: entry.singular,
-    listKind: entry.listKind,
-    namespaced: entry.namespaced,
-    verbs: entry.verbs,
-    shortNames: entry.shortNames,
-    categories: entry.categories,
-    storageVersionHash: entry.hash ?? "",
-    virtual: entry.virtual === 1,
-    keyPrefix: `${entry.prefix ?? ""}/`,
-    schema: types.struct(entry.type),
-    columns: tableColumns(entry.kind, tableEntries[groupResource]),
-    selectableFields: selectableFields(groupResource, fieldSelectorEntries[groupResource] ?? []),
-    subresources: new Map(entry.subresources.map((sub) => [sub.name, subresourceInfo(sub, types)])),
-  };
+/** One ResourceInfo per entry of the generated data, made when first asked for. */
+class ResourceInfos {
+  readonly #types: TypeSchemas;
+  readonly #known = new Map<string, ResourceInfo>();
+
+  constructor(types: TypeSchemas) {
+    this.#types = types;
+  }
+
+  /** @param key `v1/pods` or `apps/v1/deployments` */
+  of(key: string): ResourceInfo {
+    let info = this.#known.get(key);
+    if (info === undefined) {
+      info = this.#make(resourceEntries[key] as ResourceEntry, resourceAt(key));
+      this.#known.set(key, info);
+    }
+    return info;
+  }
+
+  #make(entry: ResourceEntry, at: ResourceAt): ResourceInfo {
+    const groupResource = `${at.group}/${at.resource}`;
+    const deprecation = deprecationOf(entry, at);
+    return {
+      group: at.group,
+      version: at.version,
+      kind: entry.kind,
+      resource: at.resource,
+      singular: entry.singular,
+      listKind: entry.listKind,
+      namespaced: entry.namespaced,
+      verbs: entry.verbs,
+      shortNames: entry.shortNames,
+      categories: entry.categories,
+      storageVersionHash: entry.hash ?? "",
+      virtual: entry.virtual === 1,
+      keyPrefix: `${entry.prefix ?? ""}/`,
+      schema: this.#types.struct(entry.type),
+      columns: tableColumns(entry.kind, tableEntries[groupResource]),
+      selectableFields: selectableFields(groupResource, fieldSelectorEntries[groupResource] ?? []),
+      subresources: new Map(entry.subresources.map((sub) => [sub.name, subresourceInfo(sub, this.#types)])),
+      ...(entry.storage === undefined ? {} : { storedAs: this.#storedAs(entry.storage, entry.type, at) }),
+      ...(deprecation === undefined ? {} : { deprecation }),
+    };
+  }
+
+  #storedAs(apiVersion: string, typeName: string, { group, resource }: ResourceAt): StoredAs {
+    const conversion = conversionOf(typeName, (name, value) => fitsType(this.#types, name, value));
+    return {
+      info: this.of(`${apiVersion}/${resource}`),
+      ...(conversion === undefined ? {} : { conversion }),
+      fieldLabels: storedFieldLabels(`${group}/${resource}`),
+    };
+  }
+}
+
+/** Whether the value can be read as a type of the generated data. */
+function fitsType(types: TypeSchemas, name: string, value: JsonValue): boolean {
+  try {
+    decodeTyped(types.struct(name), value, { kind: name });
+    return true;
+  } catch (error) {
+    if (error instanceof DecodeTypeError) return false;
+    throw error;
+  }
 }
 
 function subresourceInfo(entry: SubresourceEntry, types: TypeSchemas): SubresourceInfo {

@@ -34,6 +34,21 @@ export function selectableFields(groupResource: string, labels: readonly string[
   return readers;
 }
 
+const storedLabels: Readonly<Record<string, ReadonlyMap<string, string>>> = {
+  "events.k8s.io/events": new Map([
+    ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
+      (field) => [`regarding.${field}`, `involvedObject.${field}`] as const,
+    ),
+    ["reportingController", "reportingComponent"],
+  ]),
+};
+const sameLabels: ReadonlyMap<string, string> = new Map();
+
+/** Label → label of the same field in the stored version, where the two versions name it differently. */
+export function storedFieldLabels(groupResource: string): ReadonlyMap<string, string> {
+  return storedLabels[groupResource] ?? sameLabels;
+}
+
 /** Reads the scalar at a dotted path as text. */
 export function readerOf(path: string): FieldReader {
   const segments = path.split(".");

@@ -1,14 +1,15 @@
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { metaGroup } from "../../api/vendor.ts";
-import type { ResourceInfo } from "../../scheme/resource.ts";
+import { fromStorage } from "../../scheme/conversion/convert.ts";
+import { type ResourceInfo, storedInfo } from "../../scheme/resource.ts";
 import { partialMetadata } from "../partial-metadata.ts";
 import type { Transform } from "../representation.ts";
 import { cellsOf, rowConditionsOf } from "./cells.ts";
 
 export type TableTransform = Extract<Transform, { kind: "table" }>;
 
-/** A Table of the given objects. Its metadata is that of the only object unless `listMeta` is given. */
+/** A Table of the given objects, which are in their stored form: rows do not depend on the version. Its metadata is that of the only object unless `listMeta` is given. */
 export function tableOf(
   objects: readonly KubeObject[],
   info: ResourceInfo,
@@ -29,7 +30,7 @@ export function tableType({ version }: TableTransform): { kind: string; apiVersi
 }
 
 export function columnDefinitions(info: ResourceInfo): JsonValue[] {
-  return info.columns.map(({ name, type, format, description, priority }) => ({
+  return storedInfo(info).columns.map(({ name, type, format, description, priority }) => ({
     name,
     type,
     format,
@@ -40,22 +41,23 @@ export function columnDefinitions(info: ResourceInfo): JsonValue[] {
 
 /** One row: a cell per column of the resource, and as much of the object as the client asked for. */
 export function tableRow(object: KubeObject, info: ResourceInfo, transform: TableTransform, nowMs: number): JsonObject {
-  const cells = cellsOf(object, info, nowMs);
-  const conditions = rowConditionsOf(object, info);
+  const stored = storedInfo(info);
+  const cells = cellsOf(object, stored, nowMs);
+  const conditions = rowConditionsOf(object, stored);
   return {
-    cells: info.columns.map((column) => cells[column.name] ?? null),
+    cells: stored.columns.map((column) => cells[column.name] ?? null),
     ...(conditions.length === 0 ? {} : { conditions }),
-    ...rowObject(object, transform),
+    ...rowObject(object, info, transform),
   };
 }
 
-function rowObject(object: KubeObject, { includeObject, version }: TableTransform): JsonObject {
+function rowObject(object: KubeObject, info: ResourceInfo, { includeObject, version }: TableTransform): JsonObject {
   switch (includeObject) {
     case "None":
       return { object: null };
     case "Metadata":
       return { object: partialMetadata(object, version) };
     case "Object":
-      return { object: object as JsonObject };
+      return { object: fromStorage(object, info) as JsonObject };
   }
 }

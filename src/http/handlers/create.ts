@@ -1,6 +1,7 @@
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace } from "./object-identity.ts";
+import { toStoredVersion } from "./stored-version.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
@@ -12,6 +13,6 @@ export const create: VerbHandler = async (call) => {
   const object = await readObjectBody(call, { gvk: info, schema: info.schema }, options.fieldValidation);
   alignNamespace(call, object);
   const context = writeContext(call, options.dryRun, options.fieldManager);
-  const result = await registry.create(object, request.namespace, context);
+  const result = await registry.create(toStoredVersion(object, info), request.namespace, context);
   return objectReply(call, 201, result, representation);
 };

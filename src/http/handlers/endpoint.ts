@@ -10,6 +10,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import type { ResourceInfo } from "../../scheme/resource.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
 import type { Store } from "../../storage/store.ts";
+import type { DeprecationMetrics } from "./deprecated-version.ts";
 import { type Exchange, header, type HttpResponse } from "../exchange.ts";
 import type { ResourceRequest } from "../request-info.ts";
 
@@ -23,6 +24,7 @@ export interface HandlerParts {
   /** A watch without timeoutSeconds ends after a random time from this to twice this. */
   readonly minRequestTimeoutMs: number;
   readonly randomInt: (below: number) => number;
+  readonly metrics?: DeprecationMetrics;
   registry(info: ResourceInfo): Registry;
   /** The rules of a write through a subresource; undefined when it is not served. */
   subresource(info: ResourceInfo, name: string): Strategy | undefined;

@@ -8,6 +8,7 @@ import { create } from "./create.ts";
 import { remove } from "./delete.ts";
 import { deleteCollection } from "./delete-collection.ts";
 import type { HandlerParts, ResourceRequestCall, VerbHandler } from "./endpoint.ts";
+import { noteDeprecation } from "./deprecated-version.ts";
 import { get } from "./get.ts";
 import { list } from "./list.ts";
 import { patch } from "./patch.ts";
@@ -36,6 +37,7 @@ export function resourceHandler(parts: HandlerParts): Handler {
     const { info: request } = exchange;
     if (request.kind === "nonResource") throw status.pathNotFound();
     const call = { exchange, request, info: findResource(request, parts), parts };
+    noteDeprecation(call);
     return request.subresource === "" ? toResource(call) : toSubresource(call);
   };
 }

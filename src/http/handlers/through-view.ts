@@ -1,17 +1,21 @@
 import type { AdmissionAttributes } from "../../admission/admission.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Transform, UpdateOptions } from "../../registry/registry.ts";
+import { fromStorage } from "../../scheme/conversion/convert.ts";
 import type { ResourceCall } from "./endpoint.ts";
+import { toStoredVersion } from "./stored-version.ts";
 
 /**
  * The change of a document as a change of the object that it shows. Admission judges the document, because that is
- * what the client wrote. Without a view the document is the object.
+ * what the client wrote. Without a view the document is the object in the version of the request.
  */
 export function throughView(
-  { view, parts }: ResourceCall,
+  { view, info, parts }: ResourceCall,
   change: (shown: KubeObject) => KubeObject,
 ): { readonly transform: Transform; readonly options: Pick<UpdateOptions, "admission"> } {
-  if (view === undefined) return { transform: change, options: {} };
+  if (view === undefined) {
+    return { transform: (object) => toStoredVersion(change(fromStorage(object, info)), info), options: {} };
+  }
   let document: KubeObject | undefined;
   const shown = (attributes: AdmissionAttributes): AdmissionAttributes => ({
     ...attributes,

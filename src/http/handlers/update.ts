@@ -3,6 +3,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { toStoredVersion } from "./stored-version.ts";
 import { throughView } from "./through-view.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions } from "./write-options.ts";
@@ -18,7 +19,7 @@ export const update: VerbHandler = async (call) => {
   alignNamespace(call, object);
   const context = writeContext(call, options.dryRun, options.fieldManager);
   if (strategy.allowCreateOnUpdate && registry.current(request.namespace, request.name) === undefined) {
-    const created = await registry.create(object, request.namespace, context);
+    const created = await registry.create(toStoredVersion(object, info), request.namespace, context);
     return objectReply(call, 201, created, representation);
   }
   const copy = () => cloneJson(object as unknown as JsonObject) as unknown as KubeObject;

@@ -15,7 +15,9 @@ export function writeContext(call: ResourceRequestCall, dryRun: boolean, fieldMa
     user: exchange.user,
     manager: managerName(fieldManager, header(exchange.request, "user-agent")),
     dryRun,
+    version: call.info,
     warn: (text) => exchange.warnings.push(text),
+    annotate: (key, value) => exchange.annotate?.(key, value),
   };
 }
 

@@ -25,8 +25,17 @@ export interface UpdateWrite {
   readonly subresource: string;
   /** RFC 3339, whole seconds. */
   readonly now: string;
+  /** Both objects as another version has them; undefined when that is not served. Default: there is one version. */
+  inVersion?(apiVersion: string): VersionedObjects | undefined;
   /** Paths that a write through this endpoint cannot change. */
   readonly resetFields?: FieldSet;
+}
+
+/** What is written, in one version. */
+export interface VersionedObjects {
+  readonly old: KubeObject | undefined;
+  readonly new: KubeObject;
+  readonly schema: StructSchema;
 }
 
 /** What nobody owns, wherever it is written. */
@@ -56,17 +65,28 @@ const ignoredWithReset = new WeakMap<FieldSet, FieldSet>();
  */
 export function updateManagedFields(write: UpdateWrite): ManagedFieldsEntry[] | undefined {
   const known = knownEntries(write);
-  const old = (write.old ?? nobody) as unknown as JsonObject;
-  const comparison = compareObjects(
-    old,
-    write.new as unknown as JsonObject,
-    write.schema,
-    ignoredOf(write.resetFields),
-  );
-  const taken = comparison.added.union(comparison.changed).difference(metadataItself);
-  if (taken.isEmpty && comparison.removed.isEmpty) return known.length === 0 ? undefined : encodeManagedFields(known);
-  const after = capManagers(changeHands(known, { write, taken, removed: comparison.removed }));
+  const { taken, removed } = changesOf(write, write.resetFields);
+  if (taken.isEmpty && removed.isEmpty) return known.length === 0 ? undefined : encodeManagedFields(known);
+  const after = capManagers(changeHands(known, { write, taken, removed }));
   return after.length === 0 ? undefined : encodeManagedFields(after);
+}
+
+interface FieldChanges {
+  readonly taken: FieldSet;
+  readonly removed: FieldSet;
+}
+
+function changesOf({ old, new: object, schema }: VersionedObjects, resetFields: FieldSet | undefined): FieldChanges {
+  const comparison = compareObjects(
+    (old ?? nobody) as unknown as JsonObject,
+    object as unknown as JsonObject,
+    schema,
+    ignoredOf(resetFields),
+  );
+  return {
+    taken: comparison.added.union(comparison.changed).difference(metadataItself),
+    removed: comparison.removed,
+  };
 }
 
 function ignoredOf(resetFields: FieldSet | undefined): FieldSet {
@@ -98,32 +118,49 @@ function isReset(sent: readonly JsonValue[]): boolean {
   return sent.length === 1 && isJsonObject(only) && Object.keys(only).length === 0;
 }
 
-interface Change {
+interface Change extends FieldChanges {
   readonly write: UpdateWrite;
-  readonly taken: FieldSet;
-  readonly removed: FieldSet;
 }
 
-function changeHands(entries: readonly ManagerEntry[], { write, taken, removed }: Change): ManagerEntry[] {
+/** Paths mean something in their version only: entries of another one are compared in that version. */
+function changeHands(entries: readonly ManagerEntry[], change: Change): ManagerEntry[] {
+  const { write, taken, removed } = change;
   const { manager, apiVersion, subresource, now } = write;
   const writer = new ManagerEntry({ manager, operation: "Update", apiVersion, subresource }, now, taken);
   const after: ManagerEntry[] = [];
   let known = false;
+  const byVersion = new Map<string, FieldChanges>([[apiVersion, { taken, removed }]]);
   for (const entry of entries) {
-    const isWriter = isSameManager(entry, writer);
-    known ||= isWriter;
-    const touched = isWriter ? !entry.covers(taken) : entry.meets(taken);
-    if (!touched && !entry.meets(removed)) {
-      after.push(entry);
-      continue;
+    if (isSameManager(entry, writer)) {
+      known = true;
+      if (entry.covers(taken) && !entry.meets(removed)) after.push(entry);
+      else after.push(...unlessEmpty(entry.set.difference(removed).union(taken), entry, now));
+    } else {
+      after.push(...left(entry, changesIn(entry.apiVersion, change, byVersion)));
     }
-    const left = isWriter
-      ? entry.set.difference(removed).union(taken)
-      : entry.set.difference(taken).difference(removed);
-    if (!left.isEmpty) after.push(entry.with(left, isWriter ? now : entry.time));
   }
   if (!known && !taken.isEmpty) after.push(writer);
   return after;
+}
+
+/** What an entry keeps when another writer makes the changes. */
+function left(entry: ManagerEntry, { taken, removed }: FieldChanges): ManagerEntry[] {
+  if (!entry.meets(taken) && !entry.meets(removed)) return [entry];
+  return unlessEmpty(entry.set.difference(taken).difference(removed), entry, entry.time);
+}
+
+function unlessEmpty(set: FieldSet, entry: ManagerEntry, time: string): ManagerEntry[] {
+  return set.isEmpty ? [] : [entry.with(set, time)];
+}
+
+function changesIn(apiVersion: string, { write, ...own }: Change, known: Map<string, FieldChanges>): FieldChanges {
+  let changes = known.get(apiVersion);
+  if (changes === undefined) {
+    const objects = write.inVersion?.(apiVersion);
+    changes = objects === undefined ? own : changesOf(objects, write.resetFields);
+    known.set(apiVersion, changes);
+  }
+  return changes;
 }
 
 /** `resetFields` for top-level fields: `status` for writes of the object, `spec` for those of its status. Hold on to it. */

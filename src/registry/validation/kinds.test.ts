@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type FieldError, fieldErrorText } from "../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../api/json.ts";
+import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { validateConfigMap, validateConfigMapUpdate } from "./config-map.ts";
 import { validateEvent, validateEventUpdate } from "./event.ts";
@@ -105,7 +105,7 @@ describe("one object is refused", () => {
       "an Event with a time but no reporter",
       validateEvent,
       { involvedObject: { namespace: "n" }, eventTime: "t" },
-      "reportingController: Required value",
+      "reportingComponent: Required value",
     ],
     [
       "a Node with a taint twice",
@@ -181,13 +181,12 @@ describe("an update is refused", () => {
   });
 
   test("of anything but the series of a modern event", () => {
-    const event = (fields: JsonObject) => ({
-      ...object(fields as Record<string, JsonValue>),
-      apiVersion: "events.k8s.io/v1",
-    });
-    expect(validateEventUpdate(event({ series: { count: 2 } }), event({}))).toEqual([]);
-    expect(texts(validateEventUpdate(event({ note: "b" }), event({ note: "a" })))).toEqual([
-      'note: Invalid value: "b": field is immutable',
+    const modern = { group: "events.k8s.io", version: "v1" };
+    expect(validateEventUpdate(object({ series: { count: 2 } }), object({}), modern)).toEqual([]);
+    const [changed, old] = [object({ message: "b" }), object({ message: "a" })];
+    expect(validateEventUpdate(changed, old)).toEqual([]);
+    expect(texts(validateEventUpdate(changed, old, modern))).toEqual([
+      'message: Invalid value: "b": field is immutable',
     ]);
   });
 });

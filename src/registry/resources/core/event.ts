@@ -1,5 +1,10 @@
 import { defaultStrategy } from "../../default-strategy.ts";
 import type { Strategy } from "../../strategy.ts";
-import { validateEvent } from "../../validation/event.ts";
+import { validateEvent, validateEventUpdate } from "../../validation/event.ts";
 
-export const eventStrategy: Strategy = { ...defaultStrategy, allowCreateOnUpdate: true, validate: validateEvent };
+export const eventStrategy: Strategy = {
+  ...defaultStrategy,
+  allowCreateOnUpdate: true,
+  validate: validateEvent,
+  validateUpdate: validateEventUpdate,
+};

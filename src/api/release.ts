@@ -1,0 +1,2 @@
+/** The release of Kubernetes whose API is served. */
+export const apiRelease = "1.36";

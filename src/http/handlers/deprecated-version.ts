@@ -1,0 +1,21 @@
+import type { ResourceInfo } from "../../scheme/resource.ts";
+import { deprecationWarning } from "../../scheme/deprecation.ts";
+import type { ResourceRequestCall } from "./endpoint.ts";
+
+const deprecatedAnnotation = "k8s.io/deprecated";
+const removedReleaseAnnotation = "k8s.io/removed-release";
+
+/** Counts requests of deprecated versions. */
+export interface DeprecationMetrics {
+  deprecatedRequest(info: ResourceInfo, subresource: string, removedRelease: string): void;
+}
+
+/** Tells the client, the audit log and the metrics that the version of a request is deprecated, when it is. */
+export function noteDeprecation({ exchange, request, info, parts }: ResourceRequestCall): void {
+  const { deprecation } = info;
+  if (deprecation === undefined) return;
+  exchange.warnings.push(deprecationWarning(info, deprecation));
+  exchange.annotate?.(deprecatedAnnotation, "true");
+  if (deprecation.removedIn !== "") exchange.annotate?.(removedReleaseAnnotation, deprecation.removedIn);
+  parts.metrics?.deprecatedRequest(info, request.subresource, deprecation.removedIn);
+}

@@ -1,0 +1,12 @@
+import type { JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { toStorage } from "../../scheme/conversion/convert.ts";
+import type { ResourceInfo } from "../../scheme/resource.ts";
+import { applyDefaults } from "../../schema/defaults.ts";
+
+/** What a client wrote in the version of its request, as it is stored. That version's own defaults come first. */
+export function toStoredVersion(object: KubeObject, info: ResourceInfo): KubeObject {
+  if (info.storedAs === undefined) return object;
+  applyDefaults(info.schema, object as unknown as JsonObject);
+  return toStorage(object, info);
+}

@@ -1,0 +1,19 @@
+import type { Conversion } from "../resource.ts";
+import { inverted, renameFields } from "./rename-fields.ts";
+
+/** What events.k8s.io/v1 calls otherwise than core/v1, which is the stored form of both. */
+const storedNames: ReadonlyMap<string, string> = new Map([
+  ["regarding", "involvedObject"],
+  ["note", "message"],
+  ["reportingController", "reportingComponent"],
+  ["deprecatedSource", "source"],
+  ["deprecatedFirstTimestamp", "firstTimestamp"],
+  ["deprecatedLastTimestamp", "lastTimestamp"],
+  ["deprecatedCount", "count"],
+]);
+const servedNames = inverted(storedNames);
+
+export const eventConversion: Conversion = {
+  toStorage: (event) => renameFields(event, storedNames),
+  fromStorage: (event) => renameFields(event, servedNames),
+};
