@@ -53,7 +53,7 @@ function ruleAllows(rule: Rule, attributes: Attributes): boolean {
   if (!rule.verbs.includes("*") && !rule.verbs.includes(attributes.verb)) return false;
   if (attributes.kind === "nonResource") {
     return (rule.nonResourceURLs ?? []).some(
-      (url) => url === attributes.path || (/\*$/.test(url) && attributes.path.startsWith(url.replace(/\*+$/, ""))),
+      (url) => url === attributes.path || (url.endsWith("*") && attributes.path.startsWith(url.replace(/\*+$/, ""))),
     );
   }
   const { group, resource, subresource, name } = attributes;

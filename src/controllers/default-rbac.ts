@@ -1,0 +1,69 @@
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import { defaultObjects, type IsGateOn } from "../authorization/rbac/bootstrap/default-objects.ts";
+import { reconcile } from "../authorization/rbac/bootstrap/reconcile.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { DeleteOptions } from "../registry/strategy.ts";
+
+/** Another replica may be doing the same; after so many collisions something else is wrong. */
+const triesMax = 5;
+
+const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+const deleteOptions: DeleteOptions = {
+  gracePeriodSeconds: 0,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  preconditions: { uid: undefined, resourceVersion: undefined },
+  dryRun: false,
+};
+
+/** The registries of the four kinds. */
+export interface RbacRegistries {
+  readonly roles: Registry;
+  readonly clusterRoles: Registry;
+  readonly roleBindings: Registry;
+  readonly clusterRoleBindings: Registry;
+}
+
+/**
+ * Makes the default roles and bindings, and adds to those that exist what is missing in them. All at once, so that the
+ * store writes them together. Resolves when everything is there.
+ */
+export async function ensureDefaultRbac(registries: RbacRegistries, isOn: IsGateOn): Promise<void> {
+  const byKind: Readonly<Record<string, Registry>> = {
+    Role: registries.roles,
+    ClusterRole: registries.clusterRoles,
+    RoleBinding: registries.roleBindings,
+    ClusterRoleBinding: registries.clusterRoleBindings,
+  };
+  await Promise.all(defaultObjects(isOn).map((expected) => ensure(byKind[expected.kind] as Registry, expected)));
+}
+
+async function ensure(registry: Registry, expected: KubeObject): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ensureOnce(registry, expected);
+    } catch (error) {
+      const collided = error instanceof StatusError && (error.code === 409 || error.code === 404);
+      if (!collided || tries === triesMax) throw error;
+    }
+  }
+}
+
+async function ensureOnce(registry: Registry, expected: KubeObject): Promise<void> {
+  const { name = "", namespace = "" } = expected.metadata;
+  const existing = registry.current(namespace, name);
+  if (existing === undefined) {
+    await registry.create(structuredClone(expected), namespace, context);
+    return;
+  }
+  const next = reconcile(existing, expected);
+  if (next.kind === "unchanged") return;
+  if (next.kind === "update") {
+    await registry.update(namespace, name, () => next.object, context);
+    return;
+  }
+  await registry.delete(namespace, name, deleteOptions, context);
+  await registry.create(structuredClone(expected), namespace, context);
+}
