@@ -103,7 +103,17 @@ async function startOn(
   const identity = await ServerIdentity.open(config);
   const lifecycle = new Lifecycle();
   const app = buildApp(
-    appOptions({ config, scheme, store, registries, actions: builtInActions(), metrics, lifecycle, log, identity }),
+    appOptions({
+      config,
+      scheme,
+      store,
+      registries,
+      actions: builtInActions({ scheme, registries, clock }),
+      metrics,
+      lifecycle,
+      log,
+      identity,
+    }),
   );
   const listener = await listenOn(config, identity, app, onError);
   disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));

@@ -1,16 +1,15 @@
-import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
 import { decodeMessage, ProtobufDecodeError } from "../../codec/protobuf.ts";
 import type { StructSchema } from "../../schema/schema.ts";
+import { deleteOptionsOf } from "../../registry/delete-options.ts";
 import type { DeleteOptions } from "../../registry/strategy.ts";
 import { decodeTyped } from "../../schema/decode.ts";
 import { DecodeTypeError } from "../../schema/decode-error.ts";
 import { header } from "../exchange.ts";
 import { type Query, queryFlag, queryValue } from "../request-info.ts";
 import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
-import { dryRunErrors } from "./write-options.ts";
 
 /**
  * The options of a delete: from the body when there is one, and then from nowhere else; else from the query.
@@ -19,16 +18,7 @@ import { dryRunErrors } from "./write-options.ts";
 export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptions> {
   const bytes = await call.exchange.request.body();
   const values = bytes.length === 0 ? fromQuery(call.request.query) : fromBody(call, bytes);
-  const errors = optionErrors(values);
-  if (errors.length > 0) throw status.invalidOptions("DeleteOptions", errors);
-  const preconditions = (values["preconditions"] ?? {}) as { uid?: string; resourceVersion?: string };
-  return {
-    gracePeriodSeconds: values["gracePeriodSeconds"] as number | undefined,
-    propagationPolicy: values["propagationPolicy"] as DeleteOptions["propagationPolicy"],
-    orphanDependents: values["orphanDependents"] as boolean | undefined,
-    preconditions: { uid: preconditions.uid, resourceVersion: preconditions.resourceVersion },
-    dryRun: ((values["dryRun"] ?? []) as string[]).includes("All"),
-  };
+  return deleteOptionsOf(values);
 }
 
 function fromBody(call: ResourceCall, bytes: Uint8Array): JsonObject {
@@ -77,18 +67,3 @@ function fromQuery(query: Query): JsonObject {
   if (query.has("dryRun")) values["dryRun"] = [...(query.get("dryRun") ?? [])];
   return values;
 }
-
-function optionErrors(values: JsonObject): FieldError[] {
-  const errors = dryRunErrors((values["dryRun"] ?? []) as string[]);
-  const policy = values["propagationPolicy"];
-  if (policy !== undefined && values["orphanDependents"] !== undefined) {
-    const text = "orphanDependents and deletionPropagation cannot be both set";
-    errors.push(fieldError.invalid("propagationPolicy", policy, text));
-  }
-  if (policy !== undefined && !policies.includes(policy as string)) {
-    errors.push(fieldError.notSupported("propagationPolicy", policy, [...policies, "nil"]));
-  }
-  return errors;
-}
-
-const policies = ["Foreground", "Background", "Orphan"];

@@ -57,7 +57,7 @@ function answerReply(
   nowMs: number,
 ): HttpResponse {
   const bytes = isStatus(answer)
-    ? encodeStatus(answer, representation)
+    ? encodeStatus(answer.code === undefined ? { ...answer, code: 201 } : answer, representation)
     : encodeDecoded(answer, bodyInfo, representation, nowMs);
   return bytesReply(201, contentTypeOf(representation, false), bytes);
 }

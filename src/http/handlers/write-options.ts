@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { status } from "../../api/status.ts";
+import { dryRunErrors } from "../../registry/delete-options.ts";
 import { type Query, queryFlag, queryValue } from "../request-info.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
@@ -34,12 +35,6 @@ export function parseWriteOptions(
     fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as FieldValidation),
     force: queryFlag(query, "force"),
   };
-}
-
-/** `?dryRun` without a value is accepted and means a real request. */
-export function dryRunErrors(values: readonly string[]): FieldError[] {
-  const unknown = values.filter((value) => value !== "All" && value !== "");
-  return unknown.length === 0 ? [] : [fieldError.notSupported("dryRun", unknown, ["All"])];
 }
 
 function fieldManagerErrors(manager: string): FieldError[] {

@@ -1,0 +1,42 @@
+import { type FieldError, fieldError } from "../api/field-error.ts";
+import type { JsonObject } from "../api/json.ts";
+import { status } from "../api/status.ts";
+import type { DeleteOptions } from "./strategy.ts";
+
+const policies = ["Foreground", "Background", "Orphan"];
+
+/**
+ * A meta/v1 DeleteOptions, checked.
+ * @throws StatusError 422 (DeleteOptions)
+ */
+export function deleteOptionsOf(values: JsonObject): DeleteOptions {
+  const errors = optionErrors(values);
+  if (errors.length > 0) throw status.invalidOptions("DeleteOptions", errors);
+  const preconditions = (values["preconditions"] ?? {}) as { uid?: string; resourceVersion?: string };
+  return {
+    gracePeriodSeconds: values["gracePeriodSeconds"] as number | undefined,
+    propagationPolicy: values["propagationPolicy"] as DeleteOptions["propagationPolicy"],
+    orphanDependents: values["orphanDependents"] as boolean | undefined,
+    preconditions: { uid: preconditions.uid, resourceVersion: preconditions.resourceVersion },
+    dryRun: ((values["dryRun"] ?? []) as string[]).includes("All"),
+  };
+}
+
+/** `?dryRun` without a value is accepted and means a real request. */
+export function dryRunErrors(values: readonly string[]): FieldError[] {
+  const unknown = values.filter((value) => value !== "All" && value !== "");
+  return unknown.length === 0 ? [] : [fieldError.notSupported("dryRun", unknown, ["All"])];
+}
+
+function optionErrors(values: JsonObject): FieldError[] {
+  const errors = dryRunErrors((values["dryRun"] ?? []) as string[]);
+  const policy = values["propagationPolicy"];
+  if (policy !== undefined && values["orphanDependents"] !== undefined) {
+    const text = "orphanDependents and deletionPropagation cannot be both set";
+    errors.push(fieldError.invalid("propagationPolicy", policy, text));
+  }
+  if (policy !== undefined && !policies.includes(policy as string)) {
+    errors.push(fieldError.notSupported("propagationPolicy", policy, [...policies, "nil"]));
+  }
+  return errors;
+}
