@@ -15,6 +15,7 @@ import { encodeStatus } from "./codec/encode-object.ts";
 import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
 import { StartupError } from "./config/startup-error.ts";
+import { startClusterObjects } from "./controllers/cluster-objects.ts";
 import { EventExpiry } from "./controllers/event-expiry.ts";
 import { NamespaceDeletion } from "./controllers/namespace-deletion.ts";
 import { SystemNamespaces } from "./controllers/system-namespaces.ts";
@@ -35,6 +36,8 @@ import { createMetrics } from "./observability/metrics.ts";
 import { ServerIdentity } from "./pki/identity.ts";
 import { actionKey, type Actions } from "./registry/action.ts";
 import { builtInActions } from "./registry/actions.ts";
+import type { ServiceNetwork } from "./registry/allocation/service-allocation.ts";
+import { parseServiceNetwork } from "./registry/allocation/service-network.ts";
 import { Registries } from "./registry/registries.ts";
 import { scaleViewOf } from "./registry/resources/autoscaling/scale.ts";
 import { subresourceStrategyOf } from "./registry/strategies.ts";
@@ -87,6 +90,8 @@ async function startOn(
     clock,
     randomInt: (below) => randomInt(below),
     newId: commandIds(),
+    serviceNetwork: serviceNetworkOf(config),
+    admissionPlugins: config.admissionPlugins,
   });
   metrics.trackStorageObjects(() => objectCounts(registries));
 
@@ -118,6 +123,9 @@ async function startOn(
   const listener = await listenOn(config, identity, app, onError);
   disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
   const kubeconfig = await identity.publish(urlOf(config, listener));
+  const { bindAddress } = config;
+  const { ca } = identity;
+  disposables.use(startClusterObjects({ registries, store, clock, ca, bindAddress, port: listener.port, onError }));
   for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
   log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
   return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig });
@@ -237,6 +245,14 @@ function statusEncoder(cbor: boolean): EncodeStatus {
     });
     return { body: encodeStatus(status, representation), contentType: contentTypeOf(representation, false) };
   };
+}
+
+function serviceNetworkOf({ serviceClusterIpRange, serviceNodePortRange }: ServerConfig): ServiceNetwork {
+  try {
+    return parseServiceNetwork(serviceClusterIpRange, serviceNodePortRange);
+  } catch (error) {
+    throw new StartupError((error as Error).message);
+  }
 }
 
 async function openStore(config: ServerConfig): Promise<Store> {

@@ -1,18 +1,13 @@
-import type { ObjectMeta } from "../api/object-meta.ts";
+import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import type { AdmissionPlugin } from "./admission.ts";
+import type { ObjectLookup } from "./object-lookup.ts";
 
 /** Namespaces that cannot be deleted: the control plane itself lives in them. */
 const immortalNamespaces = new Set(["default", "kube-system", "kube-public"]);
 
-/** All that the plugin asks of the namespaces. */
-export interface NamespaceLookup {
-  /** Metadata and phase of a namespace; undefined when it does not exist. */
-  get(name: string): { metadata: ObjectMeta; phase: string } | undefined;
-}
-
 /** Nothing is created in a namespace that is missing or being deleted, and the system's own namespaces stay. */
-export function namespaceLifecycle(namespaces: NamespaceLookup): AdmissionPlugin {
+export function namespaceLifecycle({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "NamespaceLifecycle",
     admit({ operation, info, namespace, name }) {
@@ -23,9 +18,9 @@ export function namespaceLifecycle(namespaces: NamespaceLookup): AdmissionPlugin
         return;
       }
       if (operation !== "CREATE" || namespace === "") return;
-      const found = namespaces.get(namespace);
+      const found = lookup.get({ group: "", resource: "namespaces" }, "", namespace);
       if (found === undefined) throw status.notFound({ group: "", resource: "namespaces", name: namespace });
-      if (found.metadata.deletionTimestamp === undefined && found.phase !== "Terminating") return;
+      if (found.metadata.deletionTimestamp === undefined && phaseOf(found) !== "Terminating") return;
       throw status.forbidden(
         { group: info.group, resource: info.resource, name },
         `unable to create new content in namespace ${namespace} because it is being terminated`,
@@ -39,4 +34,8 @@ export function namespaceLifecycle(namespaces: NamespaceLookup): AdmissionPlugin
       );
     },
   };
+}
+
+function phaseOf(namespace: KubeObject): string {
+  return (namespace["status"] as { phase?: string } | undefined)?.phase ?? "";
 }

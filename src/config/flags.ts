@@ -1,3 +1,5 @@
+import { pluginNames } from "../admission/plugin-names.ts";
+
 /**
  * Every flag of the server, once. The command line, its help, the embedding options and the resolved configuration are
  * derived from this table.
@@ -135,6 +137,36 @@ export const flags = {
     group: "API",
     value: "key=bool,…",
     help: "APIs to switch: api/all, api/ga, api/beta, api/alpha, group/version, group/version/resource",
+  },
+  "enable-admission-plugins": {
+    type: "choices",
+    default: [],
+    allowed: pluginNames,
+    group: "API",
+    value: "names",
+    help: "admission plugins to run besides those that are on by default; their order means nothing",
+  },
+  "disable-admission-plugins": {
+    type: "choices",
+    default: [],
+    allowed: pluginNames,
+    group: "API",
+    value: "names",
+    help: "admission plugins not to run although they are on by default",
+  },
+  "service-cluster-ip-range": {
+    type: "text",
+    default: "10.96.0.0/12",
+    group: "API",
+    value: "cidr,…",
+    help: "addresses of Services; one range, or one of each IP family, the default family first",
+  },
+  "service-node-port-range": {
+    type: "text",
+    default: "30000-32767",
+    group: "API",
+    value: "from-to",
+    help: "node ports of Services, both ends included",
   },
 
   "request-timeout": {

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import type { Clock } from "../api/clock.ts";
 import { systemClock } from "../api/clock.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
@@ -35,6 +36,11 @@ export interface ServerConfig {
   readonly featureGates: FeatureGates;
   /** Keys in canonical form, see `parseRuntimeConfig`. */
   readonly runtimeConfig: ReadonlyMap<string, boolean>;
+  /** In their order. */
+  readonly admissionPlugins: readonly PluginName[];
+  /** One CIDR, or one of each family. */
+  readonly serviceClusterIpRange: string;
+  readonly serviceNodePortRange: string;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly maxRequestsInflight: number;
@@ -98,6 +104,9 @@ export function resolveOptions(
     authorizationMode,
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
+    admissionPlugins: chosenPlugins(options.enableAdmissionPlugins ?? [], options.disableAdmissionPlugins ?? []),
+    serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
+    serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,
     requestTimeoutMs: options.requestTimeoutMs ?? flags["request-timeout"].default,
     minRequestTimeoutMs: options.minRequestTimeoutMs ?? flags["min-request-timeout"].default,
     maxRequestsInflight: options.maxRequestsInflight ?? flags["max-requests-inflight"].default,

@@ -1,10 +1,15 @@
-import { type Admission, type AdmissionPlugin, admissionChain } from "../admission/admission.ts";
-import { namespaceLifecycle } from "../admission/namespace-lifecycle.ts";
+import { type Admission, admissionChain } from "../admission/admission.ts";
+import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
+import { makePlugins } from "../admission/plugins.ts";
 import type { Clock } from "../api/clock.ts";
+import type { GroupResource } from "../api/gvk.ts";
 import type { CacherSet } from "../cacher/cacher-set.ts";
 import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import type { Scheme } from "../scheme/scheme.ts";
 import type { Store } from "../storage/store.ts";
+import { ServiceAllocation, type ServiceNetwork } from "./allocation/service-allocation.ts";
+import type { Allocator } from "./allocator.ts";
+import { CachedObjects } from "./cached-objects.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
 import { strategyOf } from "./strategies.ts";
@@ -16,28 +21,34 @@ export interface RegistriesParts {
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   readonly newId: () => string;
+  /** Without it Services get no addresses and ports. */
+  readonly serviceNetwork?: ServiceNetwork | undefined;
+  /** In their order; by default those that are on by default. */
+  readonly admissionPlugins?: readonly PluginName[] | undefined;
 }
 
 /** One Registry per stored form, which all served versions of a kind share; all behind the same admission chain. */
 export class Registries {
   readonly #byResource = new Map<ResourceInfo, Registry>();
-  readonly #namespaces: Registry;
+  readonly #byGroupResource = new Map<string, Registry>();
   /** The chain that every write goes through. */
   readonly admission: Admission;
+  /** Undefined where Services get no addresses. */
+  readonly serviceAllocation: ServiceAllocation | undefined;
 
   constructor(parts: RegistriesParts) {
-    const admission = admissionChain(this.#plugins());
+    this.serviceAllocation = this.#serviceAllocation(parts);
+    const admission = this.#admissionOf(parts);
     this.admission = admission;
     const versions = Map.groupBy(parts.scheme.resources, storedInfo);
     for (const info of parts.scheme.stored) {
       const cacher = parts.cachers.cacher(info.keyPrefix);
       const served = versions.get(info) ?? [];
-      this.#byResource.set(
-        info,
-        new Registry({ ...parts, info, versions: served, strategy: strategyOf(info), cacher, admission }),
-      );
+      const own = { strategy: strategyOf(info), allocator: this.#allocatorOf(info) };
+      const registry = new Registry({ ...parts, ...own, info, versions: served, cacher, admission });
+      this.#byResource.set(info, registry);
+      this.#byGroupResource.set(resourceKey(info), registry);
     }
-    this.#namespaces = this.of(parts.scheme.find("", "v1", "namespaces"));
   }
 
   /** Asking for a resource that is not served is our mistake: the caller has found `info` in the scheme. */
@@ -47,19 +58,37 @@ export class Registries {
     return registry;
   }
 
+  /** The registry of a resource in whatever version it is stored; undefined when there is none. */
+  find(resource: GroupResource): Registry | undefined {
+    return this.#byGroupResource.get(resourceKey(resource));
+  }
+
   all(): Iterable<Registry> {
     return this.#byResource.values();
   }
 
-  /** Admission in its order: this list is the only place where it is decided. */
-  #plugins(): readonly AdmissionPlugin[] {
-    return [namespaceLifecycle({ get: (name) => this.#namespace(name) })];
+  #serviceAllocation(parts: RegistriesParts): ServiceAllocation | undefined {
+    const { serviceNetwork: network } = parts;
+    if (network === undefined) return undefined;
+    const registry = (resource: GroupResource) => {
+      const found = this.find(resource);
+      if (found === undefined) throw new Error(`no registry for ${resource.resource}, which Services need`);
+      return found;
+    };
+    return new ServiceAllocation({ ...parts, network, registry });
   }
 
-  #namespace(name: string): ReturnType<Parameters<typeof namespaceLifecycle>[0]["get"]> {
-    const namespace = this.#namespaces.current("", name);
-    if (namespace === undefined) return undefined;
-    const status = namespace["status"] as { phase?: string } | undefined;
-    return { metadata: namespace.metadata, phase: status?.phase ?? "" };
+  #allocatorOf({ group, resource }: ResourceInfo): Allocator | undefined {
+    return group === "" && resource === "services" ? this.serviceAllocation?.allocator : undefined;
   }
+
+  #admissionOf({ admissionPlugins = chosenPlugins([], []), clock, randomInt }: RegistriesParts): Admission {
+    const lookup = new CachedObjects((resource) => this.find(resource));
+    const wait = (delayMs: number) => new Promise<void>((resolve) => void clock.after(delayMs, resolve));
+    return admissionChain(makePlugins(admissionPlugins, { lookup, randomInt, wait }));
+  }
+}
+
+function resourceKey({ group, resource }: GroupResource): string {
+  return `${group}/${resource}`;
 }

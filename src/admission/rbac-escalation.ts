@@ -1,0 +1,126 @@
+import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { type StatusError, status } from "../api/status.ts";
+import type { Authorizer } from "../authorization/authorizer.ts";
+import { missingPermissions, permissionTexts, TooManyPermissions } from "../authorization/rbac/covers.ts";
+import { type PolicyRule, policyRules, quotedList } from "../authorization/rbac/policy-rule.ts";
+import type { RbacPolicy } from "../authorization/rbac/rbac-policy.ts";
+import { systemMastersGroup } from "../authorization/system-masters.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+
+const rbacGroup = "rbac.authorization.k8s.io";
+
+const everything: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },
+];
+
+export interface RbacEscalationParts {
+  readonly policy: RbacPolicy;
+  /** Asked whether the user has the verbs `escalate` and `bind`. */
+  readonly authorizer: Authorizer;
+}
+
+/**
+ * Nobody grants more than they have: a role holds only rules of its writer, unless they may `escalate`, and a binding
+ * refers only to a role whose rules its writer has, unless they may `bind` it. It judges the object as it will be
+ * stored, so every verb, patch and dry run is covered, and it cannot be switched off.
+ */
+export function rbacEscalation(parts: RbacEscalationParts): AdmissionPlugin {
+  return {
+    name: "RBACEscalation",
+    async validate(attributes) {
+      const { info, operation, user, object, oldObject, subresource } = attributes;
+      if (info.group !== rbacGroup || operation === "DELETE" || subresource !== "" || object === undefined) return;
+      if (user.groups.includes(systemMastersGroup)) return;
+      if (oldObject !== undefined && changesOnlyForCollection(object, oldObject)) return;
+      if (info.resource === "roles" || info.resource === "clusterroles") await checkRole(parts, attributes, object);
+      else await checkBinding(parts, attributes, object);
+    },
+  };
+}
+
+async function checkRole(parts: RbacEscalationParts, attributes: AdmissionAttributes, role: KubeObject): Promise<void> {
+  const { info, operation, oldObject } = attributes;
+  // As for every create, there is no name to authorize.
+  const name = operation === "CREATE" ? "" : attributes.name;
+  if (await isAllowed(parts, attributes, { verb: "escalate", resource: info.resource, name })) return;
+  refuseMissing(parts, attributes, policyRules(role["rules"] as JsonValue));
+  const aggregates = isAggregated(role) || (oldObject !== undefined && isAggregated(oldObject));
+  if (!aggregates || missing(parts, attributes, everything).length === 0) return;
+  throw forbidden(attributes, "must have cluster-admin privileges to use the aggregationRule");
+}
+
+async function checkBinding(
+  parts: RbacEscalationParts,
+  attributes: AdmissionAttributes,
+  binding: KubeObject,
+): Promise<void> {
+  const { roleRef } = binding;
+  const { kind = "", name = "" } = (isJsonObject(roleRef) ? roleRef : {}) as { kind?: string; name?: string };
+  const resource = kind === "ClusterRole" ? "clusterroles" : "roles";
+  if (await isAllowed(parts, attributes, { verb: "bind", resource, name })) return;
+  const rules = parts.policy.roleRules(kind, name, attributes.namespace);
+  if (rules === undefined) throw status.notFound({ group: rbacGroup, resource, name });
+  refuseMissing(parts, attributes, rules);
+}
+
+async function isAllowed(
+  { authorizer }: RbacEscalationParts,
+  { user, namespace }: AdmissionAttributes,
+  action: { readonly verb: string; readonly resource: string; readonly name: string },
+): Promise<boolean> {
+  const place = { group: rbacGroup, version: "v1", subresource: "", namespace };
+  try {
+    return (await authorizer.authorize(user, { kind: "resource", ...place, ...action })).kind === "allow";
+  } catch {
+    // An authorizer that fails never allows; the rules that the user has still count.
+    return false;
+  }
+}
+
+function refuseMissing(
+  parts: RbacEscalationParts,
+  attributes: AdmissionAttributes,
+  wanted: readonly PolicyRule[],
+): void {
+  const lacking = missing(parts, attributes, wanted);
+  if (lacking.length === 0) return;
+  const { user, namespace } = attributes;
+  const who = `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)})`;
+  const text = `${who} is attempting to grant RBAC permissions not currently held:\n${permissionTexts(lacking).join("\n")}`;
+  const { errors } = parts.policy.rulesFor(user, namespace);
+  throw forbidden(attributes, errors.length === 0 ? text : `${text}; resolution errors: [${errors.join(", ")}]`);
+}
+
+function missing(
+  { policy }: RbacEscalationParts,
+  attributes: AdmissionAttributes,
+  wanted: readonly PolicyRule[],
+): PolicyRule[] {
+  try {
+    return missingPermissions(policy.rulesFor(attributes.user, attributes.namespace).rules, wanted);
+  } catch (error) {
+    if (error instanceof TooManyPermissions) throw forbidden(attributes, error.message);
+    throw error;
+  }
+}
+
+function isAggregated({ aggregationRule }: KubeObject): boolean {
+  return isJsonObject(aggregationRule);
+}
+
+/** Owners and finalizers are the garbage collector's: it must get rid of what it could not grant. */
+function changesOnlyForCollection(object: KubeObject, old: KubeObject): boolean {
+  return equalJson(withoutCollectionFields(object), withoutCollectionFields(old));
+}
+
+function withoutCollectionFields({ metadata, ...rest }: KubeObject): JsonObject {
+  const { ownerReferences: _owners, finalizers: _finalizers, managedFields: _fields, ...kept } = metadata;
+  const { resourceVersion: _resourceVersion, ...identity } = kept;
+  return { ...rest, metadata: identity } as unknown as JsonObject;
+}
+
+function forbidden({ info, name }: AdmissionAttributes, why: string): StatusError {
+  return status.forbidden({ group: info.group, resource: info.resource, name }, why);
+}

@@ -1,0 +1,191 @@
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { type StatusError, status } from "../api/status.ts";
+import { generatedName, type RandomInt } from "../registry/random-name.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import { isResource, refuse } from "./attributes.ts";
+import { type Container, containersOf, isMirrorPod, type Pod, type PodSpec, type Volume } from "./pod.ts";
+import type { ObjectLookup } from "./object-lookup.ts";
+
+export const defaultServiceAccount = "default";
+/** In every namespace: the authority that pods know the server by. */
+export const rootCaConfigMap = "kube-root-ca.crt";
+
+const tokenMountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
+const tokenVolumePrefix = "kube-api-access-";
+/** An hour and a bit, by which the token's issuer knows tokens that were mounted by default. */
+const tokenExpirationSeconds = 3_607;
+/** The account of a namespace that was made a moment ago is on its way. */
+const defaultAccountWaitMsMax = 1_500;
+const defaultAccountCheckMs = 20;
+const mountableSecretsAnnotation = "kubernetes.io/enforce-mountable-secrets";
+
+export interface ServiceAccountParts {
+  readonly lookup: ObjectLookup;
+  readonly randomInt: RandomInt;
+  readonly wait: (delayMs: number) => Promise<void>;
+}
+
+interface ServiceAccount extends KubeObject {
+  automountServiceAccountToken?: boolean;
+  secrets?: { name?: string }[];
+  imagePullSecrets?: { name?: string }[];
+}
+
+/** Pods run under an account that exists, and find its token at a known place. */
+export function serviceAccount(parts: ServiceAccountParts): AdmissionPlugin {
+  return {
+    name: "ServiceAccount",
+    async admit(attributes) {
+      if (!isPodCreation(attributes)) return;
+      const pod = attributes.object as Pod;
+      const { spec } = pod;
+      // The node agent would delete a mirror pod that differs from its file.
+      if (spec === undefined || isMirrorPod(pod)) return;
+      const name = spec.serviceAccountName || defaultServiceAccount;
+      spec.serviceAccountName = name;
+      spec.serviceAccount = name;
+      const account = await findAccount(attributes, name, parts);
+      if (mountsToken(account, spec)) mountToken(spec, parts.randomInt);
+      if ((spec.imagePullSecrets ?? []).length === 0 && (account.imagePullSecrets ?? []).length > 0) {
+        spec.imagePullSecrets = (account.imagePullSecrets ?? []).map(({ name: secret = "" }) => ({ name: secret }));
+      }
+    },
+    async validate(attributes) {
+      if (!isPodCreation(attributes)) return;
+      const pod = attributes.object as Pod;
+      const { spec = {} } = pod;
+      if (isMirrorPod(pod)) {
+        const problem = mirrorPodProblem(spec);
+        if (problem !== undefined) throw refuse(attributes, problem);
+        return;
+      }
+      if ((spec.serviceAccountName ?? "") === "") {
+        throw refuse(
+          attributes,
+          `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ""}`,
+        );
+      }
+      const account = await findAccount(attributes, spec.serviceAccountName as string, parts);
+      if (account.metadata.annotations?.[mountableSecretsAnnotation] !== "true") return;
+      const problem = secretProblem(spec, account);
+      if (problem !== undefined) throw refuse(attributes, problem);
+    },
+  };
+}
+
+function isPodCreation(attributes: AdmissionAttributes): boolean {
+  return attributes.operation === "CREATE" && attributes.subresource === "" && isResource(attributes, "", "pods");
+}
+
+/** @throws StatusError 403 */
+async function findAccount(
+  attributes: AdmissionAttributes,
+  name: string,
+  { lookup, wait }: ServiceAccountParts,
+): Promise<ServiceAccount> {
+  const { namespace } = attributes;
+  const waitMsMax = name === defaultServiceAccount ? defaultAccountWaitMsMax : 0;
+  for (let waitedMs = 0; ; waitedMs += defaultAccountCheckMs) {
+    const account = lookup.get({ group: "", resource: "serviceaccounts" }, namespace, name);
+    if (account !== undefined) return account as ServiceAccount;
+    if (waitedMs >= waitMsMax) throw missingAccount(attributes, name);
+    await wait(defaultAccountCheckMs);
+  }
+}
+
+function missingAccount(attributes: AdmissionAttributes, name: string): StatusError {
+  const { message } = status.notFound({ group: "", resource: "serviceaccounts", name });
+  const found = message.replace("serviceaccounts", "serviceaccount");
+  return refuse(attributes, `error looking up service account ${attributes.namespace}/${name}: ${found}`);
+}
+
+/** The pod's word counts before the account's. */
+function mountsToken(account: ServiceAccount, spec: PodSpec): boolean {
+  return spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
+}
+
+function mountToken(spec: PodSpec, randomInt: RandomInt): void {
+  const volumes = spec.volumes ?? [];
+  const existing = volumes.find(({ name }) => name.startsWith(tokenVolumePrefix));
+  const name = existing?.name ?? generatedName(tokenVolumePrefix, randomInt);
+  let isMounted = false;
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    const mounts = container.volumeMounts ?? [];
+    if (mounts.some(({ mountPath }) => mountPath === tokenMountPath)) continue;
+    container.volumeMounts = [...mounts, { name, readOnly: true, mountPath: tokenMountPath }];
+    isMounted = true;
+  }
+  if (existing === undefined && isMounted) spec.volumes = [...volumes, tokenVolume(name)];
+}
+
+function tokenVolume(name: string): Volume {
+  return {
+    name,
+    projected: {
+      sources: [
+        { serviceAccountToken: { expirationSeconds: tokenExpirationSeconds, path: "token" } },
+        { configMap: { name: rootCaConfigMap, items: [{ key: "ca.crt", path: "ca.crt" }] } },
+        {
+          downwardAPI: {
+            items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }],
+          },
+        },
+      ],
+      defaultMode: 0o644,
+    },
+  };
+}
+
+/** A pod that a node made by itself must not reach for what only the API may hand out. */
+function mirrorPodProblem(spec: PodSpec): string | undefined {
+  if ((spec.serviceAccountName ?? "") !== "") return "a mirror pod may not reference service accounts";
+  if (secretVolumes(spec).length > 0 || secretVariables(spec).length > 0 || (spec.imagePullSecrets ?? []).length > 0) {
+    return "a mirror pod may not reference secrets";
+  }
+  const projects = (spec.volumes ?? []).some((volume) =>
+    projectedSources(volume).some((source) => source["serviceAccountToken"] !== undefined),
+  );
+  return projects ? "a mirror pod may not use ServiceAccountToken volume projections" : undefined;
+}
+
+function secretProblem(spec: PodSpec, account: ServiceAccount): string | undefined {
+  const mountable = new Set((account.secrets ?? []).map(({ name = "" }) => name));
+  const why = `is not allowed because service account ${account.metadata.name ?? ""} does not reference that secret`;
+  const volume = secretVolumes(spec).find((secret) => !mountable.has(secret));
+  if (volume !== undefined) return `volume with secret.secretName=${JSON.stringify(volume)} ${why}`;
+  const variable = secretVariables(spec).find(({ secret }) => !mountable.has(secret));
+  if (variable !== undefined) return `${variable.text} referencing secret.secretName="${variable.secret}" ${why}`;
+  const pullable = new Set((account.imagePullSecrets ?? []).map(({ name = "" }) => name));
+  const at = (spec.imagePullSecrets ?? []).findIndex(({ name = "" }) => !pullable.has(name));
+  if (at < 0) return undefined;
+  const name = spec.imagePullSecrets?.[at]?.name ?? "";
+  return `imagePullSecrets[${at}].name="${name}" ${why.replace("that secret", "that imagePullSecret")}`;
+}
+
+function secretVolumes({ volumes = [] }: PodSpec): string[] {
+  const named = volumes.map(({ secret }) => (secret as { secretName?: string } | undefined)?.secretName ?? "");
+  return named.filter((name) => name !== "");
+}
+
+function projectedSources({ projected }: Volume): readonly JsonObject[] {
+  return (projected as { sources?: JsonObject[] } | undefined)?.sources ?? [];
+}
+
+function secretVariables(spec: PodSpec): { text: string; secret: string }[] {
+  return containersOf(spec).flatMap((container) => [...variables(container), ...variableSources(container)]);
+}
+
+function variables({ name, env = [] }: Container): { text: string; secret: string }[] {
+  return env.flatMap((variable) => {
+    const secret = variable.valueFrom?.secretKeyRef?.name ?? "";
+    return secret === "" ? [] : [{ text: `container ${name} with envVar ${variable.name}`, secret }];
+  });
+}
+
+function variableSources({ name, envFrom = [] }: Container): { text: string; secret: string }[] {
+  return envFrom.flatMap(({ secretRef }) => {
+    const secret = secretRef?.name ?? "";
+    return secret === "" ? [] : [{ text: `container ${name} with envFrom`, secret }];
+  });
+}

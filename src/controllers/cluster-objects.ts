@@ -1,0 +1,45 @@
+import type { Clock } from "../api/clock.ts";
+import type { GroupResource } from "../api/gvk.ts";
+import type { Registries } from "../registry/registries.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Store } from "../storage/store.ts";
+import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
+import { rootCaPublisher } from "./root-ca-publisher.ts";
+import { defaultServiceAccounts } from "./service-accounts.ts";
+import { ServiceAllocationRepair } from "./service-allocation-repair.ts";
+
+export interface ClusterObjectsParts {
+  readonly registries: Registries;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Authority that clients know this server by, PEM. */
+  readonly ca: string;
+  readonly bindAddress: string;
+  readonly port: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Starts what keeps the objects that every cluster has. The server answers already: nothing of it delays a start. */
+export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
+  const { registries, ca, bindAddress, clock, onError } = parts;
+  const registry = (resource: GroupResource) => registryOf(registries, resource);
+  const namespaces = registry({ group: "", resource: "namespaces" });
+  const running = new DisposableStack();
+  const accounts = registry({ group: "", resource: "serviceaccounts" });
+  running.use(defaultServiceAccounts({ ...parts, namespaces, objects: accounts }).start());
+  const maps = registry({ group: "", resource: "configmaps" });
+  running.use(rootCaPublisher({ ...parts, namespaces, objects: maps }, ca).start());
+  const { serviceAllocation } = registries;
+  if (serviceAllocation === undefined) return running;
+  const { network } = serviceAllocation;
+  const address = announcedAddress(bindAddress, network.clusterIps[0]?.family ?? "IPv4");
+  running.use(new KubernetesService({ ...parts, registry, network, address }).start());
+  running.use(new ServiceAllocationRepair({ repair: serviceAllocation.repair(), clock, onError }).start());
+  return running;
+}
+
+function registryOf(registries: Registries, resource: GroupResource): Registry {
+  const registry = registries.find(resource);
+  if (registry === undefined) throw new Error(`no registry for ${resource.resource}`);
+  return registry;
+}

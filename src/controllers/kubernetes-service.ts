@@ -1,0 +1,206 @@
+import { networkInterfaces } from "node:os";
+import { type Clock, formatTime } from "../api/clock.ts";
+import type { GroupResource } from "../api/gvk.ts";
+import type { JsonObject, JsonValue } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import { firstAddress } from "../registry/allocation/ip-range.ts";
+import type { ServiceNetwork } from "../registry/allocation/service-allocation.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import { subresourceStrategyOf } from "../registry/strategies.ts";
+import { type IpFamily, parseIp } from "../registry/validation/ip.ts";
+
+const namespace = "default";
+const name = "kubernetes";
+/** How often it is checked that nobody has changed or removed what is kept here. */
+const checkIntervalMs = 10_000;
+
+const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+
+export interface KubernetesServiceParts {
+  readonly registry: (resource: GroupResource) => Registry;
+  readonly network: ServiceNetwork;
+  readonly clock: Clock;
+  /** Where this server can be reached; undefined when only this machine can. */
+  readonly address: string | undefined;
+  readonly port: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Keeps what clients inside of the cluster find the server by: the ServiceCIDR, Service, Endpoints and EndpointSlice that
+ * are all called `kubernetes`. Begins once the server answers, as it announces its own port.
+ */
+export class KubernetesService {
+  readonly #parts: KubernetesServiceParts;
+  #running: Promise<void> | undefined;
+
+  constructor(parts: KubernetesServiceParts) {
+    this.#parts = parts;
+  }
+
+  start(): Disposable {
+    const check = () => void this.ensure().catch(this.#parts.onError);
+    check();
+    return this.#parts.clock.every(checkIntervalMs, check);
+  }
+
+  /** Resolves when everything is as it should be; one round at a time. */
+  ensure(): Promise<void> {
+    this.#running ??= this.#ensureAll().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #ensureAll(): Promise<void> {
+    await this.#ensureCidr();
+    await this.#ensure({ group: "", resource: "services" }, this.#service());
+    await this.#ensure({ group: "", resource: "endpoints" }, this.#endpoints());
+    await this.#ensure({ group: "discovery.k8s.io", resource: "endpointslices" }, this.#endpointSlice());
+  }
+
+  async #ensureCidr(): Promise<void> {
+    const { registry, network, clock } = this.#parts;
+    const resource = { group: "networking.k8s.io", resource: "servicecidrs" };
+    const cidrs = registry(resource);
+    if (cidrs.current("", name) === undefined) {
+      await orExisting(
+        cidrs.create(
+          {
+            kind: "ServiceCIDR",
+            apiVersion: "networking.k8s.io/v1",
+            metadata: { name },
+            spec: { cidrs: network.clusterIps.map(({ text }) => text) },
+          },
+          "",
+          context,
+        ),
+      );
+    }
+    const strategy = subresourceStrategyOf(resource, "status");
+    if (strategy === undefined || isReady(cidrs.current("", name))) return;
+    const options = { strategy, subresource: "status", reapplies: true };
+    await cidrs.update("", name, (old) => withReady(old, formatTime(clock.nowMs())), context, options);
+  }
+
+  /** Creates the object, or sets the fields that `wanted` has and leaves the others alone. */
+  async #ensure(resource: GroupResource, wanted: KubeObject): Promise<void> {
+    const registry = this.#parts.registry(resource);
+    if (registry.current(namespace, name) === undefined) {
+      await orExisting(registry.create(wanted, namespace, context));
+      return;
+    }
+    await registry.update(namespace, name, (old) => withFields(old, wanted), context, { reapplies: true });
+  }
+
+  #service(): KubeObject {
+    const { network, port } = this.#parts;
+    const [range] = network.clusterIps;
+    if (range === undefined) throw new Error("there is no range for cluster IPs");
+    return objectOf(
+      "Service",
+      "v1",
+      { component: "apiserver", provider: "kubernetes" },
+      {
+        spec: {
+          type: "ClusterIP",
+          clusterIP: firstAddress(range),
+          clusterIPs: [firstAddress(range)],
+          ipFamilies: [range.family],
+          ipFamilyPolicy: "SingleStack",
+          sessionAffinity: "None",
+          ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }],
+        },
+      },
+    );
+  }
+
+  #endpoints(): KubeObject {
+    const { address, port } = this.#parts;
+    const subsets =
+      address === undefined
+        ? []
+        : [{ addresses: [{ ip: address }], ports: [{ name: "https", port, protocol: "TCP" }] }];
+    return objectOf("Endpoints", "v1", { "endpointslice.kubernetes.io/skip-mirror": "true" }, { subsets });
+  }
+
+  #endpointSlice(): KubeObject {
+    const { address, port } = this.#parts;
+    const family = address === undefined ? this.#parts.network.clusterIps[0]?.family : parseIp(address)?.family;
+    return objectOf(
+      "EndpointSlice",
+      "discovery.k8s.io/v1",
+      { "kubernetes.io/service-name": name },
+      {
+        addressType: family ?? "IPv4",
+        endpoints: address === undefined ? [] : [{ addresses: [address], conditions: { ready: true } }],
+        ports: [{ name: "https", port, protocol: "TCP" }],
+      },
+    );
+  }
+}
+
+/**
+ * The address to announce for a server that listens on `bindAddress`: that one if others can reach it, else the first of
+ * this machine that they can, preferably of the family of the Services.
+ */
+export function announcedAddress(bindAddress: string, family: IpFamily): string | undefined {
+  if (!isLocal(bindAddress)) return parseIp(bindAddress)?.text;
+  const external = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, address }) => !internal && !address.startsWith("fe80:"));
+  return (external.find((found) => found.family === family) ?? external[0])?.address;
+}
+
+function isLocal(address: string): boolean {
+  const ip = parseIp(address);
+  return ip === undefined || ip.text === "::" || ip.text === "::1" || ip.text === "0.0.0.0" || ip.bytes[0] === 127;
+}
+
+function objectOf(
+  kind: string,
+  apiVersion: string,
+  labels: Record<string, string>,
+  fields: Record<string, JsonValue>,
+): KubeObject {
+  return { kind, apiVersion, metadata: { name, namespace, labels }, ...fields };
+}
+
+function withFields(old: KubeObject, wanted: KubeObject): KubeObject {
+  const { metadata, spec, ...fields } = wanted;
+  const next: KubeObject = { ...old, ...fields };
+  next.metadata = { ...old.metadata, labels: { ...old.metadata.labels, ...metadata.labels } };
+  if (spec !== undefined) next["spec"] = { ...(old["spec"] as JsonObject), ...(spec as JsonObject) };
+  return next;
+}
+
+function isReady(cidr: KubeObject | undefined): boolean {
+  return conditionsOf(cidr).some(({ type, status }) => type === "Ready" && status === "True");
+}
+
+function withReady(cidr: KubeObject, now: string): KubeObject {
+  const others = conditionsOf(cidr).filter(({ type }) => type !== "Ready");
+  const ready = {
+    type: "Ready",
+    status: "True",
+    reason: "",
+    message: "Kubernetes default Service CIDR is ready",
+    lastTransitionTime: now,
+  };
+  return { ...cidr, status: { ...(cidr["status"] as JsonObject | undefined), conditions: [...others, ready] } };
+}
+
+function conditionsOf(cidr: KubeObject | undefined): readonly JsonObject[] {
+  return (cidr?.["status"] as { conditions?: JsonObject[] } | undefined)?.conditions ?? [];
+}
+
+/** Another replica may have been faster. */
+async function orExisting(creation: Promise<unknown>): Promise<void> {
+  try {
+    await creation;
+  } catch (error) {
+    if (!(error instanceof StatusError && error.reason === "AlreadyExists")) throw error;
+  }
+}

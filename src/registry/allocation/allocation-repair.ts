@@ -1,0 +1,138 @@
+import type { KubeObject } from "../../api/object-meta.ts";
+import { decodeEntry } from "../../codec/stored-object.ts";
+import type { Registry } from "../registry.ts";
+import { parseIp } from "../validation/ip.ts";
+import {
+  addressManagedByLabel,
+  addressManager,
+  type ClusterIpAllocator,
+  serviceOf,
+  type ServiceRef,
+} from "./cluster-ip-allocator.ts";
+import type { NodePortAllocator } from "./node-port-allocator.ts";
+import { addressesOf, nodePortsOf } from "./service-allocator.ts";
+import type { Service } from "./service.ts";
+
+export interface AllocationRepairParts {
+  readonly services: Registry;
+  readonly addresses: Registry;
+  readonly addressAllocator: ClusterIpAllocator;
+  readonly portAllocator: NodePortAllocator;
+}
+
+/** What a round has changed, and what it could not mend. */
+export interface RepairReport {
+  readonly released: number;
+  readonly claimed: number;
+  /** Sentences about Services that hold what belongs to another. */
+  readonly conflicts: readonly string[];
+}
+
+/**
+ * Brings addresses and ports in line with the Services: a server that stopped between two writes leaves either what no
+ * Service holds, or a Service that holds what is not recorded. The first is given back once it is older than any
+ * request that could still be on its way; the second is recorded.
+ */
+export class AllocationRepair {
+  readonly #parts: AllocationRepairParts;
+
+  constructor(parts: AllocationRepairParts) {
+    this.#parts = parts;
+  }
+
+  /** @param beforeMs what was claimed at this time or later may belong to a request that is not finished */
+  async run(beforeMs: number): Promise<RepairReport> {
+    const held = this.#held();
+    const report = { released: 0, claimed: 0, conflicts: [] as string[] };
+    report.released += await this.#releaseAddresses(held, beforeMs);
+    report.released += await this.#releasePorts(held, beforeMs);
+    for (const { ref, addresses, ports } of held.values()) {
+      for (const ip of addresses) await this.#claimAddress(ip, ref, report);
+      for (const port of ports) await this.#claimPort(port, ref, report);
+    }
+    return report;
+  }
+
+  #held(): Map<string, Held> {
+    const held = new Map<string, Held>();
+    for (const { metadata, spec = {} } of objectsOf(this.#parts.services) as Iterable<Service>) {
+      const ref = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+      const addresses = new Set(addressesOf(spec).map((ip) => parseIp(ip)?.text ?? ip));
+      held.set(keyOf(ref), { ref, addresses, ports: new Set(nodePortsOf(spec)) });
+    }
+    return held;
+  }
+
+  async #releaseAddresses(held: ReadonlyMap<string, Held>, beforeMs: number): Promise<number> {
+    let released = 0;
+    for (const address of objectsOf(this.#parts.addresses)) {
+      const { labels, name = "", creationTimestamp = "" } = address.metadata;
+      const service = serviceOf(address);
+      if (labels?.[addressManagedByLabel] !== addressManager || service === undefined) continue;
+      if (held.get(keyOf(service))?.addresses.has(name) === true) continue;
+      if (!(Date.parse(creationTimestamp) + 1_000 <= beforeMs)) continue;
+      await this.#parts.addressAllocator.remove(address);
+      released++;
+    }
+    return released;
+  }
+
+  async #releasePorts(held: ReadonlyMap<string, Held>, beforeMs: number): Promise<number> {
+    const { portAllocator } = this.#parts;
+    let released = 0;
+    for (const { port, service, createdMs, entry } of portAllocator.records()) {
+      if (held.get(keyOf(service))?.ports.has(port) === true || createdMs + 1_000 > beforeMs) continue;
+      await portAllocator.remove(entry);
+      released++;
+    }
+    return released;
+  }
+
+  async #claimAddress(text: string, ref: ServiceRef, report: Tally): Promise<void> {
+    const ip = parseIp(text);
+    const address = this.#parts.addresses.current("", text);
+    if (address !== undefined || ip === undefined) {
+      const owner = address === undefined ? undefined : serviceOf(address);
+      if (owner === undefined || keyOf(owner) !== keyOf(ref)) report.conflicts.push(conflictText(ref, text, owner));
+      return;
+    }
+    const problem = await this.#parts.addressAllocator.take(ip, text, ref, false);
+    if (problem === undefined) report.claimed++;
+    else report.conflicts.push(`service ${keyOf(ref)} holds the address ${text}: ${problem}`);
+  }
+
+  async #claimPort(port: number, ref: ServiceRef, report: Tally): Promise<void> {
+    const owner = this.#parts.portAllocator.ownerOf(port);
+    if (owner !== undefined) {
+      if (keyOf(owner) !== keyOf(ref)) report.conflicts.push(conflictText(ref, `port ${port}`, owner));
+      return;
+    }
+    const problem = await this.#parts.portAllocator.take(port, ref, false);
+    if (problem === undefined) report.claimed++;
+    else report.conflicts.push(`service ${keyOf(ref)} holds the port ${port}: ${problem}`);
+  }
+}
+
+interface Held {
+  readonly ref: ServiceRef;
+  readonly addresses: ReadonlySet<string>;
+  readonly ports: ReadonlySet<number>;
+}
+interface Tally {
+  claimed: number;
+  readonly conflicts: string[];
+}
+
+function* objectsOf({ cacher, info }: Registry): Generator<KubeObject> {
+  const page = cacher.list({ prefix: info.keyPrefix });
+  if (page instanceof Promise) return;
+  for (const entry of page.entries) yield decodeEntry(entry, info);
+}
+
+function conflictText(ref: ServiceRef, what: string, owner: ServiceRef | undefined): string {
+  return `service ${keyOf(ref)} holds ${what}, which belongs to ${owner === undefined ? "something else" : keyOf(owner)}`;
+}
+
+function keyOf({ namespace, name }: ServiceRef): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,158 @@
+import { type FieldError, fieldError } from "../../api/field-error.ts";
+import { type IpFamily, isIp, parseIp } from "../validation/ip.ts";
+import { isHeadless, needsClusterIp, noClusterIp, type ServiceSpec } from "./service.ts";
+
+const families: readonly IpFamily[] = ["IPv4", "IPv6"];
+const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
+
+/**
+ * Fills in `ipFamilyPolicy` and `ipFamilies`, which decide what addresses a Service gets.
+ * @param configured families of the cluster's service ranges, the default one first
+ * @returns why the Service cannot have what it asks for; empty when it can
+ */
+export function completeFamilies(
+  spec: ServiceSpec,
+  old: ServiceSpec | undefined,
+  configured: readonly IpFamily[],
+): readonly FieldError[] {
+  if (!needsClusterIp(spec) || keepsPreferredDualStack(spec, old)) return [];
+  const isDual = isSelectorlessHeadless(spec);
+  spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isDual ? "RequireDualStack" : "SingleStack");
+  const malformed = addressFieldErrors(spec);
+  if (malformed.length > 0) return malformed;
+  if (old !== undefined) dropSecond(spec, old);
+  const unconfigured = inferFamilies(spec, configured);
+  if (unconfigured.length > 0) return unconfigured;
+  if (isDual) {
+    completeHeadless(spec, configured);
+    return [];
+  }
+  const errors = configurationErrors(spec, configured);
+  if (errors.length > 0) return errors;
+  if ((spec.ipFamilies ?? []).length === 0) spec.ipFamilies = configured.slice(0, 1);
+  if (spec.ipFamilyPolicy !== "SingleStack" && configured.length === 2) addOtherFamily(spec);
+  return [];
+}
+
+/**
+ * A PreferDualStack Service is neither upgraded nor downgraded because the cluster has changed: only a change of its
+ * policy, addresses or families does that.
+ */
+export function keepsPreferredDualStack(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
+  if (old === undefined || !needsClusterIp(old)) return false;
+  const fields = ["ipFamilyPolicy", "clusterIP", "clusterIPs", "ipFamilies"] as const;
+  return (
+    old.ipFamilyPolicy === "PreferDualStack" &&
+    fields.every((field) => String(spec[field] ?? "") === String(old[field] ?? ""))
+  );
+}
+
+/** What the address fields of a Service that is not ExternalName must hold together. */
+export function addressFieldErrors(spec: ServiceSpec): readonly FieldError[] {
+  const { clusterIP = "", clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
+  const errors = [...syncErrors(clusterIP, clusterIPs), ...familyErrors(ipFamilies)];
+  if (ipFamilyPolicy !== undefined && !policies.includes(ipFamilyPolicy)) {
+    errors.push(fieldError.notSupported("spec.ipFamilyPolicy", ipFamilyPolicy, policies));
+  }
+  const invalid = invalidAddresses(clusterIPs);
+  if (clusterIPs.length > 2) {
+    errors.push(fieldError.invalid("spec.clusterIPs", clusterIPs, "may only hold up to 2 values"));
+  }
+  if (invalid.length > 0) return [...errors, ...invalid];
+  const ofAddresses = clusterIPs.map((ip) => parseIp(ip)?.family);
+  if (clusterIPs.length > 1 && (clusterIPs.length > 2 || ofAddresses[0] === ofAddresses[1])) {
+    const detail = "may specify no more than one IP for each IP family";
+    errors.push(fieldError.invalid("spec.clusterIPs", clusterIPs, detail));
+  }
+  if (errors.length > 0 || isHeadless(spec)) return errors;
+  return clusterIPs.flatMap((ip, at) => {
+    const family = ipFamilies[at];
+    if (family === undefined || family === ofAddresses[at]) return [];
+    const detail = `expected an ${family} value as indicated by \`ipFamilies[${at}]\``;
+    return [fieldError.invalid(`spec.clusterIPs[${at}]`, ip, detail)];
+  });
+}
+
+function syncErrors(clusterIP: string, clusterIPs: string[]): FieldError[] {
+  if (clusterIP === "") {
+    const detail = "must be empty when `clusterIP` is not specified";
+    return clusterIPs.length === 0 ? [] : [fieldError.invalid("spec.clusterIPs", clusterIPs, detail)];
+  }
+  if (clusterIPs.length === 0) return [fieldError.required("spec.clusterIPs")];
+  if (clusterIPs[0] === clusterIP) return [];
+  return [fieldError.invalid("spec.clusterIPs", clusterIPs, "first value must match `clusterIP`")];
+}
+
+function familyErrors(asked: readonly IpFamily[]): FieldError[] {
+  return asked.flatMap((family, at) => {
+    const field = `spec.ipFamilies[${at}]`;
+    const unknown = families.includes(family) ? [] : [fieldError.notSupported(field, family, families)];
+    return asked.indexOf(family) < at ? [...unknown, fieldError.duplicate(field, family)] : unknown;
+  });
+}
+
+function invalidAddresses(clusterIPs: string[]): FieldError[] {
+  return clusterIPs.flatMap((ip, at) => {
+    if (at === 0 && ip === noClusterIp) {
+      if (clusterIPs.length === 1) return [];
+      return [fieldError.invalid("spec.clusterIPs", clusterIPs, "'None' must be the first and only value")];
+    }
+    const detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+    return isIp(ip) ? [] : [fieldError.invalid(`spec.clusterIPs[${at}]`, ip, detail)];
+  });
+}
+
+/** SingleStack drops the second address and family where the client has left the lists as they were. */
+function dropSecond(spec: ServiceSpec, old: ServiceSpec): void {
+  if (spec.ipFamilyPolicy !== "SingleStack") return;
+  if (spec.clusterIPs?.length === 2 && String(spec.clusterIPs) === String(old.clusterIPs)) {
+    spec.clusterIPs = spec.clusterIPs.slice(0, 1);
+  }
+  if (spec.ipFamilies?.length === 2 && String(spec.ipFamilies) === String(old.ipFamilies)) {
+    spec.ipFamilies = spec.ipFamilies.slice(0, 1);
+  }
+}
+
+/** An address that is asked for names its family. */
+function inferFamilies(spec: ServiceSpec, configured: readonly IpFamily[]): FieldError[] {
+  const { clusterIPs = [] } = spec;
+  const errors: FieldError[] = [];
+  for (const [at, ip] of clusterIPs.entries()) {
+    const family = parseIp(ip)?.family;
+    if (family === undefined || at < (spec.ipFamilies?.length ?? 0)) continue;
+    if (configured.includes(family)) spec.ipFamilies = [...(spec.ipFamilies ?? []), family];
+    else {
+      const detail = `${family} is not configured on this cluster`;
+      errors.push(fieldError.invalid(`spec.clusterIPs[${at}]`, clusterIPs, detail));
+    }
+  }
+  return errors;
+}
+
+function isSelectorlessHeadless(spec: ServiceSpec): boolean {
+  return spec.clusterIP === noClusterIp && Object.keys(spec.selector ?? {}).length === 0;
+}
+
+/** Its endpoints are the client's own: both families are fine even where the cluster has one. */
+function completeHeadless(spec: ServiceSpec, configured: readonly IpFamily[]): void {
+  if ((spec.ipFamilies ?? []).length === 0) spec.ipFamilies = configured.slice(0, 1);
+  if (spec.ipFamilyPolicy !== "SingleStack") addOtherFamily(spec);
+}
+
+function addOtherFamily(spec: ServiceSpec): void {
+  const { ipFamilies = [] } = spec;
+  if (ipFamilies.length === 1) spec.ipFamilies = [...ipFamilies, ipFamilies[0] === "IPv4" ? "IPv6" : "IPv4"];
+}
+
+function configurationErrors(spec: ServiceSpec, configured: readonly IpFamily[]): FieldError[] {
+  const errors: FieldError[] = [];
+  if (spec.ipFamilyPolicy === "RequireDualStack" && configured.length < 2) {
+    const detail = "this cluster is not configured for dual-stack services";
+    errors.push(fieldError.invalid("spec.ipFamilyPolicy", spec.ipFamilyPolicy, detail));
+  }
+  for (const [at, family] of (spec.ipFamilies ?? []).entries()) {
+    if (configured.includes(family)) continue;
+    errors.push(fieldError.invalid(`spec.ipFamilies[${at}]`, family, "not configured on this cluster"));
+  }
+  return errors;
+}

@@ -1,0 +1,55 @@
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { IpFamily } from "../validation/ip.ts";
+
+export type ServicePort = { name?: string; protocol?: string; port?: number; nodePort?: number };
+
+/** What allocation reads and writes of a Service; absent fields are absent. */
+export interface Service extends KubeObject {
+  spec?: {
+    type?: string;
+    selector?: Record<string, string>;
+    ports?: ServicePort[];
+    clusterIP?: string;
+    clusterIPs?: string[];
+    ipFamilies?: IpFamily[];
+    ipFamilyPolicy?: IpFamilyPolicy;
+    externalIPs?: string[];
+    externalTrafficPolicy?: string;
+    allocateLoadBalancerNodePorts?: boolean;
+    loadBalancerClass?: string;
+    healthCheckNodePort?: number;
+  };
+}
+export type ServiceSpec = NonNullable<Service["spec"]>;
+export type IpFamilyPolicy = "SingleStack" | "PreferDualStack" | "RequireDualStack";
+
+export const noClusterIp = "None";
+
+export function serviceType({ type }: ServiceSpec): string {
+  return type === undefined || type === "" ? "ClusterIP" : type;
+}
+
+/** Every type but ExternalName has addresses, unless it is headless. */
+export function needsClusterIp(spec: ServiceSpec): boolean {
+  return serviceType(spec) !== "ExternalName";
+}
+
+export function isHeadless({ clusterIP, clusterIPs }: ServiceSpec): boolean {
+  return (clusterIPs?.[0] ?? clusterIP) === noClusterIp;
+}
+
+export function needsNodePort(spec: ServiceSpec): boolean {
+  const type = serviceType(spec);
+  return type === "NodePort" || type === "LoadBalancer";
+}
+
+/** Ports are given out unasked for NodePort, and for LoadBalancer unless the client has switched that off. */
+export function allocatesNodePorts(spec: ServiceSpec): boolean {
+  const type = serviceType(spec);
+  return type === "NodePort" || (type === "LoadBalancer" && spec.allocateLoadBalancerNodePorts !== false);
+}
+
+/** Nodes tell a load balancer whether they have endpoints when only they may answer. */
+export function needsHealthCheckPort(spec: ServiceSpec): boolean {
+  return serviceType(spec) === "LoadBalancer" && spec.externalTrafficPolicy === "Local";
+}
