@@ -46,43 +46,48 @@ export function buildApp(options: AppOptions): (request: IncomingRequest) => Pro
   app.use(carrier(resourcePlugin, options.resources));
   app.use(carrier(notFoundPlugin, options.notFound ?? pathNotFound));
 
-  return buildChain(options.chain, async (exchange) => {
+  return buildChain(options.chain, (exchange) => {
     const request = new Request(urlOf(choosePlugin(plugins, exchange)));
-    exchanges.set(request, exchange);
-    const response = (await app.handle(request)) as CarryingResponse;
-    const carried = response[outcome];
-    if (carried === undefined) throw new Error(`the application answered ${response.status} by itself`);
-    if ("error" in carried) throw carried.error;
-    return carried.response;
+    const parcel: Parcel = { exchange, answer: undefined };
+    parcels.set(request, parcel);
+    app.fetch(request);
+    if (parcel.answer === undefined) throw new Error("the application answered by itself");
+    return parcel.answer;
   });
 }
 
 const resourcePlugin = "resources";
 const notFoundPlugin = "not-found";
 
-/** What a plugin's handler did, carried through Elysia untouched: it never reads a body and never renders an error. */
-const outcome = Symbol("outcome");
-type Outcome = { readonly response: HttpResponse } | { readonly error: unknown };
-interface CarryingResponse extends Response {
-  [outcome]?: Outcome;
+/** What a plugin is given and what it answers, carried past Elysia, which never reads a body and never renders an error. */
+interface Parcel {
+  readonly exchange: Exchange;
+  answer: ReturnType<Handler> | undefined;
 }
-const exchanges = new WeakMap<Request, Exchange>();
+const parcels = new WeakMap<Request, Parcel>();
+/** What Elysia takes for the response of every request. */
+const delivered = new Response(null);
 
 /** The handler as a named Elysia plugin. Only `request` is taken from the context: anything more makes Elysia parse it. */
 function carrier(name: string, handle: Handler) {
-  return new Elysia({ name }).all(`/${name}`, ({ request }) => carry(handle, request), { parse: "none" });
+  return new Elysia({ name }).all(
+    `/${name}`,
+    ({ request }) => {
+      const parcel = parcels.get(request);
+      if (parcel === undefined) throw new Error("a request without an exchange");
+      parcel.answer = attempt(handle, parcel.exchange);
+      return delivered;
+    },
+    { parse: "none" },
+  );
 }
 
-async function carry(handle: Handler, request: Request): Promise<Response> {
-  const response: CarryingResponse = new Response(null);
+function attempt(handle: Handler, exchange: Exchange): ReturnType<Handler> {
   try {
-    const exchange = exchanges.get(request);
-    if (exchange === undefined) throw new Error("a request without an exchange");
-    response[outcome] = { response: await handle(exchange) };
+    return handle(exchange);
   } catch (error) {
-    response[outcome] = { error };
+    return Promise.reject(error);
   }
-  return response;
 }
 
 /** The authority is fixed: Elysia finds the path by counting from the start of the URL. */

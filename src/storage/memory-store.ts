@@ -64,8 +64,8 @@ export class MemoryStore implements Store {
     return this.#writer.add(command);
   }
 
-  readBarrier(): Promise<Revision> {
-    return Promise.resolve(this.#state.revision);
+  readBarrier(): Revision {
+    return this.#state.revision;
   }
 
   waitFor(revision: Revision, timeoutMs: number): Promise<boolean> {

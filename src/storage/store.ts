@@ -112,8 +112,8 @@ export interface Store {
 
   /** Applies the command once; resolves when the result is durable. Rejects with StoreUnavailableError when the outcome is unknown. */
   commit(command: Command): Promise<ApplyResult>;
-  /** Linearizable read: resolves when local state includes every write acknowledged before the call. */
-  readBarrier(): Promise<Revision>;
+  /** Linearizable read: local state then includes every write acknowledged before the call. At once where it does already. */
+  readBarrier(): Revision | Promise<Revision>;
   /** True once `store.revision >= revision`; false after `timeoutMs`. */
   waitFor(revision: Revision, timeoutMs: number): Promise<boolean>;
 

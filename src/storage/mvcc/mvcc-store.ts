@@ -115,8 +115,8 @@ export class MvccStore implements Store {
     return corrupt === undefined ? this.#writer.add(command) : this.#removeCorrupt(command, corrupt);
   }
 
-  readBarrier(): Promise<Revision> {
-    return Promise.resolve(this.#state.revision);
+  readBarrier(): Revision {
+    return this.#state.revision;
   }
 
   waitFor(revision: Revision, timeoutMs: number): Promise<boolean> {
