@@ -3,6 +3,7 @@ import { StatusError } from "../api/status.ts";
 import { systemUser } from "../authentication/system-user.ts";
 import { defaultObjects, type IsGateOn } from "../authorization/rbac/bootstrap/default-objects.ts";
 import { reconcile } from "../authorization/rbac/bootstrap/reconcile.ts";
+import type { Registries } from "../registry/registries.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 
@@ -24,6 +25,17 @@ export interface RbacRegistries {
   readonly clusterRoles: Registry;
   readonly roleBindings: Registry;
   readonly clusterRoleBindings: Registry;
+}
+
+/** Undefined where the group is not served. */
+export function rbacRegistries(registries: Registries): RbacRegistries | undefined {
+  const find = (resource: string) => registries.find({ group: "rbac.authorization.k8s.io", resource });
+  const roles = find("roles");
+  const clusterRoles = find("clusterroles");
+  const roleBindings = find("rolebindings");
+  const clusterRoleBindings = find("clusterrolebindings");
+  if (!roles || !clusterRoles || !roleBindings || !clusterRoleBindings) return undefined;
+  return { roles, clusterRoles, roleBindings, clusterRoleBindings };
 }
 
 /**
