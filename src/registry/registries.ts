@@ -1,4 +1,4 @@
-import { type Admission, admissionChain } from "../admission/admission.ts";
+import { type Admission, type AdmissionPlugin, admissionChain } from "../admission/admission.ts";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import { makePlugins } from "../admission/plugins.ts";
 import type { Clock } from "../api/clock.ts";
@@ -25,6 +25,8 @@ export interface RegistriesParts {
   readonly serviceNetwork?: ServiceNetwork | undefined;
   /** In their order; by default those that are on by default. */
   readonly admissionPlugins?: readonly PluginName[] | undefined;
+  /** Behind the plugins, whatever these are. */
+  readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
 }
 
 /** One Registry per stored form, which all served versions of a kind share; all behind the same admission chain. */
@@ -82,10 +84,11 @@ export class Registries {
     return group === "" && resource === "services" ? this.serviceAllocation?.allocator : undefined;
   }
 
-  #admissionOf({ admissionPlugins = chosenPlugins([], []), clock, randomInt }: RegistriesParts): Admission {
+  #admissionOf(parts: RegistriesParts): Admission {
+    const { admissionPlugins = chosenPlugins([], []), admissionGuards = [], clock, randomInt } = parts;
     const lookup = new CachedObjects((resource) => this.find(resource));
     const wait = (delayMs: number) => new Promise<void>((resolve) => void clock.after(delayMs, resolve));
-    return admissionChain(makePlugins(admissionPlugins, { lookup, randomInt, wait }));
+    return admissionChain([...makePlugins(admissionPlugins, { lookup, randomInt, wait }), ...admissionGuards]);
   }
 }
 
