@@ -119,10 +119,10 @@ export const flags = {
   "authorization-mode": {
     type: "choices",
     default: ["AlwaysAllow"],
-    allowed: ["AlwaysAllow", "AlwaysDeny"],
+    allowed: ["AlwaysAllow", "AlwaysDeny", "RBAC"],
     group: "Authentication and authorization",
     value: "modes",
-    help: "authorizers in order: AlwaysAllow, AlwaysDeny",
+    help: "authorizers in order: AlwaysAllow, AlwaysDeny, RBAC",
   },
 
   "feature-gates": {
