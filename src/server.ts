@@ -1,20 +1,20 @@
 import { readFileSync } from "node:fs";
 import { randomInt } from "node:crypto";
+import { rbacEscalation } from "./admission/rbac-escalation.ts";
 import { anonymousAuthenticator } from "./authentication/anonymous.ts";
 import { unionAuthenticator } from "./authentication/authenticator.ts";
 import { bearerTokenAuthenticator, type TokenAuthenticator } from "./authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
 import { tokenFileAuthenticator } from "./authentication/token-file.ts";
-import { alwaysAllowAuthorizer } from "./authorization/always-allow.ts";
-import { alwaysDenyAuthorizer } from "./authorization/always-deny.ts";
-import { systemMastersAuthorizer } from "./authorization/system-masters.ts";
-import { unionAuthorizer } from "./authorization/union.ts";
+import { openAuthorization, type ServerAuthorization } from "./authorization/server-authorization.ts";
 import type { CacherMetrics } from "./cacher/cacher.ts";
 import { CacherSet } from "./cacher/cacher-set.ts";
 import { encodeStatus } from "./codec/encode-object.ts";
 import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
 import { StartupError } from "./config/startup-error.ts";
+import { ClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
+import { ensureDefaultRbac, rbacRegistries } from "./controllers/default-rbac.ts";
 import { startClusterObjects } from "./controllers/cluster-objects.ts";
 import { EventExpiry } from "./controllers/event-expiry.ts";
 import { NamespaceDeletion } from "./controllers/namespace-deletion.ts";
@@ -83,6 +83,7 @@ async function startOn(
   const cachers = disposables.adopt(new CacherSet({ store, clock, metrics: watchMetrics(scheme, metrics) }), (set) =>
     set.close(),
   );
+  const authorization = disposables.use(openAuthorization({ modes: config.authorizationMode, scheme, store }));
   const registries = new Registries({
     scheme,
     store,
@@ -92,6 +93,7 @@ async function startOn(
     newId: commandIds(),
     serviceNetwork: serviceNetworkOf(config),
     admissionPlugins: config.admissionPlugins,
+    admissionGuards: [rbacEscalation(authorization)],
   });
   metrics.trackStorageObjects(() => objectCounts(registries));
 
@@ -100,12 +102,19 @@ async function startOn(
   const systemNamespaces = new SystemNamespaces(namespaces);
   await systemNamespaces.ensure();
   disposables.use(systemNamespaces.start(clock, onError));
+  const rbac = rbacRegistries(registries);
   disposables.use(new NamespaceDeletion({ registries, namespaces, store, clock, onError }).start());
   const events = registries.of(scheme.find("", "v1", "events"));
   disposables.use(new EventExpiry({ events, store, clock, ttlMs: config.eventTtlMs, onError }).start());
   disposables.use(new Retention({ store, clock, retentionMs: config.historyRetentionDurationMs, onError }).start());
 
-  const identity = await ServerIdentity.open(config);
+  const [identity] = await Promise.all([
+    ServerIdentity.open(config),
+    rbac === undefined ? undefined : ensureDefaultRbac(rbac, config.featureGates.enabled),
+  ]);
+  if (rbac !== undefined) {
+    disposables.use(new ClusterRoleAggregation({ clusterRoles: rbac.clusterRoles, store, clock, onError }).start());
+  }
   const lifecycle = new Lifecycle();
   const app = buildApp(
     appOptions({
@@ -118,6 +127,7 @@ async function startOn(
       lifecycle,
       log,
       identity,
+      authorization,
     }),
   );
   const listener = await listenOn(config, identity, app, onError);
@@ -141,6 +151,7 @@ interface AppParts {
   readonly lifecycle: Lifecycle;
   readonly log: Log;
   readonly identity: ServerIdentity;
+  readonly authorization: ServerAuthorization;
 }
 
 function appOptions(parts: AppParts): AppOptions {
@@ -156,7 +167,7 @@ function appOptions(parts: AppParts): AppOptions {
     chain: {
       clock,
       authenticator: authenticatorOf(parts),
-      authorizer: authorizerOf(config),
+      authorizer: parts.authorization.authorizer,
       lifecycle,
       requestTimeoutMs: config.requestTimeoutMs,
       maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
@@ -226,11 +237,6 @@ function authenticatorOf({ config, identity }: AppParts): ReturnType<typeof unio
     [clientCertificateAuthenticator(config.clock), bearerTokenAuthenticator(tokens)],
     config.anonymousAuth ? anonymousAuthenticator() : undefined,
   );
-}
-
-function authorizerOf({ authorizationMode }: ServerConfig): ReturnType<typeof unionAuthorizer> {
-  const byMode = { AlwaysAllow: alwaysAllowAuthorizer, AlwaysDeny: alwaysDenyAuthorizer };
-  return unionAuthorizer([systemMastersAuthorizer, ...authorizationMode.map((mode) => byMode[mode])]);
 }
 
 /** Errors are written in the type that the client accepts; where nothing fits, as JSON. */
