@@ -43,6 +43,7 @@ import { scaleViewOf } from "./registry/resources/autoscaling/scale.ts";
 import { subresourceStrategyOf } from "./registry/strategies.ts";
 import type { ResourceInfo } from "./scheme/resource.ts";
 import { Scheme } from "./scheme/scheme.ts";
+import { GatedFields } from "./schema/gated-fields.ts";
 import { MemoryStore } from "./storage/memory-store.ts";
 import { MvccStore } from "./storage/mvcc/mvcc-store.ts";
 import { Retention } from "./storage/retention.ts";
@@ -76,7 +77,8 @@ async function startOn(
   disposables: DisposableStack,
 ): Promise<RunningServer> {
   const { clock } = config;
-  const scheme = Scheme.builtIn({ runtimeConfig: config.runtimeConfig });
+  const gateEnabled = (gate: string) => config.featureGates.enabled(gate);
+  const scheme = Scheme.builtIn({ runtimeConfig: config.runtimeConfig, gateEnabled });
   const metrics = createMetrics({
     isServed: ({ group, version, resource }) => scheme.find(group, version, resource) !== undefined,
   });
@@ -91,6 +93,7 @@ async function startOn(
     clock,
     randomInt: (below) => randomInt(below),
     newId: commandIds(),
+    gatedFields: new GatedFields(gateEnabled),
     serviceNetwork: serviceNetworkOf(config),
     admissionPlugins: config.admissionPlugins,
     admissionGuards: [rbacEscalation(authorization)],
@@ -133,10 +136,12 @@ async function startOn(
   const listener = await listenOn(config, identity, app, onError);
   disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
   const kubeconfig = await identity.publish(urlOf(config, listener));
-  const { bindAddress } = config;
+  const { bindAddress, controllers } = config;
   const { ca } = identity;
-  disposables.use(startClusterObjects({ registries, store, clock, ca, bindAddress, port: listener.port, onError }));
+  const { port } = listener;
+  disposables.use(startClusterObjects({ registries, store, clock, ca, bindAddress, port, controllers, onError }));
   for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
+  for (const warning of config.featureGates.warnings) log.warn(warning);
   log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
   return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig });
 }

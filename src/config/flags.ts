@@ -154,6 +154,13 @@ export const flags = {
     value: "names",
     help: "admission plugins not to run although they are on by default",
   },
+  controllers: {
+    type: "text",
+    default: "*",
+    group: "API",
+    value: "names",
+    help: "controllers to run: * for all, -name to leave one out",
+  },
   "service-cluster-ip-range": {
     type: "text",
     default: "10.96.0.0/12",

@@ -2,7 +2,9 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import type { Clock } from "../api/clock.ts";
+import type { AuthorizationMode } from "../authorization/server-authorization.ts";
 import { systemClock } from "../api/clock.ts";
+import { type ControllerName, parseControllers } from "./controllers.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import { type Flag, type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
@@ -38,6 +40,7 @@ export interface ServerConfig {
   readonly runtimeConfig: ReadonlyMap<string, boolean>;
   /** In their order. */
   readonly admissionPlugins: readonly PluginName[];
+  readonly controllers: ReadonlySet<ControllerName>;
   /** One CIDR, or one of each family. */
   readonly serviceClusterIpRange: string;
   readonly serviceNodePortRange: string;
@@ -48,8 +51,6 @@ export interface ServerConfig {
   readonly verbosity: number;
   readonly clock: Clock;
 }
-
-export type AuthorizationMode = "AlwaysAllow" | "AlwaysDeny";
 
 /** A server that answers. */
 export interface RunningServer {
@@ -105,6 +106,7 @@ export function resolveOptions(
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
     admissionPlugins: chosenPlugins(options.enableAdmissionPlugins ?? [], options.disableAdmissionPlugins ?? []),
+    controllers: parseControllers(options.controllers ?? flags.controllers.default),
     serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
     serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,
     requestTimeoutMs: options.requestTimeoutMs ?? flags["request-timeout"].default,

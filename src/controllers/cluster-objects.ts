@@ -1,5 +1,6 @@
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import type { ControllerName } from "../config/controllers.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store } from "../storage/store.ts";
@@ -15,20 +16,26 @@ export interface ClusterObjectsParts {
   /** Authority that clients know this server by, PEM. */
   readonly ca: string;
   readonly bindAddress: string;
+  /** Which of those that can be left out run. */
+  readonly controllers: ReadonlySet<ControllerName>;
   readonly port: number;
   readonly onError: (error: unknown) => void;
 }
 
 /** Starts what keeps the objects that every cluster has. The server answers already: nothing of it delays a start. */
 export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
-  const { registries, ca, bindAddress, clock, onError } = parts;
+  const { registries, ca, bindAddress, clock, controllers, onError } = parts;
   const registry = (resource: GroupResource) => registryOf(registries, resource);
   const namespaces = registry({ group: "", resource: "namespaces" });
   const running = new DisposableStack();
-  const accounts = registry({ group: "", resource: "serviceaccounts" });
-  running.use(defaultServiceAccounts({ ...parts, namespaces, objects: accounts }).start());
-  const maps = registry({ group: "", resource: "configmaps" });
-  running.use(rootCaPublisher({ ...parts, namespaces, objects: maps }, ca).start());
+  if (controllers.has("serviceaccount-controller")) {
+    const objects = registry({ group: "", resource: "serviceaccounts" });
+    running.use(defaultServiceAccounts({ ...parts, namespaces, objects }).start());
+  }
+  if (controllers.has("root-ca-certificate-publisher-controller")) {
+    const objects = registry({ group: "", resource: "configmaps" });
+    running.use(rootCaPublisher({ ...parts, namespaces, objects }, ca).start());
+  }
   const { serviceAllocation } = registries;
   if (serviceAllocation === undefined) return running;
   const { network } = serviceAllocation;
