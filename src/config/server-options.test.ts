@@ -78,7 +78,7 @@ describe("parseFlag()", () => {
     ["in-memory", "maybe"],
     ["request-timeout", "5"],
     ["request-timeout", "-5s"],
-    ["authorization-mode", "RBAC"],
+    ["authorization-mode", "Rbac"],
     ["feature-gates", "A"],
     ["feature-gates", "A=maybe"],
     ["feature-gates", "=true"],
