@@ -30,6 +30,24 @@ const metaTypes = [
 /** Releases above the one whose API is served: what is new in them is left out. */
 const unservedReleases = new Set(["1.37", "1.38"]);
 
+/** Feature gates of those releases: a field behind one of them is new too. */
+const unservedGates = new Set([
+  "AtomicWriteVolumeUserFields",
+  "CSIVolumeHealth",
+  "CompositePodGroup",
+  "DRAOptionalNodeOperations",
+  "DRAPartitionableDevicesType",
+  "EmptyDirVolumeMode",
+  "EvictionRequestAPI",
+  "GRPCContainerProbeTLS",
+  "H2CContainerProbe",
+  "InPlacePodVerticalScalingSchedulerPreemption",
+  "PodGroupPreemptionPolicy",
+  "ResourceHealthStatusMessage",
+  "StatefulSetRecreateStrategy",
+  "VolumeBindMountOptions",
+]);
+
 const outputDir = join(import.meta.dir, "../src/scheme/generated");
 
 interface FactField {
@@ -57,6 +75,8 @@ interface FactType {
   of?: string;
   values?: unknown[];
   exclude?: unknown[];
+  /** Value → the feature gate that allows it. */
+  gated?: Record<string, string>;
   fields?: FactField[];
   structType?: string;
 }
@@ -210,7 +230,10 @@ function namedTypesIn(ref: string): string[] {
 }
 
 function keptFields(type: FactType): FactField[] {
-  return (type.fields ?? []).filter((field) => !unservedReleases.has(field.newIn ?? ""));
+  return (type.fields ?? []).filter(
+    ({ newIn = "", gate = "" }) =>
+      !unservedReleases.has(newIn) && !gate.split(",").some((name) => unservedGates.has(name)),
+  );
 }
 
 function typeEntry(type: FactType): object {
@@ -238,13 +261,17 @@ function typeEntry(type: FactType): object {
         })),
       };
     case "enum":
-      return { of: type.of, values: (type.values ?? []).filter((value) => !(type.exclude ?? []).includes(value)) };
+      return { of: type.of, values: (type.values ?? []).filter((value) => isServedValue(type, value)) };
     case "alias":
       return { of: type.of };
     case "special":
     case "protoOnly":
       return { special: 1 };
   }
+}
+
+function isServedValue({ exclude = [], gated = {} }: FactType, value: unknown): boolean {
+  return !exclude.includes(value) && !unservedGates.has(gated[String(value)] ?? "");
 }
 
 function resourceEntry(resource: FactResource): object {

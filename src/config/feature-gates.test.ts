@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { resolveFeatureGates } from "./feature-gates.ts";
+import types from "../scheme/generated/types.json";
 import { StartupError } from "./startup-error.ts";
 
 const resolve = (asked: Record<string, boolean> = {}) => resolveFeatureGates(new Map(Object.entries(asked)));
@@ -55,4 +56,21 @@ test("every gate is listed once, in order of name", () => {
     .map((gate) => gate.name);
   expect(names).toEqual([...new Set(names)].sort());
   expect(names.length).toBeGreaterThan(100);
+});
+
+test("gates that are finished or deprecated warn when they are named, others do not", () => {
+  expect(resolve({ ServerSideApply: true, KMSv1: true, WatchList: true, AllBeta: true }).warnings).toEqual([
+    "Setting GA feature gate ServerSideApply=true. It will be removed in a future release.",
+    "Setting deprecated feature gate KMSv1=true. It will be removed in a future release.",
+  ]);
+  expect(resolve().warnings).toEqual([]);
+});
+
+test("every gate that guards a field is in the table", () => {
+  const gates = resolve();
+  const guards = Object.values(types as unknown as Record<string, { fields?: { gate?: string }[] }>)
+    .flatMap(({ fields = [] }) => fields)
+    .flatMap(({ gate }) => gate?.split(",") ?? []);
+  expect(guards.length).toBeGreaterThan(50);
+  for (const gate of guards) expect(() => gates.enabled(gate)).not.toThrow();
 });

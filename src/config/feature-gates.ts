@@ -12,33 +12,34 @@ export interface FeatureGate {
 
 /** Off until asked for; may change or vanish. */
 const alpha = `
-APIServingWithRoutine AllowUnsafeMalformedObjectDeletion AtomicWriteVolumeUserFields AuthorizeWithSelectors
-CBORServingAndStorage CRDObservedGenerationTracking CSIVolumeHealth CompositePodGroup CrossNamespaceVolumeDataSource
-CustomCPUCFSQuotaPeriod DRAListTypeAttributes DRANodeAllocatableResources DRAOptionalNodeOperations
-DRAPartitionableDevicesType DRAWorkloadResourceClaims EmptyDirVolumeMode EventedPLEG EvictionRequestAPI
-GRPCContainerProbeTLS GangScheduling GenericWorkload H2CContainerProbe ImageVolumeWithDigest
-InPlacePodVerticalScalingSchedulerPreemption ManifestBasedAdmissionControlConfig MemoryQoS
-MutablePVNodeAffinity PodGroupPreemptionPolicy PodLogsQuerySplitStreams ResourceHealthStatusMessage
-ShardedListAndWatch StatefulSetRecreateStrategy StorageCapacityScoring StorageVersionAPI
-TaintTolerationComparisonOperators TopologyAwareWorkloadScheduling VolumeBindMountOptions VolumeLimitScaling
-WorkloadAwarePreemption WorkloadWithJob
+APIServingWithRoutine AllowUnsafeMalformedObjectDeletion AuthorizeWithSelectors CBORServingAndStorage
+CPUManagerPolicyAlphaOptions CRDObservedGenerationTracking CSIVolumeHealth ClientsAllowCBOR ClientsPreferCBOR
+CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook ComponentFlagz ComponentStatusz
+CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod DRAListTypeAttributes DRANodeAllocatableResources
+DRAResourcePoolStatus DRAWorkloadResourceClaims EventedPLEG GangScheduling GenericWorkload ImageVolumeWithDigest
+InPlacePodVerticalScalingExclusiveCPUs ManifestBasedAdmissionControlConfig MemoryQoS MutablePVNodeAffinity
+PodLogsQuerySplitStreams ShardedListAndWatch StorageCapacityScoring StorageVersionAPI
+TaintTolerationComparisonOperators TopologyAwareWorkloadScheduling VolumeLimitScaling WorkloadAwarePreemption
+WorkloadWithJob
 `;
 
 /** On unless switched off. */
 const betaOn = `
-APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth CRDValidationRatcheting
-CSIServiceAccountTokenSecrets ConstrainedImpersonation ContainerRestartRules ContainerStopSignals
-DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaints DRAExtendedResource DRAPartitionableDevices
-DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout DeclarativeValidation DeclarativeValidationBeta
-DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency EnvFiles ExternalServiceAccountTokenSigner
-GracefulNodeShutdown HPAConfigurableTolerance HostnameOverride InPlacePodLevelResourcesVerticalScaling
-ListFromCacheSnapshot MatchLabelKeysInPodTopologySpread MutableCSINodeAllocatableCount
-MutablePodResourcesForSuspendedJobs NodeDeclaredFeatures NominatedNodeNameForExpectation OpenAPIEnums
-OpportunisticBatching PodCertificateRequest PodLevelResources PodObservedGenerationTracking
-PodTopologyLabelsAdmission PreferSameTrafficDistribution RelaxedEnvironmentVariableValidation
-RelaxedServiceNameValidation RemoteRequestHeaderUID ResourceHealthStatus SELinuxChangePolicy
-SELinuxMountReadWriteOncePod SchedulerAsyncPreemption SchedulerPopFromBackoffQ SeparateTaintEvictionController
-SizeBasedListCostEstimate StorageVersionHash StrictIPCIDRValidation
+APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth AuthorizePodWebsocketUpgradeCreatePermission
+CPUManagerPolicyBetaOptions CRDValidationRatcheting CSIServiceAccountTokenSecrets
+ClearingNominatedNodeNameAfterBinding ConstrainedImpersonation ContainerCheckpoint ContainerRestartRules
+ContainerStopSignals ContextualLogging DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaints
+DRAExtendedResource DRAPartitionableDevices DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout
+DeclarativeValidation DeclarativeValidationBeta DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency
+DisableCPUQuotaWithExclusiveCPUs EnvFiles ExternalServiceAccountTokenSigner GracefulNodeShutdown
+GracefulNodeShutdownBasedOnPodPriority HPAConfigurableTolerance HostnameOverride
+InPlacePodLevelResourcesVerticalScaling ListFromCacheSnapshot MatchLabelKeysInPodTopologySpread
+MutableCSINodeAllocatableCount MutablePodResourcesForSuspendedJobs NodeDeclaredFeatures
+NominatedNodeNameForExpectation OpenAPIEnums OpportunisticBatching PodCertificateRequest PodLevelResources
+PodObservedGenerationTracking PodTopologyLabelsAdmission PreferSameTrafficDistribution
+RelaxedEnvironmentVariableValidation RelaxedServiceNameValidation RemoteRequestHeaderUID ResourceHealthStatus
+SELinuxChangePolicy SELinuxMountReadWriteOncePod SchedulerAsyncPreemption SchedulerPopFromBackoffQ
+SeparateTaintEvictionController SizeBasedListCostEstimate StorageVersionHash StrictIPCIDRValidation
 StructuredAuthenticationConfigurationEgressSelector StructuredAuthenticationConfigurationJWKSMetrics
 TokenRequestServiceAccountUIDValidation UnauthenticatedHTTP2DOSMitigation UnknownVersionInteroperabilityProxy
 UserNamespacesSupport WatchCacheInitializationPostStartHook WatchList
@@ -59,12 +60,13 @@ DRAPrioritizedList MutatingAdmissionPolicy RotateKubeletServerCertificate
 /** Part of the service; the gate only remains so that old command lines start. */
 const gaLocked = `
 APIListChunking APIPriorityAndFairness APIServerTracing AdmissionWebhookMatchConditions AggregatedDiscoveryEndpoint
-AggregatedDiscoveryRemoveBetaType AnonymousAuthConfigurableEndpoints AppArmor AppArmorFields BtreeWatchCache
-CPUManager CSIStorageCapacity ConsistentListFromCache CronJobsScheduledAnnotation CustomResourceFieldSelectors
-DRAAdminAccess DevicePluginCDIDevices DisableAllocatorDualWrite DisableCloudProviders DryRun DynamicResourceAllocation
-ElasticIndexedJob InPlacePodVerticalScaling JobBackoffLimitPerIndex JobManagedBy JobPodFailurePolicy
-JobPodReplacementPolicy JobSuccessPolicy KMSv2 KubeProxyDrainingTerminatingNodes LoadBalancerIPMode
-LogarithmicScaleDown MatchLabelKeysInPodAffinity MultiCIDRServiceAllocator NFTablesProxyMode
+AggregatedDiscoveryRemoveBetaType AnonymousAuthConfigurableEndpoints AnyVolumeDataSource AppArmor AppArmorFields
+AuthorizeNodeWithSelectors BtreeWatchCache CPUManager CPUManagerPolicyOptions CSIMigrationPortworx CSIStorageCapacity
+ComponentSLIs ConsistentListFromCache CronJobsScheduledAnnotation CustomResourceFieldSelectors DRAAdminAccess
+DevicePluginCDIDevices DisableAllocatorDualWrite DisableCloudProviders DryRun DynamicResourceAllocation
+ElasticIndexedJob HonorPVReclaimPolicy InPlacePodVerticalScaling JobBackoffLimitPerIndex JobManagedBy
+JobPodFailurePolicy JobPodReplacementPolicy JobSuccessPolicy KMSv2 KubeProxyDrainingTerminatingNodes
+LoadBalancerIPMode LogarithmicScaleDown MatchLabelKeysInPodAffinity MultiCIDRServiceAllocator NFTablesProxyMode
 NodeInclusionPolicyInPodTopologySpread NodeSwap OrderedNamespaceDeletion PersistentVolumeLastPhaseTransitionTime
 PodDisruptionConditions PodHostIPs PodIndexLabel PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
 PodReadyToStartContainersCondition PodSchedulingReadiness PortForwardWebsockets ProbeHostPodSecurityStandards
@@ -78,6 +80,18 @@ StructuredAuthorizationConfiguration SupplementalGroupsPolicy TopologyAwareHints
 ValidatingAdmissionPolicy VolumeAttributesClass WatchBookmark WinDSR WinOverlay ZeroLimitedNominalConcurrencyShares
 `;
 
+/** Switches for behaviour of old, to be gone. */
+const deprecatedOff = `
+AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ChangeContainerStatusOnKubeletRestart
+GitRepoVolumeDriver KMSv1
+`;
+const deprecatedOn = `
+DisableNodeKubeProxyVersion
+`;
+const deprecatedOffLocked = `
+AllowOverwriteTerminationGracePeriodSeconds AllowServiceLBStatusOnNonLB
+`;
+
 const gates: ReadonlyMap<string, FeatureGate> = new Map(
   [
     ...gatesOf(alpha, { default: false, stage: "ALPHA", locked: false }),
@@ -85,6 +99,9 @@ const gates: ReadonlyMap<string, FeatureGate> = new Map(
     ...gatesOf(betaOff, { default: false, stage: "BETA", locked: false }),
     ...gatesOf(gaOn, { default: true, stage: "GA", locked: false }),
     ...gatesOf(gaLocked, { default: true, stage: "GA", locked: true }),
+    ...gatesOf(deprecatedOff, { default: false, stage: "DEPRECATED", locked: false }),
+    ...gatesOf(deprecatedOn, { default: true, stage: "DEPRECATED", locked: false }),
+    ...gatesOf(deprecatedOffLocked, { default: false, stage: "DEPRECATED", locked: true }),
   ].map((gate) => [gate.name, gate]),
 );
 
@@ -99,6 +116,8 @@ function gatesOf(names: string, rest: Omit<FeatureGate, "name">): FeatureGate[] 
 export interface FeatureGates {
   /** Whether the gate is on. An unknown name is our mistake. */
   enabled(name: string): boolean;
+  /** About gates that were named although there is no need to, or will be none. */
+  readonly warnings: readonly string[];
   /** Every gate with its state, ordered by name; for `/flagz` and metrics. */
   list(): readonly (FeatureGate & { readonly enabled: boolean })[];
 }
@@ -133,11 +152,19 @@ export function resolveFeatureGates(asked: ReadonlyMap<string, boolean>): Featur
       if (state === undefined) throw new Error(`feature gate ${name} is not in the table`);
       return state;
     },
+    warnings: [...asked].flatMap(([name, value]) => warningsOf(name, value)),
     list: () =>
       [...gates.values()]
         .map((gate) => ({ ...gate, enabled: states.get(gate.name) ?? gate.default }))
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
+}
+
+function warningsOf(name: string, value: boolean): string[] {
+  const stage = gates.get(name)?.stage;
+  if (stage !== "GA" && stage !== "DEPRECATED") return [];
+  const label = stage === "GA" ? "GA" : "deprecated";
+  return [`Setting ${label} feature gate ${name}=${value}. It will be removed in a future release.`];
 }
 
 function stageState(gate: FeatureGate, asked: ReadonlyMap<string, boolean>): boolean {

@@ -6,6 +6,7 @@ import type { GroupResource } from "../api/gvk.ts";
 import type { CacherSet } from "../cacher/cacher-set.ts";
 import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import type { Scheme } from "../scheme/scheme.ts";
+import type { GatedFields } from "../schema/gated-fields.ts";
 import type { Store } from "../storage/store.ts";
 import { ServiceAllocation, type ServiceNetwork } from "./allocation/service-allocation.ts";
 import type { Allocator } from "./allocator.ts";
@@ -21,6 +22,8 @@ export interface RegistriesParts {
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   readonly newId: () => string;
+  /** Fields behind feature gates that are off. */
+  readonly gatedFields?: GatedFields | undefined;
   /** Without it Services get no addresses and ports. */
   readonly serviceNetwork?: ServiceNetwork | undefined;
   /** In their order; by default those that are on by default. */

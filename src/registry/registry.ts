@@ -15,6 +15,7 @@ import { fromStorage } from "../scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { decodeTyped } from "../schema/decode.ts";
 import { applyDefaults } from "../schema/defaults.ts";
+import type { GatedFields } from "../schema/gated-fields.ts";
 import { validateSchema } from "../schema/validate.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Entry, Key, Operation, Store } from "../storage/store.ts";
@@ -70,6 +71,8 @@ export interface RegistryParts {
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   readonly newId: () => string;
+  /** Fields that cannot be written; default: none. */
+  readonly gatedFields?: GatedFields | undefined;
   /** For resources whose objects need something unique. */
   readonly allocator?: Allocator | undefined;
 }
@@ -130,6 +133,7 @@ export class Registry {
     }
     this.#wipeSystemFields(object);
     applyDefaults(info.schema, object as unknown as JsonObject);
+    this.#dropGated(object, undefined);
     this.#dropFields(object, strategy.resetFields);
     this.#trackFields(undefined, object, "", context, strategy.resetFields);
     const settlement = new Settlement();
@@ -244,6 +248,7 @@ export class Registry {
     const guarded = this.#checkGuards(object, entry, strategy, reapplies);
     this.#carryOver(object, old);
     applyDefaults(info.schema, object as unknown as JsonObject);
+    this.#dropGated(object, old);
     this.#restoreFields(object, old, strategy.resetFields);
     this.#trackFields(old, object, subresource, context, strategy.resetFields);
     const name = old.metadata.name ?? "";
@@ -440,6 +445,11 @@ export class Registry {
 
   #dropFields(object: KubeObject, fields: readonly string[]): void {
     for (const name of fields) delete object[name];
+  }
+
+  #dropGated(object: KubeObject, old: KubeObject | undefined): void {
+    const { info, gatedFields } = this.#parts;
+    gatedFields?.drop(info.schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   }
 
   #restoreFields(object: KubeObject, old: KubeObject, fields: readonly string[]): void {

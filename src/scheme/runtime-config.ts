@@ -25,21 +25,37 @@ export function isServed(candidate: ServedCandidate, config: RuntimeConfig): boo
 const stabilityKeys: ReadonlySet<string> = new Set(["api/all", "api/ga", "api/beta", "api/alpha"]);
 
 /**
- * Groups that the configuration names and that do not exist.
- * @param known group names; the core group is named by its version alone
+ * Refuses keys that name nothing.
+ * @param known keys of all resources, `v1/pods` or `apps/v1/deployments`
+ * @throws Error that names what is unknown: groups, then versions, then resources
  */
-export function unknownGroups(config: RuntimeConfig, known: ReadonlySet<string>): string[] {
-  const unknown = new Set<string>();
-  for (const key of config.keys()) {
-    if (stabilityKeys.has(key)) continue;
-    const group = groupOfKey(key);
-    if (!known.has(group)) unknown.add(group);
-  }
-  return [...unknown];
+export function refuseUnknownKeys(config: RuntimeConfig, known: Iterable<string>): void {
+  const resources = new Set(known);
+  const versions = new Set([...resources].map(versionOfKey));
+  const groups = new Set([...versions].map(groupOfKey));
+  const keys = [...config.keys()].filter((key) => !stabilityKeys.has(key));
+  refuse("unknown api groups", keys.map(groupOfKey), groups);
+  refuse("unknown api versions", keys.map(versionOfKey), versions);
+  refuse("unknown api resources", keys.filter(namesResource), resources);
+}
+
+function refuse(problem: string, named: readonly string[], known: ReadonlySet<string>): void {
+  const unknown = new Set(named.filter((name) => !known.has(name)));
+  if (unknown.size > 0) throw new Error(`${problem} ${[...unknown].join(",")}`);
+}
+
+function isCore(key: string): boolean {
+  return /^v\d[a-z0-9]*(\/|$)/.test(key);
 }
 
 function groupOfKey(key: string): string {
-  const first = key.split("/")[0] as string;
-  const isCoreVersion = key === "v1" || key.startsWith("v1/");
-  return isCoreVersion ? "" : first;
+  return isCore(key) ? "" : (key.split("/")[0] as string);
+}
+
+function versionOfKey(key: string): string {
+  return key.split("/", isCore(key) ? 1 : 2).join("/");
+}
+
+function namesResource(key: string): boolean {
+  return key !== versionOfKey(key);
 }

@@ -66,8 +66,40 @@ describe("runtime configuration", () => {
     expect(served({ "v1/pods": true, "api/all": false })).toEqual(["pods"]);
     expect(served({ "api/ga": true, "api/all": false })).toContain("leases");
   });
-  test("refuses an unknown group", () => {
-    expect(() => served({ "nothing.example/v1": true })).toThrow("unknown api groups nothing.example");
+  test.each([
+    ["nothing.example/v1", "unknown api groups nothing.example"],
+    ["apps/v9", "unknown api versions apps/v9"],
+    ["v2", "unknown api versions v2"],
+    ["flowcontrol.apiserver.k8s.io/v1beta3", "unknown api versions flowcontrol.apiserver.k8s.io/v1beta3"],
+    ["apps/v1/pods", "unknown api resources apps/v1/pods"],
+    ["v1/nothing", "unknown api resources v1/nothing"],
+  ])("refuses %s", (key, message) => {
+    expect(() => served({ [key]: false })).toThrow(message);
+  });
+  test("turns on beta and alpha versions, and leaves out resources whose gate is off", () => {
+    const runtimeConfig = new Map([["api/all", true]]);
+    const all = Scheme.builtIn({ runtimeConfig });
+    expect(all.find("resource.k8s.io", "v1beta1", "resourceslices")).toBeDefined();
+    expect(all.find("certificates.k8s.io", "v1beta1", "clustertrustbundles")).toBeDefined();
+    const gated = Scheme.builtIn({ runtimeConfig, gateEnabled: (gate) => gate !== "ClusterTrustBundle" });
+    expect(gated.find("certificates.k8s.io", "v1beta1", "clustertrustbundles")).toBeUndefined();
+    expect(gated.resources.length).toBe(all.resources.length - 1);
+  });
+});
+
+describe("versions of one kind", () => {
+  test("are stored once, in the storage version", () => {
+    const v1 = scheme.find("autoscaling", "v1", "horizontalpodautoscalers");
+    const v2 = scheme.find("autoscaling", "v2", "horizontalpodautoscalers");
+    expect(v1?.storedAs?.info).toBe(v2 as NonNullable<typeof v2>);
+    expect(scheme.stored.filter(({ kind }) => kind === "HorizontalPodAutoscaler")).toHaveLength(1);
+    const prefixes = scheme.stored.map(({ keyPrefix }) => keyPrefix);
+    expect(new Set(prefixes).size).toBe(prefixes.length);
+  });
+  test("may be stored in a version that is not served", () => {
+    const alone = Scheme.builtIn({ runtimeConfig: new Map([["coordination.k8s.io/v1alpha2", true]]) });
+    expect(alone.find("coordination.k8s.io", "v1beta1", "leasecandidates")).toBeUndefined();
+    expect(alone.stored.find(({ kind }) => kind === "LeaseCandidate")?.version).toBe("v1beta1");
   });
 });
 

@@ -12,7 +12,8 @@ import typesJson from "./generated/types.json";
 import { conversionOf } from "./conversion/conversions.ts";
 import { deprecationOf } from "./deprecation.ts";
 import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "./resource.ts";
-import { isServed, type RuntimeConfig, unknownGroups } from "./runtime-config.ts";
+import { gateOfResource } from "./resource-gates.ts";
+import { isServed, refuseUnknownKeys, type RuntimeConfig } from "./runtime-config.ts";
 import { selectableFields, storedFieldLabels } from "./selectable-fields.ts";
 import { type ColumnEntry, tableColumns } from "./table-columns.ts";
 
@@ -56,6 +57,8 @@ export interface GroupInfo {
 }
 export interface SchemeOptions {
   readonly runtimeConfig?: RuntimeConfig;
+  /** State of a feature gate; by default all are on. */
+  readonly gateEnabled?: (name: string) => boolean;
 }
 
 const groupKeyPrefix = "group:";
@@ -75,22 +78,27 @@ export class Scheme {
   readonly #byResource = new Map<string, ResourceInfo>();
   readonly #byKind = new Map<string, ResourceInfo>();
 
-  /** @throws Error `unknown api groups …` when the runtime configuration names one. */
+  /** @throws Error `unknown api groups …` when the runtime configuration names what does not exist */
   static builtIn(options: SchemeOptions = {}): Scheme {
-    return new Scheme(options.runtimeConfig ?? new Map());
+    return new Scheme(options);
   }
 
-  private constructor(runtimeConfig: RuntimeConfig) {
+  private constructor({ runtimeConfig = new Map(), gateEnabled = () => true }: SchemeOptions) {
+    const enabled = (gate: string | undefined) => gate === undefined || gateEnabled(gate);
     this.#types = new TypeSchemas(typeEntries, builtInDefaultRules);
     const groups = generatedGroups();
-    const unknown = unknownGroups(runtimeConfig, new Set(groups.map(({ group }) => group)));
-    if (unknown.length > 0) throw new Error(`unknown api groups ${unknown.join(",")}`);
+    const resources = generatedResources();
+    refuseUnknownKeys(
+      runtimeConfig,
+      resources.map(([key]) => key),
+    );
 
     const infos = new ResourceInfos(this.#types);
-    this.resources = generatedResources()
+    this.resources = resources
       .filter(([, entry, at]) =>
         isServed({ ...at, stability: entry.stability, defaultOn: entry.defaultOn }, runtimeConfig),
       )
+      .filter(([, , { group, resource }]) => enabled(gateOfResource(group, resource)))
       .map(([key]) => infos.of(key))
       .sort(discoveryOrder(groups));
     for (const info of this.resources) {
