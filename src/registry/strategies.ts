@@ -2,13 +2,30 @@ import type { GroupResource } from "../api/gvk.ts";
 import { defaultStrategy, statusStrategy } from "./default-strategy.ts";
 import { leaseStrategy } from "./resources/coordination/lease.ts";
 import { configMapStrategy } from "./resources/core/config-map.ts";
+import { endpointsStrategy } from "./resources/core/endpoints.ts";
 import { eventStrategy } from "./resources/core/event.ts";
 import { namespaceFinalizeStrategy, namespaceStrategy } from "./resources/core/namespace.ts";
 import { nodeStrategy } from "./resources/core/node.ts";
-import { podStrategy } from "./resources/core/pod.ts";
+import {
+  persistentVolumeClaimStatusStrategy,
+  persistentVolumeClaimStrategy,
+} from "./resources/core/persistent-volume-claim.ts";
+import { persistentVolumeStrategy } from "./resources/core/persistent-volume.ts";
+import {
+  podEphemeralContainersStrategy,
+  podResizeStrategy,
+  podStatusStrategy,
+  podStrategy,
+} from "./resources/core/pod.ts";
 import { secretStrategy } from "./resources/core/secret.ts";
 import { serviceAccountStrategy } from "./resources/core/service-account.ts";
+import { serviceStatusStrategy, serviceStrategy } from "./resources/core/service.ts";
 import { endpointSliceStrategy } from "./resources/discovery/endpoint-slice.ts";
+import { flowSchemaStatusStrategy, flowSchemaStrategy } from "./resources/flowcontrol/flow-schema.ts";
+import {
+  priorityLevelStatusStrategy,
+  priorityLevelStrategy,
+} from "./resources/flowcontrol/priority-level-configuration.ts";
 import { ingressClassStrategy } from "./resources/networking/ingress-class.ts";
 import { ingressStatusStrategy, ingressStrategy } from "./resources/networking/ingress.ts";
 import { ipAddressStrategy } from "./resources/networking/ip-address.ts";
@@ -16,20 +33,38 @@ import { networkPolicyStrategy } from "./resources/networking/network-policy.ts"
 import { serviceCidrStrategy } from "./resources/networking/service-cidr.ts";
 import { clusterRoleBindingStrategy, roleBindingStrategy } from "./resources/rbac/role-binding.ts";
 import { clusterRoleStrategy, roleStrategy } from "./resources/rbac/role.ts";
+import { csiDriverStrategy } from "./resources/storage/csi-driver.ts";
+import { csiNodeStrategy } from "./resources/storage/csi-node.ts";
+import { csiStorageCapacityStrategy } from "./resources/storage/csi-storage-capacity.ts";
+import { storageClassStrategy, volumeAttributesClassStrategy } from "./resources/storage/storage-class.ts";
+import { volumeAttachmentStatusStrategy, volumeAttachmentStrategy } from "./resources/storage/volume-attachment.ts";
 import type { Strategy } from "./strategy.ts";
 
 /** Resources with rules of their own, and their subresources that write the object. All others follow the default. */
 const strategies: Readonly<Record<string, Strategy>> = {
   "/configmaps": configMapStrategy,
+  "/endpoints": endpointsStrategy,
   "/events": eventStrategy,
   "/namespaces": namespaceStrategy,
   "/namespaces/finalize": namespaceFinalizeStrategy,
   "/nodes": nodeStrategy,
+  "/persistentvolumeclaims": persistentVolumeClaimStrategy,
+  "/persistentvolumeclaims/status": persistentVolumeClaimStatusStrategy,
+  "/persistentvolumes": persistentVolumeStrategy,
   "/pods": podStrategy,
+  "/pods/ephemeralcontainers": podEphemeralContainersStrategy,
+  "/pods/resize": podResizeStrategy,
+  "/pods/status": podStatusStrategy,
   "/secrets": secretStrategy,
   "/serviceaccounts": serviceAccountStrategy,
+  "/services": serviceStrategy,
+  "/services/status": serviceStatusStrategy,
   "coordination.k8s.io/leases": leaseStrategy,
   "discovery.k8s.io/endpointslices": endpointSliceStrategy,
+  "flowcontrol.apiserver.k8s.io/flowschemas": flowSchemaStrategy,
+  "flowcontrol.apiserver.k8s.io/flowschemas/status": flowSchemaStatusStrategy,
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": priorityLevelStrategy,
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status": priorityLevelStatusStrategy,
   "networking.k8s.io/ingressclasses": ingressClassStrategy,
   "networking.k8s.io/ingresses": ingressStrategy,
   "networking.k8s.io/ingresses/status": ingressStatusStrategy,
@@ -40,6 +75,13 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "rbac.authorization.k8s.io/clusterroles": clusterRoleStrategy,
   "rbac.authorization.k8s.io/rolebindings": roleBindingStrategy,
   "rbac.authorization.k8s.io/roles": roleStrategy,
+  "storage.k8s.io/csidrivers": csiDriverStrategy,
+  "storage.k8s.io/csinodes": csiNodeStrategy,
+  "storage.k8s.io/csistoragecapacities": csiStorageCapacityStrategy,
+  "storage.k8s.io/storageclasses": storageClassStrategy,
+  "storage.k8s.io/volumeattachments": volumeAttachmentStrategy,
+  "storage.k8s.io/volumeattachments/status": volumeAttachmentStatusStrategy,
+  "storage.k8s.io/volumeattributesclasses": volumeAttributesClassStrategy,
 };
 
 export function strategyOf({ group, resource }: GroupResource): Strategy {

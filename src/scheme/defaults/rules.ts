@@ -2,33 +2,44 @@ import { cloneJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { DefaultRule } from "../../schema/schema.ts";
 import defaultsJson from "../generated/defaults.json";
 import { defaultContainer } from "./container.ts";
+import { defaultCsiDriver } from "./csi-driver.ts";
+import { defaultEndpointPort } from "./endpoints.ts";
+import { defaultFlowSchema } from "./flow-schema.ts";
 import { defaultIngressClassParameters } from "./ingress-class.ts";
 import { defaultNamespace } from "./namespace.ts";
 import { defaultNetworkPolicy } from "./network-policy.ts";
 import { defaultNode, roundNodeStatus } from "./node.ts";
+import { defaultClaim, defaultPersistentVolume } from "./persistent-volume.ts";
 import { defaultPod, defaultPodSpec } from "./pod.ts";
 import { roundRequirements } from "./resource-list.ts";
 import { defaultRoleBinding, defaultSubject } from "./role-binding.ts";
+import { defaultService } from "./service.ts";
 import { defaultClaimTemplate, defaultVolume } from "./volume.ts";
 
 /** Rules that are code, by the type that they belong to. */
 const codedRules: Readonly<Record<string, DefaultRule>> = {
   "core/v1.Container": defaultContainer,
+  "core/v1.EndpointPort": defaultEndpointPort,
   "core/v1.EphemeralContainer": defaultContainer,
   "core/v1.Namespace": defaultNamespace,
   "core/v1.Node": defaultNode,
   "core/v1.NodeStatus": roundNodeStatus,
+  "core/v1.PersistentVolume": defaultPersistentVolume,
+  "core/v1.PersistentVolumeClaim": defaultClaim,
   "core/v1.PersistentVolumeClaimTemplate": defaultClaimTemplate,
   "core/v1.Pod": defaultPod,
   "core/v1.PodSpec": defaultPodSpec,
   "core/v1.ResourceRequirements": roundRequirements,
+  "core/v1.Service": defaultService,
   "core/v1.Volume": defaultVolume,
   "core/v1.VolumeResourceRequirements": roundRequirements,
+  "flowcontrol/v1.FlowSchema": defaultFlowSchema,
   "networking/v1.IngressClassParametersReference": defaultIngressClassParameters,
   "networking/v1.NetworkPolicy": defaultNetworkPolicy,
   "rbac/v1.ClusterRoleBinding": defaultRoleBinding,
   "rbac/v1.RoleBinding": defaultRoleBinding,
   "rbac/v1.Subject": defaultSubject,
+  "storage/v1.CSIDriver": defaultCsiDriver,
 };
 
 /** Plain values of the generated data, then the coded rule of the same type. */

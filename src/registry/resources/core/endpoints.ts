@@ -1,0 +1,9 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateEndpoints } from "../../validation/endpoints.ts";
+
+export const endpointsStrategy: Strategy = {
+  ...defaultStrategy,
+  allowCreateOnUpdate: true,
+  validate: validateEndpoints,
+};

@@ -1,0 +1,19 @@
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateClaim, validateClaimStatus, validateClaimUpdate } from "../../validation/persistent-volume-claim.ts";
+
+export const persistentVolumeClaimStrategy: Strategy = {
+  ...defaultStrategy,
+  returnsDeletedObject: true,
+  resetFields: ["status"],
+  prepareForCreate(claim) {
+    claim["status"] = { phase: "Pending" };
+  },
+  validate: validateClaim,
+  validateUpdate: validateClaimUpdate,
+};
+
+export const persistentVolumeClaimStatusStrategy: Strategy = {
+  ...statusStrategy(persistentVolumeClaimStrategy),
+  validate: validateClaimStatus,
+};

@@ -1,0 +1,14 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validatePersistentVolume, validatePersistentVolumeUpdate } from "../../validation/persistent-volume.ts";
+
+export const persistentVolumeStrategy: Strategy = {
+  ...defaultStrategy,
+  returnsDeletedObject: true,
+  resetFields: ["status"],
+  prepareForCreate(volume) {
+    volume["status"] = { phase: "Pending" };
+  },
+  validate: validatePersistentVolume,
+  validateUpdate: validatePersistentVolumeUpdate,
+};

@@ -1,0 +1,16 @@
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateFlowSchema } from "../../validation/flow-schema.ts";
+import { validateTypedConditions } from "../../validation/typed-conditions.ts";
+
+export const flowSchemaStrategy: Strategy = {
+  ...defaultStrategy,
+  generationFields: ["spec"],
+  resetFields: ["status"],
+  validate: validateFlowSchema,
+};
+
+export const flowSchemaStatusStrategy: Strategy = {
+  ...statusStrategy(flowSchemaStrategy),
+  validate: validateTypedConditions,
+};

@@ -1,0 +1,10 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateCsiStorageCapacity, validateCsiStorageCapacityUpdate } from "../../validation/csi-storage-capacity.ts";
+
+export const csiStorageCapacityStrategy: Strategy = {
+  ...defaultStrategy,
+  allowUnconditionalUpdate: false,
+  validate: validateCsiStorageCapacity,
+  validateUpdate: validateCsiStorageCapacityUpdate,
+};

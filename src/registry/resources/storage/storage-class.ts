@@ -1,0 +1,20 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import {
+  validateStorageClass,
+  validateStorageClassUpdate,
+  validateVolumeAttributesClass,
+  validateVolumeAttributesClassUpdate,
+} from "../../validation/storage-class.ts";
+
+export const storageClassStrategy: Strategy = {
+  ...defaultStrategy,
+  validate: validateStorageClass,
+  validateUpdate: validateStorageClassUpdate,
+};
+
+export const volumeAttributesClassStrategy: Strategy = {
+  ...defaultStrategy,
+  validate: validateVolumeAttributesClass,
+  validateUpdate: validateVolumeAttributesClassUpdate,
+};

@@ -1,0 +1,20 @@
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import {
+  validateVolumeAttachment,
+  validateVolumeAttachmentStatus,
+  validateVolumeAttachmentUpdate,
+} from "../../validation/volume-attachment.ts";
+
+export const volumeAttachmentStrategy: Strategy = {
+  ...defaultStrategy,
+  allowUnconditionalUpdate: false,
+  resetFields: ["status"],
+  validate: validateVolumeAttachment,
+  validateUpdate: validateVolumeAttachmentUpdate,
+};
+
+export const volumeAttachmentStatusStrategy: Strategy = {
+  ...statusStrategy(volumeAttachmentStrategy),
+  validate: validateVolumeAttachmentStatus,
+};
