@@ -1,6 +1,7 @@
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type StatusError, status } from "../api/status.ts";
+import { everyRule } from "../authorization/always-allow.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import { missingPermissions, permissionTexts, TooManyPermissions } from "../authorization/rbac/covers.ts";
 import { type PolicyRule, policyRules, quotedList } from "../authorization/rbac/policy-rule.ts";
@@ -9,11 +10,6 @@ import { systemMastersGroup } from "../authorization/system-masters.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
-
-const everything: readonly PolicyRule[] = [
-  { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
-  { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },
-];
 
 export interface RbacEscalationParts {
   readonly policy: RbacPolicy;
@@ -47,7 +43,7 @@ async function checkRole(parts: RbacEscalationParts, attributes: AdmissionAttrib
   if (await isAllowed(parts, attributes, { verb: "escalate", resource: info.resource, name })) return;
   refuseMissing(parts, attributes, policyRules(role["rules"] as JsonValue));
   const aggregates = isAggregated(role) || (oldObject !== undefined && isAggregated(oldObject));
-  if (!aggregates || missing(parts, attributes, everything).length === 0) return;
+  if (!aggregates || missing(parts, attributes, everyRule).length === 0) return;
   throw forbidden(attributes, "must have cluster-admin privileges to use the aggregationRule");
 }
 

@@ -7,7 +7,17 @@ import { type Authorizer, type Decision, noOpinion } from "./authorizer.ts";
  * An authorizer that fails never allows: the next ones are asked, and if none decides its error is thrown.
  */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
-  return { authorize: (user, attributes) => askFrom(authorizers, 0, user, attributes, noMemory) };
+  return {
+    authorize: (user, attributes) => askFrom(authorizers, 0, user, attributes, noMemory),
+    rulesFor(user, namespace) {
+      const answers = authorizers.flatMap((authorizer) => authorizer.rulesFor?.(user, namespace) ?? []);
+      return {
+        rules: answers.flatMap(({ rules }) => rules),
+        incomplete: answers.some(({ incomplete }) => incomplete),
+        errors: answers.flatMap(({ errors }) => errors),
+      };
+    },
+  };
 }
 
 interface Memory {

@@ -13,5 +13,6 @@ export function rbacAuthorizer(policy: RbacPolicy): Authorizer {
       const [first] = missing;
       return { kind: "noOpinion", reason: `RBAC: ${missing.length === 1 ? first : `[${missing.join(", ")}]`}` };
     },
+    rulesFor: (user, namespace) => ({ ...policy.rulesFor(user, namespace), incomplete: false }),
   };
 }
