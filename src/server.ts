@@ -125,7 +125,7 @@ async function startOn(
       scheme,
       store,
       registries,
-      actions: builtInActions({ scheme, registries, clock }),
+      actions: builtInActions({ scheme, registries, clock, authorizer: authorization.authorizer }),
       metrics,
       lifecycle,
       log,
