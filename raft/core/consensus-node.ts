@@ -56,6 +56,8 @@ export interface ConsensusNode {
   /** Forgets the entries up to `index`, which is at most the applied one and durable in the state machine. */
   compact(index: Index): void;
 
+  /** What it is now; cheap. */
+  readonly softState: SoftState;
   status(): Status;
 }
 

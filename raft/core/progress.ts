@@ -49,7 +49,7 @@ export interface Peer {
   commitSent: Index;
   /** The newest round that it has answered. */
   roundAnswered: number;
-  /** Send it an append even if there is nothing new: what was sent before may be lost. */
+  /** Send it an append, be it an empty one: its answer shows whether what was sent before is lost. */
   poked: boolean;
 }
 

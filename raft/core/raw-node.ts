@@ -33,7 +33,7 @@ interface Applying {
  */
 export class RawNode implements ConsensusNode {
   readonly #raft: Raft;
-  #softState: SoftState;
+  #toldSoftState: SoftState;
   #applied: Index;
   /** Handed to the state machine up to here; `#applied` ≤ `#handedToApply` ≤ commit, and durable. */
   #handedToApply: Index;
@@ -47,11 +47,16 @@ export class RawNode implements ConsensusNode {
     this.#raft = new Raft(options, initial);
     this.#applied = applied;
     this.#handedToApply = applied;
-    this.#softState = this.#currentSoftState();
+    this.#toldSoftState = this.softState;
   }
 
   get id(): MemberId {
     return this.#raft.id;
+  }
+
+  get softState(): SoftState {
+    const { role, term, leader } = this.#raft;
+    return { role: role.role, term, leader };
   }
 
   /** For checkers and diagnosis. */
@@ -135,7 +140,7 @@ export class RawNode implements ConsensusNode {
     const write = this.#write();
     const ready: Ready = {
       ...this.#raft.outbox,
-      ...(this.#isSoftStateNew() && { softState: this.#currentSoftState() }),
+      ...(this.#isSoftStateNew() && { softState: this.softState }),
       ...(write !== undefined && { write }),
       committed: this.#committed(),
     };
@@ -148,7 +153,7 @@ export class RawNode implements ConsensusNode {
     this.#taken = undefined;
     const raft = this.#raft;
     raft.outbox = emptyOutbox();
-    if (ready.softState !== undefined) this.#softState = ready.softState;
+    if (ready.softState !== undefined) this.#toldSoftState = ready.softState;
     if (ready.write !== undefined) raft.disk.handOut(ready.write.mark, ready.write.hardState ?? raft.disk.handedState);
     const last = ready.committed.at(-1);
     if (last === undefined) return;
@@ -199,7 +204,7 @@ export class RawNode implements ConsensusNode {
   status(): Status {
     const { log, disk, role } = this.#raft;
     return {
-      ...this.#currentSoftState(),
+      ...this.softState,
       id: this.id,
       commit: log.commit,
       applied: this.#applied,
@@ -224,14 +229,9 @@ export class RawNode implements ConsensusNode {
     if (raft.role.role === "leader") sendPending(raft, raft.role);
   }
 
-  #currentSoftState(): SoftState {
-    const { role, term, leader } = this.#raft;
-    return { role: role.role, term, leader };
-  }
-
   #isSoftStateNew(): boolean {
     const { role, term, leader } = this.#raft;
-    const before = this.#softState;
+    const before = this.#toldSoftState;
     return before.role !== role.role || before.term !== term || before.leader !== leader;
   }
 

@@ -68,7 +68,8 @@ function isDue(raft: Raft, peer: Peer): boolean {
   const { progress } = peer;
   if (progress.state === "snapshot") return false;
   if (progress.state === "probe") return !progress.paused;
-  const news = progress.next <= raft.log.lastIndex || peer.commitSent < raft.log.commit || peer.poked;
+  if (peer.poked) return true;
+  const news = progress.next <= raft.log.lastIndex || peer.commitSent < raft.log.commit;
   return news && hasRoom(raft, progress);
 }
 
@@ -84,7 +85,8 @@ function sendNext(raft: Raft, peer: Peer): boolean {
   const prevIndex = (progress.next - 1) as Index;
   const prevTerm = log.termAt(prevIndex);
   if (prevTerm === undefined) return sendSnapshot(raft, peer);
-  const entries = log.slice(progress.next, log.lastIndex, raft.limits.appendBytesMax);
+  const mayFill = progress.state === "probe" || hasRoom(raft, progress);
+  const entries = mayFill ? log.slice(progress.next, log.lastIndex, raft.limits.appendBytesMax) : [];
   peer.commitSent = log.commit;
   peer.poked = false;
   raft.send({ type: "append", from: id, to: peer.member, term, prevIndex, prevTerm, entries, commit: log.commit });

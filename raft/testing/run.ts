@@ -1,0 +1,64 @@
+import { parseArgs } from "node:util";
+import type { SeedReport } from "./simulator/simulation.ts";
+import { Simulation } from "./simulator/simulation.ts";
+
+/** `bun raft/testing/run.ts --seeds N --from S --steps M`: runs seeds, shows progress, exits 1 when one fails. */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "500" },
+    from: { type: "string", default: "1" },
+    steps: { type: "string", default: "20000" },
+    /** Stop after this many failures. */
+    failures: { type: "string", default: "5" },
+  },
+});
+const [seeds, from, steps, failuresMax] = [values.seeds, values.from, values.steps, values.failures].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+const progressIntervalMs = 10_000;
+const out = Bun.stdout.writer();
+
+const total = { events: 0, decided: 0, termsLed: 0, reads: 0, crashes: 0 };
+const startedAt = performance.now();
+let reportedAt = startedAt;
+let done = 0;
+let failures = 0;
+for (let seed = from; seed < from + seeds && failures < failuresMax; seed++) {
+  try {
+    add(new Simulation(seed).run(steps));
+  } catch (error) {
+    failures++;
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    say(`seed ${seed} fails: ${detail}\n  replay: bun raft/testing/run.ts --seeds 1 --from ${seed} --steps ${steps}`);
+  }
+  done++;
+  if (performance.now() - reportedAt > progressIntervalMs) progress();
+}
+progress();
+process.exit(failures === 0 ? 0 : 1);
+
+function add(report: SeedReport): void {
+  total.events += report.events;
+  total.decided += report.decided;
+  total.termsLed += report.termsLed;
+  total.reads += report.reads;
+  total.crashes += report.crashes;
+  if (seeds === 1) say(JSON.stringify(report));
+}
+
+function progress(): void {
+  reportedAt = performance.now();
+  const seconds = (reportedAt - startedAt) / 1000;
+  const perSecond = Math.round(total.events / seconds);
+  const { decided, termsLed, reads, crashes } = total;
+  const sums = `${decided} entries, ${termsLed} terms, ${reads} reads, ${crashes} crashes`;
+  say(`${done} seeds, ${total.events} events (${perSecond}/s), ${sums}, ${failures} failures`);
+}
+
+function say(line: string): void {
+  out.write(`${line}\n`);
+  out.flush();
+}

@@ -1,0 +1,309 @@
+import type { Entry } from "../../core/entry.ts";
+import type { Index, MemberId, Term } from "../../core/ids.ts";
+import { noMember } from "../../core/ids.ts";
+import type { LogView } from "../../core/log.ts";
+import type { Membership } from "../../core/membership.ts";
+import { membersOf } from "../../core/membership.ts";
+import type { Message } from "../../core/message.ts";
+import { quorumValue } from "../../core/quorum.ts";
+import type { Ready } from "../../core/ready.ts";
+import type { Checkpoint } from "./disk-image.ts";
+import { electionTicks } from "./profile.ts";
+import type { Command, RegisterMachine } from "./register-machine.ts";
+import type { Process, SimMember } from "./sim-member.ts";
+import { must } from "./violation.ts";
+
+/** What is known of one member from outside, kept over its restarts. */
+interface Watched {
+  readonly member: SimMember;
+  /** The latest term it has spoken in, and whom it voted for in which term. */
+  term: Term;
+  readonly votes: Map<Term, MemberId>;
+  /** Of this process. */
+  commit: Index;
+  /** While it leads: in which term, its last entry, and how often it ticked since it heard from whom. */
+  leads: Reign | undefined;
+  before: { readonly term: Term; readonly role: string } | undefined;
+}
+
+interface Reign {
+  readonly term: Term;
+  lastIndex: Index;
+  /** The last entry that it wrote. */
+  writtenTo: Index;
+  membershipIndex: Index;
+  ticks: number;
+  transferTicks: number;
+  readonly heardAt: Map<MemberId, number>;
+}
+
+interface Decided {
+  readonly term: Term;
+  /** Of the state after it was applied somewhere; `undefined` until then. */
+  hash: number | undefined;
+}
+
+/**
+ * Holds the rules of the thesis (figure 3.2 and §3.6–§6.4) against what really happens: what members say and do, and
+ * what is really on their disks. Each check looks only at what has just changed.
+ */
+export class Checker {
+  readonly #watched = new Map<MemberId, Watched>();
+  readonly #leaders = new Map<Term, MemberId>();
+  /** By index; what is decided stays decided. */
+  readonly #decided: (Decided | undefined)[] = [];
+  readonly #effects = new Map<number, Index>();
+  #lastDecided = 0;
+
+  get decidedCount(): number {
+    return this.#lastDecided;
+  }
+
+  get termsLed(): number {
+    return this.#leaders.size;
+  }
+
+  started(member: SimMember): void {
+    const watched = this.#watch(member);
+    const { node } = this.#process(member);
+    const { term } = node.softState;
+    must(term >= watched.term, () => `member ${member.id} spoke in term ${watched.term} and restarts in ${term}`);
+    watched.commit = 0 as Index;
+    watched.leads = undefined;
+    this.settled(member, this.#process(member));
+  }
+
+  stopped(member: SimMember): void {
+    this.#watch(member).leads = undefined;
+  }
+
+  /** Nothing is said that a crash could make untrue. */
+  sends({ id, disk }: SimMember, message: Message): void {
+    const watched = this.#watched.get(id) as Watched;
+    if (message.type === "preVote" || message.type === "preVoteReply") return;
+    const { hardState } = disk;
+    must(message.term <= hardState.term, () => `member ${id} speaks in term ${message.term}, which it could forget`);
+    must(message.term >= watched.term || isOld(message), () => `member ${id} goes back to term ${message.term}`);
+    if (message.term > watched.term) watched.term = message.term;
+    if (message.type === "vote") this.#votes(watched, message.term, id, hardState);
+    if (message.type === "voteReply" && message.granted) this.#votes(watched, message.term, message.to, hardState);
+    if (message.type === "appendAccepted" && message.term === hardState.term) {
+      must(disk.lastIndex >= message.index, () => `member ${id} promises ${message.index}, holds ${disk.lastIndex}`);
+    }
+  }
+
+  receives(member: SimMember, { node }: Process, message: Message): void {
+    const watched = this.#watch(member);
+    if (message.type !== "preVote") {
+      watched.leads?.heardAt.set(message.from, watched.leads.ticks);
+      return;
+    }
+    const { term, role } = node.softState;
+    watched.before = { term, role };
+  }
+
+  /** A pre-vote changes nothing. */
+  received(member: SimMember, { node }: Process, message: Message): void {
+    if (message.type !== "preVote") return;
+    const { before } = this.#watch(member);
+    const { term, role } = node.softState;
+    must(before?.term === term && before.role === role, () => `a pre-vote moved member ${member.id}`);
+  }
+
+  /** Between a `ready` and what is done for it. */
+  handedOut(member: SimMember, { node }: Process, { softState, committed, write }: Ready): void {
+    const watched = this.#watch(member);
+    if (softState?.role === "leader") this.#elected(member, node.log, softState.term);
+    else if (softState !== undefined) watched.leads = undefined;
+    for (const { index, term } of committed) {
+      must(this.#decided[index]?.term === term, () => `member ${member.id} applies ${index} of term ${term}`);
+      must(member.disk.termAt(index) === term, () => `member ${member.id} applies ${index}, not durable on its disk`);
+    }
+    const { leads } = watched;
+    const first = write?.entries[0];
+    if (leads === undefined || first === undefined) return;
+    must(first.index > leads.writtenTo, () => `leader ${member.id} replaces its entry ${first.index}`);
+    leads.writtenTo = write?.mark.index ?? leads.writtenTo;
+  }
+
+  /** After everything that an input led to. */
+  settled(member: SimMember, { node }: Process): void {
+    const watched = this.#watched.get(member.id) as Watched;
+    const { log } = node;
+    const { commit } = log;
+    if (commit !== watched.commit) this.#commits(watched, log);
+    const { leads } = watched;
+    if (leads === undefined || node.softState.role !== "leader" || node.softState.term !== leads.term) return;
+    must(log.lastIndex >= leads.lastIndex, () => `leader ${member.id} shortened its log`);
+    leads.lastIndex = log.lastIndex;
+    const { memberships } = log;
+    const newest = memberships.at(-1);
+    if (newest !== undefined && newest.index !== leads.membershipIndex) {
+      leads.membershipIndex = newest.index;
+      this.#changes(member, log);
+    }
+  }
+
+  applied(member: SimMember, entry: Entry, machine: RegisterMachine, command: Command | undefined): void {
+    const { index } = entry;
+    const decided = this.#decided[index];
+    must(decided?.term === entry.term, () => `member ${member.id} applied ${index}, which was decided otherwise`);
+    this.#sameState(member, decided, machine, index);
+    if (command === undefined) return;
+    const key = command.client * 2 ** 32 + command.sequence;
+    const before = this.#effects.get(key);
+    must(before === undefined || before === index, () => `command ${key} took effect at ${before} and ${index}`);
+    this.#effects.set(key, index);
+  }
+
+  installed(member: SimMember, { meta, state }: Checkpoint): void {
+    const decided = this.#decided[meta.index];
+    must(decided?.term === meta.term, () => `member ${member.id} installs ${meta.index}, which is not decided`);
+    must(state.index === meta.index, () => `a snapshot says ${meta.index} and holds ${state.index}`);
+    this.#sameState(member, decided, state, meta.index);
+  }
+
+  /** A leader that hears no quorum goes within two election timeouts; a transfer is over within one. */
+  ticked(member: SimMember, { node }: Process): void {
+    const { leads } = this.#watch(member);
+    if (leads === undefined) return;
+    const { role, membership, transferringTo } = node.status();
+    if (role !== "leader") return;
+    leads.ticks++;
+    leads.transferTicks = transferringTo === noMember ? 0 : leads.transferTicks + 1;
+    must(leads.transferTicks <= electionTicks + 1, () => `leader ${member.id} still hands over to ${transferringTo}`);
+    const heard = quorumValue(membership, (other) =>
+      other === member.id || leads.ticks - (leads.heardAt.get(other) ?? 0) <= 2 * electionTicks ? 1 : 0,
+    );
+    must(heard === 1, () => `member ${member.id} leads without a quorum`);
+  }
+
+  #elected(member: SimMember, log: LogView, term: Term): void {
+    const { id } = member;
+    const watched = this.#watch(member);
+    if (watched.leads?.term === term) return;
+    const other = this.#leaders.get(term);
+    must(other === undefined || other === id, () => `members ${other} and ${id} both lead term ${term}`);
+    this.#leaders.set(term, id);
+    const { index: membershipIndex, membership } = log.memberships.at(-1) ?? { index: 0 as Index, membership: none };
+    const voted = quorumValue(membership, (voter) => (this.#votedFor(voter, term) === id ? 1 : 0));
+    must(voted === 1, () => `member ${id} leads term ${term} without a quorum of votes`);
+    this.#holdsDecided(id, log);
+    const { lastIndex } = log;
+    const heardAt = new Map(membersOf(membership).map((peer) => [peer, 0]));
+    const writtenTo = 0 as Index;
+    watched.leads = { term, lastIndex, writtenTo, membershipIndex, ticks: 0, transferTicks: 0, heardAt };
+  }
+
+  /** As it said; alone, a member asks nobody, and only its disk knows. */
+  #votedFor(voter: MemberId, term: Term): MemberId | undefined {
+    const watched = this.#watched.get(voter);
+    const { hardState } = watched?.member.disk ?? {};
+    return watched?.votes.get(term) ?? (hardState?.term === term ? hardState.vote : undefined);
+  }
+
+  /** Leader completeness: by log matching, holding the last decided entry means holding them all. */
+  #holdsDecided(id: MemberId, log: LogView): void {
+    const last = this.#lastDecided as Index;
+    if (last === 0 || log.base.index > last) return;
+    const term = this.#decided[last]?.term;
+    must(log.termAt(last) === term, () => `leader ${id} lacks entry ${last} of term ${term}`);
+  }
+
+  #commits(watched: Watched, log: LogView): void {
+    const { id } = watched.member;
+    const { commit, base, lastIndex } = log;
+    must(commit > watched.commit, () => `member ${id} goes back from commit ${watched.commit} to ${commit}`);
+    must(commit <= lastIndex, () => `member ${id} commits ${commit} beyond ${lastIndex}`);
+    for (let index = Math.max(watched.commit + 1, base.index); index <= commit; index++) {
+      const term = log.termAt(index as Index);
+      if (index === 0 || term === undefined) continue;
+      const decided = this.#decided[index];
+      if (decided === undefined) this.#decided[index] = { term, hash: undefined };
+      else must(decided.term === term, () => `entry ${index} is decided as ${decided.term}, then as ${term}`);
+    }
+    if (commit > this.#lastDecided) this.#decides(watched, log);
+    watched.commit = commit;
+  }
+
+  /** What nobody had committed before is now: it is of the leader's own term and durable on a quorum. */
+  #decides({ member, leads }: Watched, log: LogView): void {
+    const { commit } = log;
+    const term = log.termAt(commit);
+    const { role, term: current } = this.#process(member).node.softState;
+    must(role === "leader" || leads !== undefined, () => `follower ${member.id} is the first to commit ${commit}`);
+    must(term === current, () => `member ${member.id} commits ${commit} of term ${term} in term ${current}`);
+    const { membership } = log.memberships.at(-1) ?? { membership: none };
+    const stored = quorumValue(membership, (voter) => (this.#isDurable(voter, commit, term) ? 1 : 0));
+    must(stored === 1, () => `entry ${commit} is committed but not durable on a quorum`);
+    this.#lastDecided = commit;
+  }
+
+  #isDurable(voter: MemberId, index: Index, term: Term | undefined): boolean {
+    const disk = this.#watched.get(voter)?.member.disk;
+    if (disk === undefined) return false;
+    return disk.termAt(index) === term || disk.base.index > index;
+  }
+
+  /** One change at a time, and never two configurations in use whose quorums could decide apart. */
+  #changes(member: SimMember, { memberships, commit }: LogView): void {
+    const open = memberships.filter(({ index }) => index > commit);
+    must(open.length <= 1, () => `leader ${member.id} has ${open.length} membership changes open`);
+    const [before, after] = memberships.slice(-2);
+    if (before === undefined || after === undefined) return;
+    must(quorumsMeet(before.membership, after.membership), () => `disjoint quorums at entry ${after.index}`);
+  }
+
+  #votes(watched: Watched, term: Term, candidate: MemberId, hardState: { term: Term; vote: MemberId }): void {
+    const { id } = watched.member;
+    const before = watched.votes.get(term);
+    must(before === undefined || before === candidate, () => `member ${id} votes for ${before} and ${candidate}`);
+    const kept = hardState.term > term || hardState.vote === candidate;
+    must(kept, () => `member ${id} votes for ${candidate} in term ${term} and could forget it`);
+    watched.votes.set(term, candidate);
+  }
+
+  #sameState({ id }: SimMember, decided: Decided, { hash }: RegisterMachine, index: Index): void {
+    decided.hash ??= hash;
+    must(decided.hash === hash, () => `member ${id} has another state at ${index}`);
+  }
+
+  #watch(member: SimMember): Watched {
+    const known = this.#watched.get(member.id);
+    if (known !== undefined) return known;
+    const watched: Watched = {
+      member,
+      term: 0 as Term,
+      votes: new Map(),
+      commit: 0 as Index,
+      leads: undefined,
+      before: undefined,
+    };
+    this.#watched.set(member.id, watched);
+    return watched;
+  }
+
+  #process(member: SimMember): Process {
+    must(member.process !== undefined, () => `member ${member.id} does not run`);
+    return member.process;
+  }
+}
+
+const none: Membership = { voters: [], outgoing: [], learners: [], learnersNext: [] };
+
+/** What was said behind a write may leave when the member is in a later term already. */
+function isOld({ type }: Message): boolean {
+  return type === "appendAccepted" || type === "voteReply" || type === "vote" || type.endsWith("Reply");
+}
+
+/** Whether every quorum of the one has a member in common with every quorum of the other; tried by all subsets. */
+export function quorumsMeet(left: Membership, right: Membership): boolean {
+  const members = [...new Set([...membersOf(left), ...membersOf(right)])];
+  for (let subset = 0; subset < 1 << members.length; subset++) {
+    const isIn = (member: MemberId) => ((subset >> members.indexOf(member)) & 1) === 1;
+    const decidesLeft = quorumValue(left, (member) => (isIn(member) ? 1 : 0)) === 1;
+    const decidesRight = quorumValue(right, (member) => (isIn(member) ? 0 : 1)) === 1;
+    if (decidesLeft && decidesRight) return false;
+  }
+  return true;
+}

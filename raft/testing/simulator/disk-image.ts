@@ -1,0 +1,78 @@
+import { assert } from "../../core/assert.ts";
+import type { Entry } from "../../core/entry.ts";
+import type { Index, Term } from "../../core/ids.ts";
+import type { InitialState } from "../../core/options.ts";
+import type { HardState, Write } from "../../core/ready.ts";
+import type { SnapshotMeta } from "../../core/snapshot.ts";
+import type { RegisterMachine } from "./register-machine.ts";
+
+/** A state that is durable, and what it says of itself. */
+export interface Checkpoint {
+  readonly meta: SnapshotMeta;
+  readonly state: RegisterMachine;
+}
+
+/** What survives a crash of one member. */
+export class DiskImage {
+  hardState: HardState;
+  base: SnapshotMeta;
+  entries: Entry[] = [];
+  checkpoint: Checkpoint;
+
+  constructor(hardState: HardState, checkpoint: Checkpoint) {
+    this.hardState = hardState;
+    this.base = checkpoint.meta;
+    this.checkpoint = checkpoint;
+  }
+
+  get lastIndex(): Index {
+    return (this.base.index + this.entries.length) as Index;
+  }
+
+  termAt(index: Index): Term | undefined {
+    return index === this.base.index ? this.base.term : this.entries[index - this.base.index - 1]?.term;
+  }
+
+  /** All of a write. `received` is the snapshot that it installs. */
+  write(write: Write, received: Checkpoint | undefined): void {
+    if (received !== undefined) {
+      this.checkpoint = received;
+      this.#resetLog(received.meta);
+    }
+    this.#append(write.entries);
+    if (write.hardState !== undefined) this.hardState = write.hardState;
+  }
+
+  /** What a crash in the middle of a write may leave: some of its entries, or a state that is newer than the log. */
+  tear(write: Write, received: Checkpoint | undefined, entriesKept: number): void {
+    if (received !== undefined) this.checkpoint = received;
+    else this.#append(write.entries.slice(0, entriesKept));
+  }
+
+  compact(base: SnapshotMeta): void {
+    if (base.index <= this.base.index) return;
+    assert(base.index <= this.checkpoint.meta.index, () => "the log would forget what no checkpoint holds");
+    this.entries.splice(0, base.index - this.base.index);
+    this.base = base;
+  }
+
+  /** What a start finds, after finishing an installation that was cut short. */
+  recover(): InitialState {
+    const { meta } = this.checkpoint;
+    if (this.termAt(meta.index) !== meta.term) this.#resetLog(meta);
+    return { hardState: this.hardState, base: this.base, entries: [...this.entries], applied: meta.index };
+  }
+
+  #resetLog(base: SnapshotMeta): void {
+    this.base = base;
+    this.entries = [];
+  }
+
+  #append(entries: readonly Entry[]): void {
+    const first = entries[0];
+    if (first === undefined) return;
+    assert(first.index > this.base.index && first.index <= this.lastIndex + 1, () => `a gap on disk at ${first.index}`);
+    this.entries.length = first.index - this.base.index - 1;
+    for (const entry of entries) this.entries.push(entry);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Limits } from "../../core/options.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+
+/** Simulated time is counted in units; a member ticks once in this many, give or take its clock's error. */
+export const tickUnits = 100;
+export const electionTicks = 10;
+export const heartbeatTicks = 3;
+export const electionUnits = tickUnits * electionTicks;
+
+/** How bad the world is under one seed. Chances are in 1000. */
+export interface Profile {
+  readonly voters: number;
+  readonly learners: number;
+  readonly clients: number;
+  readonly loss: number;
+  readonly duplication: number;
+  readonly keepsOrder: boolean;
+  readonly delayUnitsMax: number;
+  readonly diskUnitsMax: number;
+  /** A write that takes several election timeouts. */
+  readonly diskHang: number;
+  /** Writes that are finished together, and acknowledged by the last one's mark. */
+  readonly groupCommit: number;
+  /** What waits to be done after an input is left for after the next one. */
+  readonly lazyReady: number;
+  readonly applyUnitsMax: number;
+  /** Between two actions of the adversary. */
+  readonly actionUnitsMax: number;
+  readonly crash: number;
+  readonly partition: number;
+  readonly membership: number;
+  readonly transfer: number;
+  readonly compaction: number;
+  /** Entries kept before the checkpoint. */
+  readonly logTail: number;
+  readonly clientUnitsMax: number;
+  readonly limits: Partial<Limits>;
+}
+
+export function drawProfile(random: SeededRandom): Profile {
+  const voters = random.pick([1, 2, 3, 3, 3, 3, 4, 5, 5, 5, 6, 7]);
+  return {
+    voters,
+    learners: random.pick([0, 0, 0, 1, 2].filter((learners) => voters + learners <= 7)),
+    clients: random.between(1, 6),
+    loss: random.pick([0, 0, 5, 30, 100, 250]),
+    duplication: random.pick([0, 0, 20, 100]),
+    keepsOrder: random.chance(400),
+    delayUnitsMax: random.pick([5, 20, 60, 150, 500]),
+    diskUnitsMax: random.pick([1, 10, 40, 150, 600]),
+    diskHang: random.pick([0, 0, 0, 2]),
+    groupCommit: random.pick([0, 300, 900]),
+    lazyReady: random.pick([0, 0, 200, 600]),
+    applyUnitsMax: random.pick([1, 10, 100, 400]),
+    actionUnitsMax: random.pick([150, 400, 1000, 3000]),
+    crash: random.pick([0, 50, 150, 300]),
+    partition: random.pick([0, 50, 150, 300]),
+    membership: random.pick([0, 0, 100, 300]),
+    transfer: random.pick([0, 20, 100]),
+    compaction: random.pick([0, 100, 300]),
+    logTail: random.pick([0, 0, 3, 20]),
+    clientUnitsMax: random.pick([10, 50, 200, 800]),
+    limits: random.pick<Partial<Limits>>([
+      {},
+      { appendBytesMax: 100, inflightMessagesMax: 2 },
+      { appendBytesMax: 1, inflightMessagesMax: 4, committedBytesMax: 1 },
+      { uncommittedBytesMax: 200, pendingReadsMax: 3, inflightBytesMax: 150 },
+      { promotionLagMax: 0, committedBytesMax: 200 },
+    ]),
+  };
+}

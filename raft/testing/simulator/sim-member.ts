@@ -1,0 +1,249 @@
+import type { Entry } from "../../core/entry.ts";
+import type { Index, MemberId, RequestId } from "../../core/ids.ts";
+import type { Message, ReadOutcome } from "../../core/message.ts";
+import { RawNode } from "../../core/raw-node.ts";
+import type { Ready, Write } from "../../core/ready.ts";
+import type { Checker } from "./checker.ts";
+import type { Checkpoint, DiskImage } from "./disk-image.ts";
+import { electionTicks, electionUnits, heartbeatTicks, tickUnits } from "./profile.ts";
+import type { RegisterMachine } from "./register-machine.ts";
+import type { CrashPoint, World } from "./world.ts";
+import { Crash } from "./world.ts";
+
+/** One Ready's write and what may be sent after it; without a write, only that. */
+interface QueuedWrite {
+  readonly queuedAt: number;
+  readonly durableAt: number;
+  readonly write: Write | undefined;
+  readonly received: Checkpoint | undefined;
+  readonly promises: readonly Message[];
+}
+
+/** What is lost in a crash. */
+export interface Process {
+  readonly node: RawNode;
+  readonly incarnation: number;
+  readonly tickUnits: number;
+  machine: RegisterMachine;
+  readonly writes: QueuedWrite[];
+  readonly applying: (readonly Entry[])[];
+  readonly staged: Map<Index, Checkpoint>;
+  /** When the last write that was queued will be durable. */
+  diskFreeAt: number;
+  applyFreeAt: number;
+}
+
+/** Hears what a member's process comes to. */
+export interface Audience {
+  readAnswered(member: SimMember, id: RequestId, outcome: ReadOutcome): void;
+  stateAdvanced(member: SimMember): void;
+}
+
+/**
+ * The driver, in simulated time: the same order of things as the real one, and a disk that takes its time, loses what
+ * was not acknowledged, and may tear the write that a crash finds under way.
+ */
+export class SimMember {
+  readonly id: MemberId;
+  readonly disk: DiskImage;
+  readonly #world: World;
+  readonly #checker: Checker;
+  readonly #audience: Audience;
+  process: Process | undefined;
+  armed: CrashPoint | undefined;
+  #incarnations = 0;
+
+  constructor(id: MemberId, disk: DiskImage, world: World, checker: Checker, audience: Audience) {
+    this.id = id;
+    this.disk = disk;
+    this.#world = world;
+    this.#checker = checker;
+    this.#audience = audience;
+  }
+
+  start(): void {
+    const { random, profile, now } = this.#world;
+    const incarnation = ++this.#incarnations;
+    const options = { id: this.id, electionTicks, heartbeatTicks, random, limits: profile.limits };
+    this.process = {
+      node: new RawNode(options, this.disk.recover()),
+      incarnation,
+      tickUnits: tickUnits + random.between(-5, 5),
+      machine: this.disk.checkpoint.state.clone(),
+      writes: [],
+      applying: [],
+      staged: new Map(),
+      diskFreeAt: now,
+      applyFreeAt: now,
+    };
+    this.armed = undefined;
+    this.#checker.started(this);
+    this.#world.schedule(random.between(1, tickUnits), { kind: "tick", member: this.id, incarnation });
+  }
+
+  /** Writes that were under way are on disk in part: some whole, the next one perhaps torn, the rest not at all. */
+  crash(): void {
+    const { process } = this;
+    if (process === undefined) return;
+    const { random } = this.#world;
+    const writes = process.writes.filter(({ write }) => write !== undefined);
+    const whole = random.below(writes.length + 1);
+    for (const { write, received } of writes.slice(0, whole)) this.disk.write(write as Write, received);
+    const next = writes[whole];
+    if (next?.write !== undefined && random.chance(300)) {
+      this.disk.tear(next.write, next.received, random.below(next.write.entries.length + 1));
+    }
+    this.process = undefined;
+    this.#checker.stopped(this);
+  }
+
+  tick(process: Process): void {
+    const oldest = process.writes[0];
+    if (oldest !== undefined && this.#world.now - oldest.queuedAt > 2 * electionUnits) process.node.stepDown();
+    process.node.tick();
+    this.#checker.ticked(this, process);
+    const { incarnation } = process;
+    this.#world.schedule(process.tickUnits, { kind: "tick", member: this.id, incarnation });
+    this.pump(process);
+  }
+
+  receive(process: Process, message: Message, snapshot: Checkpoint | undefined): void {
+    if (message.type === "snapshot" && snapshot !== undefined) process.staged.set(snapshot.meta.index, snapshot);
+    this.#checker.receives(this, process, message);
+    process.node.step(message);
+    this.#checker.received(this, process, message);
+    this.settle(process);
+  }
+
+  /** After an input: mostly at once, sometimes only after the next one, so that several share a Ready. */
+  settle(process: Process): void {
+    const { random, profile, isCalm } = this.#world;
+    if (!isCalm && random.chance(profile.lazyReady)) this.#checker.settled(this, process);
+    else this.pump(process);
+  }
+
+  pump(process: Process): void {
+    const { node } = process;
+    while (node.hasReady()) {
+      const ready = node.ready();
+      node.advance(ready);
+      this.#checker.settled(this, process);
+      this.#checker.handedOut(this, process, ready);
+      this.crashPoint("readyTaken");
+      for (const message of ready.messagesNow) this.#send(process, message);
+      this.crashPoint("messagesSent");
+      this.#queueWrite(process, ready);
+      if (ready.committed.length > 0) this.#queueApply(process, ready.committed);
+      for (const { id, outcome } of ready.readStates) this.#audience.readAnswered(this, id, outcome);
+    }
+    this.#checker.settled(this, process);
+  }
+
+  /** The oldest writes are durable by now, and acknowledged together. */
+  written(process: Process): void {
+    const { writes, node } = process;
+    const promises: Message[] = [];
+    let mark: Write["mark"] | undefined;
+    for (let next = writes[0]; next !== undefined && next.durableAt <= this.#world.now; next = writes[0]) {
+      if (next.write !== undefined) {
+        if (next.received !== undefined) this.#install(process, next.received);
+        this.disk.write(next.write, next.received);
+        mark = next.write.mark;
+      }
+      writes.shift();
+      promises.push(...next.promises);
+    }
+    this.crashPoint("writeDurable");
+    if (mark !== undefined) node.persisted(mark);
+    this.crashPoint("writeAcknowledged");
+    for (const message of promises) this.#send(process, message);
+    this.crashPoint("promisesSent");
+    this.pump(process);
+  }
+
+  /** The state machine takes in the oldest batch. */
+  applyNext(process: Process): void {
+    const batch = process.applying.shift();
+    if (batch === undefined) return;
+    this.crashPoint("beforeApply");
+    const { machine, node } = process;
+    for (const entry of batch) {
+      const command = machine.apply(entry);
+      this.#checker.applied(this, entry, machine, command);
+    }
+    this.crashPoint("afterApply");
+    node.applied(machine.index);
+    this.#audience.stateAdvanced(this);
+    this.pump(process);
+  }
+
+  /** Makes the state durable, then forgets the log before it, but for a tail. */
+  checkpoint(process: Process): void {
+    const { node, machine } = process;
+    if (machine.index <= node.log.base.index || machine.index > node.status().applied) return;
+    this.disk.checkpoint = { meta: node.snapshotMeta(machine.index), state: machine.clone() };
+    this.crashPoint("checkpointDurable");
+    const index = (machine.index - this.#world.profile.logTail) as Index;
+    if (index <= node.log.base.index || index <= this.disk.base.index) return;
+    const base = node.snapshotMeta(index);
+    node.compact(index);
+    this.disk.compact(base);
+    this.crashPoint("logCompacted");
+  }
+
+  crashPoint(point: CrashPoint): void {
+    if (this.armed !== point) return;
+    this.armed = undefined;
+    throw new Crash(this.id, point);
+  }
+
+  #send(process: Process, message: Message): void {
+    this.#checker.sends(this, message);
+    if (message.type !== "snapshot") return this.#world.send(message, undefined);
+    const { node, machine } = process;
+    const snapshot = { meta: node.snapshotMeta(machine.index), state: machine.clone() };
+    this.#world.send({ ...message, snapshot: snapshot.meta }, snapshot);
+  }
+
+  #queueWrite(process: Process, { write, messagesAfterPersist }: Ready): void {
+    if (write === undefined && messagesAfterPersist.length === 0) return;
+    if (write === undefined && process.writes.length === 0) {
+      for (const message of messagesAfterPersist) this.#send(process, message);
+      return;
+    }
+    const received = write?.snapshot === undefined ? undefined : process.staged.get(write.snapshot.index);
+    if (received !== undefined) this.crashPoint("snapshotReceived");
+    const queuedAt = this.#world.now;
+    const durableAt = this.#nextWriteDone(process);
+    process.writes.push({ queuedAt, durableAt, write, received, promises: messagesAfterPersist });
+    const { incarnation } = process;
+    this.#world.schedule(durableAt - queuedAt, { kind: "written", member: this.id, incarnation });
+  }
+
+  #nextWriteDone(process: Process): number {
+    const { random, profile, now, isCalm } = this.#world;
+    const grouped = random.chance(profile.groupCommit) && process.diskFreeAt > now;
+    const hangs = !isCalm && random.chance(profile.diskHang);
+    const units = hangs ? random.between(1, 5) * electionUnits : random.between(1, isCalm ? 5 : profile.diskUnitsMax);
+    process.diskFreeAt = Math.max(process.diskFreeAt, now) + (grouped ? 0 : units);
+    return process.diskFreeAt;
+  }
+
+  #queueApply(process: Process, batch: readonly Entry[]): void {
+    const { random, profile, now, isCalm } = this.#world;
+    process.applying.push(batch);
+    process.applyFreeAt = Math.max(process.applyFreeAt, now) + random.between(1, isCalm ? 5 : profile.applyUnitsMax);
+    const { incarnation } = process;
+    this.#world.schedule(process.applyFreeAt - now, { kind: "applied", member: this.id, incarnation });
+  }
+
+  /** The state is replaced; what was still to be applied before is part of it. */
+  #install(process: Process, received: Checkpoint): void {
+    process.applying.length = 0;
+    process.machine = received.state.clone();
+    for (const index of process.staged.keys()) if (index <= received.meta.index) process.staged.delete(index);
+    this.#checker.installed(this, received);
+    if (this.armed === "snapshotInstalled") this.disk.checkpoint = received;
+    this.crashPoint("snapshotInstalled");
+  }
+}
