@@ -30,8 +30,10 @@ export const fieldError = {
     make(field, "FieldValueTypeInvalid", `Invalid value: ${formatValue(value)}`, detail),
   duplicate: (field: string, value: JsonValue | undefined) =>
     make(field, "FieldValueDuplicate", `Duplicate value: ${formatValue(value)}`, ""),
-  notFound: (field: string, value: JsonValue | undefined) =>
-    make(field, "FieldValueNotFound", `Not found: ${formatValue(value)}`, ""),
+  /** For values that would say too much, or nothing. */
+  invalidUnshown: (field: string, detail: string) => make(field, "FieldValueInvalid", "Invalid value", detail),
+  notFound: (field: string, value: JsonValue | undefined, detail = "") =>
+    make(field, "FieldValueNotFound", `Not found: ${formatValue(value)}`, detail),
   notSupported: (field: string, value: JsonValue | undefined, supported: readonly string[]) =>
     make(
       field,
@@ -58,5 +60,10 @@ function make(field: string, reason: FieldErrorReason, message: string, detail: 
 }
 
 function formatValue(value: JsonValue | undefined): string {
-  return value === undefined ? "null" : JSON.stringify(value);
+  if (value === undefined) return "null";
+  return typeof value === "bigint" ? String(value) : JSON.stringify(value, plainNumber);
+}
+
+function plainNumber(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? Number(value) : value;
 }

@@ -1,179 +1,154 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
+import { validateContainerPorts, validateHostPortsUnique } from "./container-ports.ts";
+import { validateRestartRules } from "./container-restart.ts";
+import { validateEnvironment, validateEnvironmentSources } from "./environment.ts";
 import { fieldsOf } from "./key-values.ts";
-import { dnsLabelProblems, environmentNameProblems, portNameProblems } from "./names.ts";
-import { objectsOf, textOf, validateChoice, validateRange } from "./pod-fields.ts";
-import { validateHandler, validateProbe } from "./probe.ts";
+import { dnsLabelProblems } from "./names.ts";
+import { isPresent, objectsOf, textOf, validateRequiredChoice, validateText } from "./pod-fields.ts";
+import { type ProbeKind, validateLifecycle, validateProbe } from "./probe.ts";
+import { validateContainerResourceName } from "./resource-name.ts";
 import { validateResourceRequirements } from "./resource-requirements.ts";
+import { validateSecurityContext } from "./security-context.ts";
+import { type VolumesByName, validateVolumeDevices, validateVolumeMounts } from "./volume-mounts.ts";
 
-const protocols = ["SCTP", "TCP", "UDP"];
-const valueSources = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
+export const pullPolicies: readonly string[] = ["Always", "IfNotPresent", "Never"];
+const messagePolicies = ["File", "FallbackToLogsOnError"];
+const probeKinds: readonly ProbeKind[] = ["livenessProbe", "readinessProbe", "startupProbe"];
+const resizableResources = ["cpu", "memory"];
+const resizePolicies = ["NotRequired", "RestartContainer"];
 
+/** What containers are judged by besides their own fields. */
 export interface ContainerContext {
-  readonly volumeNames: ReadonlySet<string>;
-  /** Names of the containers seen so far, over all lists of the pod; grows by this one. */
-  readonly names: Set<string>;
-  /** Ephemeral containers may not have ports, probes, hooks or resources. */
-  readonly ephemeral: boolean;
+  readonly volumes: VolumesByName;
+  /** Names of the pod's resource claims. */
+  readonly claims: ReadonlySet<string>;
+  readonly restartPolicy: string;
+  /** Undefined when the pod has none that makes sense. */
+  readonly gracePeriodSeconds: number | undefined;
+  /** The pod shares its users with its host. */
+  readonly hostUsers: boolean;
+  /** `spec.os.name`. */
+  readonly os: string;
 }
 
-export function validateContainer(container: JsonObject, field: string, context: ContainerContext): FieldError[] {
-  const resources = fieldsOf(container["resources"]);
+/** Every container of a pod with the path to it, in the order in which they are looked at. */
+export function containersOf(spec: JsonObject, path: string): { container: JsonObject; field: string }[] {
+  return ["initContainers", "containers", "ephemeralContainers"].flatMap((list) =>
+    objectsOf(spec[list]).map((container, at) => ({ container, field: `${path}.${list}[${at}]` })),
+  );
+}
+
+/** The containers that a pod is there for: at least one. */
+export function validateContainers(
+  containers: readonly JsonObject[],
+  context: ContainerContext,
+  field: string,
+): FieldError[] {
+  if (containers.length === 0) return [fieldError.required(field)];
+  const names = new Set<string>();
   return [
-    ...validateName(container, field, context.names),
-    ...validateImage(container, `${field}.image`),
-    ...validateChoice(container["imagePullPolicy"], ["Always", "IfNotPresent", "Never"], `${field}.imagePullPolicy`),
-    ...validateChoice(
+    ...containers.flatMap((container, at) => [
+      ...validateCommon(container, context, `${field}[${at}]`),
+      ...validateNameUnique(container, names, `${field}[${at}].name`),
+      ...validateHooksAndProbes(container, context, `${field}[${at}]`),
+      ...validateRestartRules(container, `${field}[${at}]`),
+    ]),
+    ...validateHostPortsUnique(containers, field),
+  ];
+}
+
+/** What runs before the others; one that always restarts runs next to them. */
+export function validateInitContainers(
+  containers: readonly JsonObject[],
+  others: readonly JsonObject[],
+  context: ContainerContext,
+  field: string,
+): FieldError[] {
+  const names = new Set(others.map((container) => textOf(container["name"])));
+  return containers.flatMap((container, at) => [
+    ...validateCommon(container, context, `${field}[${at}]`),
+    ...validateRestartRules(container, `${field}[${at}]`),
+    ...validateNameUnique(container, names, `${field}[${at}].name`),
+    // They run one after the other, so only the ports of one can be in each other's way; upstream names the first.
+    ...validateHostPortsUnique([container], field),
+    ...(isSidecar(container)
+      ? validateHooksAndProbes(container, context, `${field}[${at}]`)
+      : forbidHooksAndProbes(container, `${field}[${at}]`)),
+  ]);
+}
+
+/** An init container that keeps running next to the others. */
+export function isSidecar(container: JsonObject): boolean {
+  return container["restartPolicy"] === "Always";
+}
+
+/** What all sorts of containers have in common. */
+export function validateCommon(container: JsonObject, context: ContainerContext, field: string): FieldError[] {
+  const rules = { validateName: validateContainerResourceName, claims: context.claims };
+  return [
+    ...(textOf(container["name"]) === "" ? [fieldError.required(`${field}.name`)] : []),
+    ...validateText(container["name"], dnsLabelProblems, `${field}.name`),
+    ...(textOf(container["image"]) === "" ? [fieldError.required(`${field}.image`)] : []),
+    ...validateRequiredChoice(
       container["terminationMessagePolicy"],
-      ["FallbackToLogsOnError", "File"],
+      messagePolicies,
       `${field}.terminationMessagePolicy`,
     ),
-    ...(context.ephemeral ? validateEphemeral(container, field) : validateProbes(container, field)),
-    ...validatePorts(objectsOf(container["ports"]), `${field}.ports`),
-    ...objectsOf(container["env"]).flatMap((variable, at) => validateVariable(variable, `${field}.env[${at}]`)),
-    ...objectsOf(container["envFrom"]).flatMap((source, at) =>
-      validateVariableSource(source, `${field}.envFrom[${at}]`),
-    ),
-    ...validateMounts(objectsOf(container["volumeMounts"]), `${field}.volumeMounts`, context.volumeNames),
-    ...validateDevices(container, field, context.volumeNames),
-    ...validateResourceRequirements(resources, `${field}.resources`),
+    ...validateContainerPorts(container["ports"], `${field}.ports`),
+    ...validateEnvironment(container["env"], `${field}.env`),
+    ...validateEnvironmentSources(container["envFrom"], `${field}.envFrom`),
+    ...validateVolumeMounts(container, context.volumes, `${field}.volumeMounts`),
+    ...validateVolumeDevices(container, context.volumes, `${field}.volumeDevices`),
+    ...validateRequiredChoice(container["imagePullPolicy"], pullPolicies, `${field}.imagePullPolicy`),
+    ...validateResourceRequirements(fieldsOf(container["resources"]), `${field}.resources`, rules),
+    ...validateResizePolicy(container["resizePolicy"], context.restartPolicy, `${field}.resizePolicy`),
+    ...validateSecurityContext(container["securityContext"], context, `${field}.securityContext`),
   ];
 }
 
-function validateName(container: JsonObject, field: string, names: Set<string>): FieldError[] {
-  const name = textOf(container["name"]);
-  if (name === "") return [fieldError.required(`${field}.name`)];
-  const errors = dnsLabelProblems(name).map((problem) => fieldError.invalid(`${field}.name`, name, problem));
-  if (names.has(name)) errors.push(fieldError.duplicate(`${field}.name`, name));
-  names.add(name);
-  return errors;
-}
-
-function validateImage(container: JsonObject, field: string): FieldError[] {
+/** An image name in a pod is what a node pulls; in a template it may still stand for something else. */
+export function validateImageOfPod(container: JsonObject, field: string): FieldError[] {
   const image = textOf(container["image"]);
-  if (image === "") return [fieldError.required(field)];
-  return image === image.trim()
-    ? []
-    : [fieldError.invalid(field, image, "must not have leading or trailing whitespace")];
+  if (image === image.trim()) return [];
+  return [fieldError.invalid(`${field}.image`, image, "must not have leading or trailing whitespace")];
 }
 
-function validateEphemeral(container: JsonObject, field: string): FieldError[] {
-  const forbidden = ["ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"];
-  return forbidden
-    .filter((name) => container[name] !== undefined && container[name] !== null)
-    .map((name) => fieldError.forbidden(`${field}.${name}`, "field not allowed for ephemeral containers"));
+function validateNameUnique(container: JsonObject, names: Set<string>, field: string): FieldError[] {
+  const name = textOf(container["name"]);
+  if (names.has(name)) return [fieldError.duplicate(field, name)];
+  if (name !== "") names.add(name);
+  return [];
 }
 
-function validateProbes(container: JsonObject, field: string): FieldError[] {
-  const probes = (["liveness", "readiness", "startup"] as const).flatMap((kind) => {
-    const probe = container[`${kind}Probe`];
-    return probe === undefined || probe === null ? [] : validateProbe(fieldsOf(probe), kind, `${field}.${kind}Probe`);
-  });
-  const lifecycle = fieldsOf(container["lifecycle"]);
-  const hooks = ["postStart", "preStop"].flatMap((name) =>
-    lifecycle[name] === undefined || lifecycle[name] === null
-      ? []
-      : validateHandler(
-          fieldsOf(lifecycle[name]),
-          ["exec", "httpGet", "tcpSocket", "sleep"],
-          `${field}.lifecycle.${name}`,
-        ),
-  );
-  return [...hooks, ...probes];
-}
-
-function validatePorts(ports: readonly JsonObject[], field: string): FieldError[] {
-  const names = new Set<string>();
-  return ports.flatMap((port, at) => {
-    const errors: FieldError[] = [];
-    const name = textOf(port["name"]);
-    if (name !== "") {
-      for (const problem of portNameProblems(name))
-        errors.push(fieldError.invalid(`${field}[${at}].name`, name, problem));
-      if (names.has(name)) errors.push(fieldError.duplicate(`${field}[${at}].name`, name));
-      names.add(name);
-    }
-    if ((port["containerPort"] ?? 0) === 0) errors.push(fieldError.required(`${field}[${at}].containerPort`));
-    else errors.push(...validateRange(port["containerPort"], { min: 1, max: 65_535 }, `${field}[${at}].containerPort`));
-    errors.push(...validateRange(port["hostPort"], { min: 0, max: 65_535 }, `${field}[${at}].hostPort`));
-    if (textOf(port["protocol"]) === "") errors.push(fieldError.required(`${field}[${at}].protocol`));
-    return [...errors, ...validateChoice(port["protocol"], protocols, `${field}[${at}].protocol`)];
-  });
-}
-
-function validateVariable(variable: JsonObject, field: string): FieldError[] {
-  const name = textOf(variable["name"]);
-  const errors =
-    name === ""
-      ? [fieldError.required(`${field}.name`)]
-      : environmentNameProblems(name).map((problem) => fieldError.invalid(`${field}.name`, name, problem));
-  const source = variable["valueFrom"];
-  if (source === undefined || source === null) return errors;
-  if (textOf(variable["value"]) !== "") {
-    errors.push(fieldError.invalid(`${field}.valueFrom`, "", "may not be specified when `value` is not empty"));
-  }
-  return [...errors, ...validateOneOf(fieldsOf(source), valueSources, `${field}.valueFrom`)];
-}
-
-function validateVariableSource(source: JsonObject, field: string): FieldError[] {
-  return validateOneOf(source, ["configMapRef", "secretRef"], field);
-}
-
-function validateOneOf(source: JsonObject, known: readonly string[], field: string): FieldError[] {
-  const set = known.filter((name) => source[name] !== undefined && source[name] !== null);
-  if (set.length === 1) return [];
-  const text = set.length === 0 ? "must specify one of: " : "may not have more than one field specified at a time";
+function validateHooksAndProbes(container: JsonObject, context: ContainerContext, field: string): FieldError[] {
   return [
-    fieldError.invalid(
-      field,
-      "",
-      set.length === 0 ? `${text}${known.map((name) => `\`${name}\``).join(" or ")}` : text,
-    ),
+    ...validateLifecycle(container["lifecycle"], context, `${field}.lifecycle`),
+    ...probeKinds.flatMap((kind) => validateProbe(container[kind], kind, `${field}.${kind}`)),
   ];
 }
 
-function validateMounts(mounts: readonly JsonObject[], field: string, volumes: ReadonlySet<string>): FieldError[] {
-  const paths = new Set<string>();
-  return mounts.flatMap((mount, at) => {
-    const errors = validateVolumeName(mount["name"], `${field}[${at}].name`, volumes);
-    const path = textOf(mount["mountPath"]);
-    if (path === "") errors.push(fieldError.required(`${field}[${at}].mountPath`));
-    if (paths.has(path)) errors.push(fieldError.invalid(`${field}[${at}].mountPath`, path, "must be unique"));
-    if (path.includes(":")) errors.push(fieldError.invalid(`${field}[${at}].mountPath`, path, "must not contain ':'"));
-    paths.add(path);
-    const subPath = textOf(mount["subPath"]);
-    errors.push(...validateSubPath(subPath, `${field}[${at}].subPath`));
-    if (subPath !== "" && textOf(mount["subPathExpr"]) !== "") {
-      const text = "subPathExpr and subPath are mutually exclusive";
-      errors.push(fieldError.invalid(`${field}[${at}].subPathExpr`, mount["subPathExpr"], text));
+function forbidHooksAndProbes(container: JsonObject, field: string): FieldError[] {
+  return ["lifecycle", ...probeKinds]
+    .filter((name) => isPresent(container[name]))
+    .map((name) =>
+      fieldError.forbidden(`${field}.${name}`, "may not be set for init containers without restartPolicy=Always"),
+    );
+}
+
+/** Whether a container restarts when its resources change. Upstream names the list in all but one error. */
+function validateResizePolicy(value: JsonValue | undefined, restartPolicy: string, field: string): FieldError[] {
+  const seen = new Set<string>();
+  return objectsOf(value).flatMap((policy, at) => {
+    const [resource, restart] = [textOf(policy["resourceName"]), textOf(policy["restartPolicy"])];
+    const errors = seen.has(resource) ? [fieldError.duplicate(`${field}[${at}]`, resource)] : [];
+    seen.add(resource);
+    errors.push(...validateRequiredChoice(resource, resizableResources, field));
+    errors.push(...validateRequiredChoice(restart, resizePolicies, field));
+    if (restartPolicy === "Never" && restart !== "NotRequired") {
+      const text = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+      errors.push(fieldError.invalid(field, restart, text));
     }
     return errors;
   });
-}
-
-function validateSubPath(path: string, field: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (path.startsWith("/")) errors.push(fieldError.invalid(field, path, "must be a relative path"));
-  if (path.split("/").includes("..")) errors.push(fieldError.invalid(field, path, "must not contain '..'"));
-  return errors;
-}
-
-function validateDevices(container: JsonObject, field: string, volumes: ReadonlySet<string>): FieldError[] {
-  const mounted = new Set(objectsOf(container["volumeMounts"]).map((mount) => textOf(mount["mountPath"])));
-  return objectsOf(container["volumeDevices"]).flatMap((device, at) => {
-    const errors = validateVolumeName(device["name"], `${field}.volumeDevices[${at}].name`, volumes);
-    const path = textOf(device["devicePath"]);
-    if (path === "") errors.push(fieldError.required(`${field}.volumeDevices[${at}].devicePath`));
-    else if (mounted.has(path)) {
-      const text = "must not already exist in volumeMounts";
-      errors.push(fieldError.invalid(`${field}.volumeDevices[${at}].devicePath`, path, text));
-    }
-    return errors;
-  });
-}
-
-function validateVolumeName(value: JsonValue | undefined, field: string, volumes: ReadonlySet<string>): FieldError[] {
-  const name = textOf(value);
-  if (name === "") return [fieldError.required(field)];
-  return volumes.has(name) ? [] : [fieldError.notFound(field, name)];
 }

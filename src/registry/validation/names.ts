@@ -13,12 +13,18 @@ const identifierText =
   "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
 const configKeyText =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+const httpHeaderText =
+  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
+const subdomainUnderscoreText =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 const environmentNameText =
   "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
 /** A message for each rule of a DNS label (RFC 1123) that the text breaks. */
 export function dnsLabelProblems(text: string): string[] {
-  return [...tooLong(text, dnsLabelBytesMax), ...(isDnsLabel(text) ? [] : [labelText])];
+  if (isDnsLabel(text)) return tooLong(text, dnsLabelBytesMax);
+  const problem = text.split(".").every((part) => isDnsLabel(part)) ? "must not contain dots" : labelText;
+  return [...tooLong(text, dnsLabelBytesMax), problem];
 }
 
 /** As a DNS label, but the first character is a letter (RFC 1035). */
@@ -77,6 +83,19 @@ export function portNameProblems(name: string): string[] {
   if (name.includes("--")) problems.push("must not contain consecutive hyphens");
   if (name.startsWith("-") || name.endsWith("-")) problems.push("must not begin or end with a hyphen");
   return problems;
+}
+
+/** Names of HTTP header fields. */
+export function httpHeaderProblems(name: string): string[] {
+  return /^[-A-Za-z0-9]+$/.test(name) ? [] : [httpHeaderText];
+}
+
+/** As a DNS subdomain, but labels may contain underscores: search domains of resolvers. */
+export function dnsSubdomainUnderscoreProblems(text: string): string[] {
+  const valid = text
+    .split(".")
+    .every((part) => /^_?[a-z0-9][-_a-z0-9]*$/.test(part) && !part.endsWith("-") && !part.endsWith("_"));
+  return [...tooLong(text, dnsSubdomainBytesMax), ...(valid ? [] : [subdomainUnderscoreText])];
 }
 
 /** A name that is still to get a suffix: its trailing hyphen, or dot, is the joint. */

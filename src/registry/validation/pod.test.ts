@@ -15,6 +15,8 @@ const base: JsonObject = {
     {
       name: "c",
       image: "i:1",
+      imagePullPolicy: "Always",
+      terminationMessagePolicy: "File",
       ports: [{ containerPort: 80, protocol: "TCP", name: "http" }],
       env: [{ name: "A", value: "1" }],
       volumeMounts: [{ name: "v", mountPath: "/v" }],
@@ -75,7 +77,7 @@ describe("a pod is refused", () => {
     [
       "with a sub path that climbs",
       container({ volumeMounts: [{ name: "v", mountPath: "/x", subPath: "a/../b" }] }),
-      `${at}.volumeMounts[0].subPath: Invalid value: "a/../b": must not contain '..'`,
+      `${at}.volumeMounts.subPath: Invalid value: "a/../b": must not contain '..'`,
     ],
     [
       "with a request above its limit",
@@ -85,7 +87,7 @@ describe("a pod is refused", () => {
     [
       "with an extended resource without limit",
       container({ resources: { requests: { "a.io/gpu": "1" } } }),
-      `${at}.resources.requests: Required value: Limit must be set for non overcommitable resources`,
+      `${at}.resources.limits: Required value: Limit must be set for non overcommitable resources`,
     ],
     [
       "with a negative amount",
@@ -105,7 +107,7 @@ describe("a pod is refused", () => {
     [
       "with an unknown restart policy",
       { ...base, restartPolicy: "Maybe" },
-      'spec.restartPolicy: Unsupported value: "Maybe": supported values: "Always", "Never", "OnFailure"',
+      'spec.restartPolicy: Unsupported value: "Maybe": supported values: "Always", "OnFailure", "Never"',
     ],
     [
       "with a volume twice",
@@ -199,7 +201,7 @@ describe("an update of a pod", () => {
       { ...base, tolerations: [{ key: "a" }] },
       "spec.tolerations: Forbidden: existing toleration",
     ],
-    ["may not add a gate", gated, base, "spec.schedulingGates: Forbidden: only deletion is allowed"],
+    ["may not add a gate", gated, base, "spec.schedulingGates[0].name: Forbidden: only deletion is allowed"],
   ];
   test.each(refused)("%s", (_, fresh, old, message) => {
     expect(texts(fresh, old).filter((text) => text.startsWith(message)).length).toBe(1);

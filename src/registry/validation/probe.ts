@@ -1,78 +1,115 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { fieldsOf } from "./key-values.ts";
-import { portNameProblems } from "./names.ts";
-import { textOf, validateChoice, validateNotNegative, validateRange } from "./pod-fields.ts";
+import { httpHeaderProblems } from "./names.ts";
+import { isPresent, numberOf, objectsOf, textOf, validateChoice, validateNotNegative } from "./pod-fields.ts";
+import { validatePortNumber, validatePortNumberOrName } from "./port.ts";
 
-const portRange = { min: 1, max: 65_535 } as const;
-const handlers = ["exec", "httpGet", "tcpSocket", "grpc"] as const;
-const numbers = [
-  "initialDelaySeconds",
-  "timeoutSeconds",
-  "periodSeconds",
-  "successThreshold",
-  "failureThreshold",
-] as const;
+/** What a probe may do, in the order in which upstream looks at it. */
+const probeHandlers = ["exec", "httpGet", "tcpSocket", "grpc"];
+const lifecycleHandlers = ["exec", "httpGet", "tcpSocket", "sleep"];
+const windowsSignals = ["SIGKILL", "SIGTERM"];
+const schemes = ["HTTP", "HTTPS"];
+const numbers = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
 
-/** A liveness, readiness or startup probe. */
-export function validateProbe(
-  probe: JsonObject,
-  kind: "liveness" | "readiness" | "startup",
-  field: string,
-): FieldError[] {
-  const errors = [...validateHandler(probe, handlers, field)];
-  for (const name of numbers) errors.push(...validateNotNegative(probe[name], `${field}.${name}`));
+export type ProbeKind = "livenessProbe" | "readinessProbe" | "startupProbe";
+
+/** A liveness, readiness or startup probe; nothing to check when it is absent. */
+export function validateProbe(value: JsonValue | undefined, kind: ProbeKind, field: string): FieldError[] {
+  if (!isPresent(value)) return [];
+  const probe = fieldsOf(value);
   const grace = probe["terminationGracePeriodSeconds"];
-  if (kind === "readiness") {
-    if (grace !== undefined && grace !== null) {
-      errors.push(
-        fieldError.invalid(`${field}.terminationGracePeriodSeconds`, grace, "must not be set for readinessProbes"),
-      );
-    }
-  } else {
-    if (typeof grace === "number" && grace <= 0) {
-      errors.push(fieldError.invalid(`${field}.terminationGracePeriodSeconds`, grace, "must be greater than 0"));
-    }
-    if (typeof probe["successThreshold"] === "number" && probe["successThreshold"] > 1) {
-      errors.push(fieldError.invalid(`${field}.successThreshold`, probe["successThreshold"], "must be 1"));
-    }
+  const graceField = `${field}.terminationGracePeriodSeconds`;
+  const errors = [
+    ...validateHandler(probe, probeHandlers, { field, gracePeriodSeconds: undefined }),
+    ...numbers.flatMap((name) => validateNotNegative(probe[name], `${field}.${name}`)),
+  ];
+  if (isPresent(grace) && numberOf(grace) <= 0) {
+    errors.push(fieldError.invalid(graceField, grace, "must be greater than 0"));
+  }
+  if (kind === "readinessProbe") {
+    if (isPresent(grace)) errors.push(fieldError.invalid(graceField, grace, "must not be set for readinessProbes"));
+  } else if (numberOf(probe["successThreshold"]) !== 1) {
+    errors.push(fieldError.invalid(`${field}.successThreshold`, probe["successThreshold"] ?? 0, "must be 1"));
   }
   return errors;
 }
 
-/** Exactly one of the handlers; also those of lifecycle hooks. */
-export function validateHandler(handler: JsonObject, known: readonly string[], field: string): FieldError[] {
-  const set = known.filter((name) => handler[name] !== undefined && handler[name] !== null);
+/** What runs after the start and before the end of a container, and the signal that ends it. */
+export function validateLifecycle(
+  value: JsonValue | undefined,
+  { gracePeriodSeconds, os }: { readonly gracePeriodSeconds: number | undefined; readonly os: string },
+  field: string,
+): FieldError[] {
+  const lifecycle = fieldsOf(value);
+  const hooks = ["postStart", "preStop"].filter((name) => isPresent(lifecycle[name]));
+  return [
+    ...hooks.flatMap((name) =>
+      validateHandler(fieldsOf(lifecycle[name]), lifecycleHandlers, { field: `${field}.${name}`, gracePeriodSeconds }),
+    ),
+    ...validateStopSignal(lifecycle["stopSignal"], os, `${field}.stopSignal`),
+  ];
+}
+
+/** Which signals there are depends on the operating system; their names are a closed set of the schema. */
+function validateStopSignal(signal: JsonValue | undefined, os: string, field: string): FieldError[] {
+  if (!isPresent(signal)) return [];
+  if (os === "") return [fieldError.forbidden(field, "may not be set for containers with empty `spec.os.name`")];
+  return os === "windows" ? validateChoice(signal, windowsSignals, field) : [];
+}
+
+interface HandlerContext {
+  readonly field: string;
+  readonly gracePeriodSeconds: number | undefined;
+}
+
+/** Exactly one of the handlers. */
+function validateHandler(handler: JsonObject, known: readonly string[], context: HandlerContext): FieldError[] {
+  const { field } = context;
+  const set = known.filter((name) => isPresent(handler[name]));
   if (set.length === 0) return [fieldError.required(field, "must specify a handler type")];
   return set.flatMap((name, at) =>
     at > 0
       ? [fieldError.forbidden(`${field}.${name}`, "may not specify more than 1 handler type")]
-      : validateOneHandler(fieldsOf(handler[name]), name, `${field}.${name}`),
+      : validateAction(name, fieldsOf(handler[name]), { ...context, field: `${field}.${name}` }),
   );
 }
 
-function validateOneHandler(handler: JsonObject, name: string, field: string): FieldError[] {
+function validateAction(name: string, action: JsonObject, { field, gracePeriodSeconds }: HandlerContext): FieldError[] {
   switch (name) {
     case "exec":
-      return Array.isArray(handler["command"]) && handler["command"].length > 0
+      return Array.isArray(action["command"]) && action["command"].length > 0
         ? []
         : [fieldError.required(`${field}.command`)];
     case "httpGet":
-      return [
-        ...(textOf(handler["path"]) === "" ? [fieldError.required(`${field}.path`)] : []),
-        ...validatePort(handler["port"], `${field}.port`),
-        ...validateChoice(handler["scheme"], ["HTTP", "HTTPS"], `${field}.scheme`),
-      ];
+      return validateHttpGet(action, field);
     case "tcpSocket":
-      return validatePort(handler["port"], `${field}.port`);
+      return validatePortNumberOrName(action["port"], `${field}.port`);
     case "grpc":
-      return validateRange(handler["port"] ?? 0, portRange, `${field}.port`);
+      return validatePortNumber(action["port"], `${field}.port`);
     default:
-      return [];
+      return validateSleep(action["seconds"], gracePeriodSeconds, field);
   }
 }
 
-function validatePort(port: JsonValue | undefined, field: string): FieldError[] {
-  if (typeof port !== "string") return validateRange(port ?? 0, portRange, field);
-  return portNameProblems(port).map((problem) => fieldError.invalid(field, port, problem));
+function validateHttpGet(action: JsonObject, field: string): FieldError[] {
+  const scheme = textOf(action["scheme"]);
+  return [
+    ...(textOf(action["path"]) === "" ? [fieldError.required(`${field}.path`)] : []),
+    ...validatePortNumberOrName(action["port"], `${field}.port`),
+    ...(schemes.includes(scheme) ? [] : [fieldError.notSupported(`${field}.scheme`, scheme, schemes)]),
+    ...objectsOf(action["httpHeaders"]).flatMap((header) =>
+      httpHeaderProblems(textOf(header["name"])).map((problem) =>
+        fieldError.invalid(`${field}.httpHeaders`, textOf(header["name"]), problem),
+      ),
+    ),
+  ];
+}
+
+/** A pause that outlasts the grace period would never end. */
+function validateSleep(seconds: JsonValue | undefined, grace: number | undefined, field: string): FieldError[] {
+  const pause = numberOf(seconds);
+  if (grace === undefined || (pause >= 0 && pause <= grace)) return [];
+  const text = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;
+  return [fieldError.invalid(field, seconds ?? 0, text)];
 }

@@ -50,14 +50,14 @@ function useContainerPortsOnHost(container: JsonObject): void {
 
 /** Amounts for the pod as a whole, where the containers and the pod's limits imply them. */
 function defaultPodResources(spec: JsonObject, resources: JsonObject): void {
-  const ofContainers = totalOf(spec, "limits");
+  const ofContainers = podTotalOf(spec, "limits");
   const asked = isJsonObject(resources["requests"]) ? resources["requests"] : {};
   const hugePages = [...ofContainers].filter(([name]) => isHugePages(name) && !Object.hasOwn(asked, name));
   if (hugePages.length > 0) addMissing(resources, "limits", textsOf(hugePages));
 
   const limits = resources["limits"];
   if (!isJsonObject(limits)) return;
-  const requests = [...totalOf(spec, "requests")].filter(([name]) => name === "cpu" || name === "memory");
+  const requests = [...podTotalOf(spec, "requests")].filter(([name]) => name === "cpu" || name === "memory");
   if (requests.length > 0) addMissing(resources, "requests", textsOf(requests));
   addMissing(resources, "requests", Object.entries(limits));
 }
@@ -66,7 +66,7 @@ function defaultPodResources(spec: JsonObject, resources: JsonObject): void {
  * What the containers need together: init containers run one after the other before the others, next to those of them
  * that keep running.
  */
-function totalOf(spec: JsonObject, field: "limits" | "requests"): Amounts {
+export function podTotalOf(spec: JsonObject, field: "limits" | "requests"): Amounts {
   const total: Amounts = new Map();
   for (const container of objectsOf(spec, "containers")) addAmounts(total, containerAmounts(container, field));
   const running: Amounts = new Map();

@@ -6,10 +6,12 @@ interface Container {
 }
 const qosResources = ["cpu", "memory"];
 
-/** Guaranteed: every container limits what it requests. BestEffort: none asks for anything. Burstable: the rest. */
+/** What a pod asks for as a whole counts more than what its containers do. Guaranteed: every container limits what it requests. BestEffort: none asks for anything. Burstable: the rest. */
 export function qosClassOf(pod: KubeObject): "Guaranteed" | "Burstable" | "BestEffort" {
-  const spec = (pod["spec"] ?? {}) as { containers?: Container[]; initContainers?: Container[] };
-  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  const spec = (pod["spec"] ?? {}) as Container & { containers?: Container[]; initContainers?: Container[] };
+  const { requests = {}, limits = {} } = spec.resources ?? {};
+  const ofPod = Object.keys(requests).length + Object.keys(limits).length > 0;
+  const containers = ofPod ? [spec] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   const asks = containers.some(({ resources = {} }) =>
     qosResources.some((name) => isPositive(resources.requests?.[name]) || isPositive(resources.limits?.[name])),
   );

@@ -1,0 +1,60 @@
+import { type FieldError, fieldError } from "../../api/field-error.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { type ContainerContext, validateCommon, validateImageOfPod } from "./container.ts";
+import { fieldsOf, isZero } from "./key-values.ts";
+import { objectsOf, textOf } from "./pod-fields.ts";
+
+/** What a container that only looks into a running pod cannot have, in the order of its fields. */
+const forbiddenFields = [
+  "ports",
+  "resources",
+  "resizePolicy",
+  "restartPolicy",
+  "restartPolicyRules",
+  "livenessProbe",
+  "readinessProbe",
+  "startupProbe",
+  "lifecycle",
+];
+const forbiddenText = "cannot be set for an Ephemeral Container";
+
+export function validateEphemeralContainers(spec: JsonObject, context: ContainerContext, field: string): FieldError[] {
+  const others = ["containers", "initContainers"].flatMap((list) => objectsOf(spec[list]));
+  const otherNames: ReadonlySet<string> = new Set(others.map((container) => textOf(container["name"])));
+  const names = new Set(otherNames);
+  return objectsOf(spec["ephemeralContainers"]).flatMap((container, at) => {
+    const item = `${field}[${at}]`;
+    const [name, target] = [textOf(container["name"]), textOf(container["targetContainerName"])];
+    const errors = [...validateCommon(container, context, item), ...validateImageOfPod(container, item)];
+    if (names.has(name)) errors.push(fieldError.duplicate(`${item}.name`, name));
+    names.add(name);
+    if (target !== "" && !otherNames.has(target)) {
+      errors.push(fieldError.notFound(`${item}.targetContainerName`, target));
+    }
+    return [...errors, ...forbidFields(container, item), ...forbidSubPaths(container, `${item}.volumeMounts`)];
+  });
+}
+
+function forbidFields(container: JsonObject, field: string): FieldError[] {
+  return forbiddenFields
+    .filter((name) => !isUnset(container, name))
+    .map((name) => fieldError.forbidden(`${field}.${name}`, forbiddenText));
+}
+
+function isUnset(container: JsonObject, name: string): boolean {
+  const value = container[name];
+  if (name === "resources") return Object.values(fieldsOf(value)).every((list) => isZero(list) || isEmptyList(list));
+  return value === undefined || value === null || isEmptyList(value);
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function forbidSubPaths(container: JsonObject, field: string): FieldError[] {
+  return objectsOf(container["volumeMounts"]).flatMap((mount, at) =>
+    ["subPath", "subPathExpr"]
+      .filter((name) => textOf(mount[name]) !== "")
+      .map((name) => fieldError.forbidden(`${field}[${at}].${name}`, forbiddenText)),
+  );
+}
