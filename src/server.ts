@@ -16,6 +16,8 @@ import { StartupError } from "./config/startup-error.ts";
 import { ClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
 import { ensureDefaultRbac, rbacRegistries } from "./controllers/default-rbac.ts";
 import { startClusterObjects } from "./controllers/cluster-objects.ts";
+import { DefaultFlowControl } from "./controllers/default-flow-control.ts";
+import { ensurePriorityClasses } from "./controllers/default-priority-classes.ts";
 import { EventExpiry } from "./controllers/event-expiry.ts";
 import { NamespaceDeletion } from "./controllers/namespace-deletion.ts";
 import { SystemNamespaces } from "./controllers/system-namespaces.ts";
@@ -111,10 +113,14 @@ async function startOn(
   disposables.use(new EventExpiry({ events, store, clock, ttlMs: config.eventTtlMs, onError }).start());
   disposables.use(new Retention({ store, clock, retentionMs: config.historyRetentionDurationMs, onError }).start());
 
+  const flowControl = new DefaultFlowControl(registries);
   const [identity] = await Promise.all([
     ServerIdentity.open(config),
     rbac === undefined ? undefined : ensureDefaultRbac(rbac, config.featureGates.enabled),
+    ensurePriorityClasses(registries),
+    flowControl.ensure(),
   ]);
+  disposables.use(flowControl.start(clock, onError));
   if (rbac !== undefined) {
     disposables.use(new ClusterRoleAggregation({ clusterRoles: rbac.clusterRoles, store, clock, onError }).start());
   }

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import { CacherSet } from "../cacher/cacher-set.ts";
+import { Registries } from "../registry/registries.ts";
+import type { Registry } from "../registry/registry.ts";
+import { Scheme } from "../scheme/scheme.ts";
+import { MemoryStore } from "../storage/memory-store.ts";
+import { DefaultFlowControl } from "./default-flow-control.ts";
+
+const annotation = "apf.kubernetes.io/autoupdate-spec";
+const context = { user: systemUser, manager: "test", dryRun: false, warn() {} };
+
+async function started() {
+  const store = new MemoryStore({ clock: systemClock });
+  const cachers = new CacherSet({ store, clock: systemClock });
+  let id = 0;
+  const registries = new Registries({
+    scheme: Scheme.builtIn(),
+    store,
+    cachers,
+    clock: systemClock,
+    randomInt: () => 0,
+    newId: () => String(id++),
+  });
+  const defaults = new DefaultFlowControl(registries);
+  await defaults.ensure();
+  const levels = registries.find({
+    group: "flowcontrol.apiserver.k8s.io",
+    resource: "prioritylevelconfigurations",
+  }) as Registry;
+  const spec = (name: string) => levels.current("", name)?.["spec"] as any;
+  const change = (name: string, update: (level: any) => void) =>
+    levels.update("", name, (old) => (update(old), old), context);
+  return { store, defaults, levels, spec, change };
+}
+
+test("a second look writes nothing", async () => {
+  const { store, defaults } = await started();
+  const { revision } = store;
+  await defaults.ensure();
+  expect(store.revision).toBe(revision);
+});
+
+test("a suggested object is restored unless its annotation says no", async () => {
+  const { defaults, spec, change } = await started();
+  await change("system", ({ spec: { limited } }) => (limited.nominalConcurrencyShares = 7));
+  await defaults.ensure();
+  expect(spec("system").limited.nominalConcurrencyShares).toBe(30);
+  await change("system", ({ spec: { limited }, metadata }) => {
+    limited.nominalConcurrencyShares = 7;
+    metadata.annotations[annotation] = "false";
+  });
+  await defaults.ensure();
+  expect(spec("system").limited.nominalConcurrencyShares).toBe(7);
+});
+
+test("an object without the annotation is the server's until somebody changes it", async () => {
+  const { defaults, levels, change } = await started();
+  const annotationOf = () => levels.current("", "system")?.metadata.annotations?.[annotation];
+  await change("system", ({ metadata }) => delete metadata.annotations);
+  await defaults.ensure();
+  expect(annotationOf()).toBe("true");
+  await change("system", ({ metadata, spec: { limited } }) => {
+    delete metadata.annotations;
+    limited.nominalConcurrencyShares = 7;
+  });
+  await defaults.ensure();
+  expect(annotationOf()).toBe("false");
+});
+
+test("an object that the server needs comes back, and its annotation with it", async () => {
+  const { defaults, levels, spec, change } = await started();
+  await change("exempt", ({ metadata, spec: { exempt } }) => {
+    metadata.annotations[annotation] = "false";
+    exempt.lendablePercent = 10;
+  });
+  await defaults.ensure();
+  expect(levels.current("", "exempt")?.metadata.annotations?.[annotation]).toBe("true");
+  expect(spec("exempt").exempt.lendablePercent).toBe(10);
+});
+
+test("what an earlier release suggested goes, what an administrator made stays", async () => {
+  const { defaults, levels, spec } = await started();
+  const create = (name: string, annotations: Record<string, string>) =>
+    levels.create({ ...levels.current("", "system"), metadata: { name, annotations } } as KubeObject, "", context);
+  await create("of-old", { [annotation]: "true" });
+  await create("of-mine", { [annotation]: "false" });
+  await defaults.ensure();
+  expect(spec("of-old")).toBeUndefined();
+  expect(spec("of-mine")).toBeDefined();
+});

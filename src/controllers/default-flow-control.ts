@@ -1,0 +1,116 @@
+import { cloneJson, type JsonObject } from "../api/json.ts";
+import type { Clock } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import { decodeEntry } from "../codec/stored-object.ts";
+import type { Registries } from "../registry/registries.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { DeleteOptions } from "../registry/strategy.ts";
+import { type FlowControlObject, flowSchemas, priorityLevels } from "./flow-control-objects.ts";
+
+/** "true": the server keeps the spec as it is in this release, and removes the object when a later one has it no more. */
+const autoUpdateAnnotation = "apf.kubernetes.io/autoupdate-spec";
+const checkIntervalMs = 60_000;
+const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+
+/** Makes the priority levels and flow schemas that exist from the start, and keeps them as they should be. */
+export class DefaultFlowControl {
+  readonly #levels: Registry | undefined;
+  readonly #schemas: Registry | undefined;
+
+  constructor(registries: Pick<Registries, "find">) {
+    const group = "flowcontrol.apiserver.k8s.io";
+    this.#levels = registries.find({ group, resource: "prioritylevelconfigurations" });
+    this.#schemas = registries.find({ group, resource: "flowschemas" });
+  }
+
+  /** Resolves when all exist: first the levels, as the schemas name them. Where the group is off there is nothing to do. */
+  async ensure(): Promise<void> {
+    if (this.#levels !== undefined) await ensureAll(this.#levels, priorityLevels);
+    if (this.#schemas !== undefined) await ensureAll(this.#schemas, flowSchemas);
+  }
+
+  /** Checks once a minute; `onError` hears of what went wrong. */
+  start(clock: Clock, onError: (error: unknown) => void): Disposable {
+    return clock.every(checkIntervalMs, () => void this.ensure().catch(onError));
+  }
+}
+
+async function ensureAll(registry: Registry, wanted: readonly FlowControlObject[]): Promise<void> {
+  const names = new Set(wanted.map(({ object }) => object.metadata.name));
+  await Promise.all([
+    ...wanted.map((each) => ensure(registry, each)),
+    ...outdated(registry, names).map((object) => remove(registry, object)),
+  ]);
+}
+
+async function ensure(registry: Registry, wanted: FlowControlObject): Promise<void> {
+  const { name = "" } = wanted.object.metadata;
+  try {
+    if (registry.current("", name) === undefined)
+      await registry.create(withAnnotation(copyOf(wanted.object), true), "", context);
+    else await registry.update("", name, (old) => restored(old, wanted), context);
+  } catch (error) {
+    if (!isSomebodyFaster(error)) throw error;
+  }
+}
+
+/** The same object when nothing has to be done: then nothing is written. */
+function restored(old: KubeObject, { object, mandatory }: FlowControlObject): KubeObject {
+  const updates = mandatory || isAutoUpdated(old);
+  const annotated = withAnnotation(old, updates);
+  return updates ? { ...annotated, spec: { ...(copyOf(object)["spec"] as JsonObject), ...tunable(old) } } : annotated;
+}
+
+/** Shares of the exempt level are the administrator's to set. */
+function tunable({ spec }: KubeObject): JsonObject {
+  const { type, exempt } = (spec ?? {}) as JsonObject;
+  return type === "Exempt" && exempt !== undefined ? { exempt } : {};
+}
+
+/** Without a word about it, an object that has never been changed is ours. */
+function isAutoUpdated({ metadata }: KubeObject): boolean {
+  const value = metadata.annotations?.[autoUpdateAnnotation];
+  return value === "true" || (value !== "false" && metadata.generation === 1);
+}
+
+function withAnnotation(object: KubeObject, updates: boolean): KubeObject {
+  const annotations = { ...object.metadata.annotations, [autoUpdateAnnotation]: String(updates) };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+/** What an earlier release had suggested, and nobody has taken over. */
+function outdated(registry: Registry, wanted: ReadonlySet<string | undefined>): KubeObject[] {
+  const page = registry.cacher.list({ prefix: registry.info.keyPrefix });
+  if (page instanceof Promise) return [];
+  return page.entries
+    .filter(({ key }) => !wanted.has(key.slice(registry.info.keyPrefix.length)))
+    .map((entry) => decodeEntry(entry, registry.info))
+    .filter(({ metadata }) => metadata.annotations?.[autoUpdateAnnotation] === "true");
+}
+
+async function remove(registry: Registry, { metadata }: KubeObject): Promise<void> {
+  const { name = "", uid, resourceVersion } = metadata;
+  const options: DeleteOptions = {
+    gracePeriodSeconds: undefined,
+    propagationPolicy: undefined,
+    orphanDependents: undefined,
+    preconditions: { uid, resourceVersion },
+    dryRun: false,
+  };
+  try {
+    await registry.delete("", name, options, context);
+  } catch (error) {
+    if (!isSomebodyFaster(error)) throw error;
+  }
+}
+
+/** Another replica does the same, or an administrator is at it. */
+function isSomebodyFaster(error: unknown): boolean {
+  return error instanceof StatusError && (error.code === 409 || error.code === 404);
+}
+
+function copyOf(object: KubeObject): KubeObject {
+  return cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
+}

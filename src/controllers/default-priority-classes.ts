@@ -1,0 +1,46 @@
+import { StatusError } from "../api/status.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { Registries } from "../registry/registries.ts";
+
+const classes: readonly { name: string; value: number; description: string }[] = [
+  {
+    name: "system-node-critical",
+    value: 2_000_001_000,
+    description: "For pods without which a node does not work, and which cannot run on another one.",
+  },
+  {
+    name: "system-cluster-critical",
+    value: 2_000_000_000,
+    description: "For pods without which the cluster does not work; they may run on any node.",
+  },
+];
+
+/** Makes the priority classes of the system. What exists is left as it is. */
+export async function ensurePriorityClasses(registries: Pick<Registries, "find">): Promise<void> {
+  const registry = registries.find({ group: "scheduling.k8s.io", resource: "priorityclasses" });
+  if (registry === undefined) return;
+  const missing = classes.filter(({ name }) => registry.current("", name) === undefined);
+  const context = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+  await Promise.all(
+    missing.map(async (priorityClass) => {
+      try {
+        await registry.create(objectOf(priorityClass), "", context);
+      } catch (error) {
+        // Another replica was faster.
+        if (!(error instanceof StatusError && error.reason === "AlreadyExists")) throw error;
+      }
+    }),
+  );
+}
+
+function objectOf({ name, value, description }: (typeof classes)[number]): KubeObject {
+  return {
+    kind: "PriorityClass",
+    apiVersion: "scheduling.k8s.io/v1",
+    metadata: { name },
+    value,
+    globalDefault: false,
+    description,
+  };
+}
