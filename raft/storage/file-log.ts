@@ -67,6 +67,7 @@ export class FileLog implements Log {
   #chain: number;
   #hardState: HardState;
   #base: SnapshotMeta;
+  #expected: SnapshotMeta | undefined;
   #waiting: Waiting[] = [];
   #flushing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -90,10 +91,12 @@ export class FileLog implements Log {
     this.#chain = chain;
     this.#hardState = contents.hardState;
     this.#base = contents.base;
+    this.#expected = contents.expected;
   }
 
-  append({ snapshot, hardState, entries }: LogWrite): Promise<void> {
+  append({ expected, snapshot, hardState, entries }: LogWrite): Promise<void> {
     const records: LogRecord[] = [];
+    if (expected !== undefined) records.push({ kind: "expected", expected });
     if (snapshot !== undefined) records.push({ kind: "base", base: snapshot, clearsLog: true });
     if (hardState !== undefined) records.push({ kind: "hardState", hardState });
     for (const entry of entries) records.push({ kind: "entry", entry });
@@ -187,6 +190,7 @@ export class FileLog implements Log {
     const lead: LogRecord[] = [
       { kind: "base", base: this.#base, clearsLog: false },
       { kind: "hardState", hardState: this.#hardState },
+      ...(this.#expected === undefined ? [] : [{ kind: "expected" as const, expected: this.#expected }]),
     ];
     const all = [...lead, ...records];
     const total = lead.reduce((sum, record) => sum + recordBytes(record), bytes);
@@ -262,6 +266,9 @@ export class FileLog implements Log {
       case "base":
         this.#base = record.base;
         if (record.clearsLog) for (const segment of this.#segments) segment.lastIndex = 0;
+        return;
+      case "expected":
+        this.#expected = record.expected;
         return;
       case "entry": {
         const active = this.#segments.at(-1);

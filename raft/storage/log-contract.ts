@@ -174,6 +174,16 @@ export function logContract(name: string, open: () => LogUnderTest | Promise<Log
     return again;
   });
 
+  withLog("a snapshot that is expected is found again, over compaction too", async (log, under) => {
+    await log.append({ entries: entries(1, 3, 1) });
+    await log.append({ expected: baseAt(50, 2), entries: [] });
+    for (let from = 4; from < 3000; from += 100) await log.append({ entries: entries(from, from + 99, 1, 1000) });
+    await log.compact(baseAt(2900, 1));
+    const again = await under.reopen(log);
+    expect(again.recovered.expected).toEqual(baseAt(50, 2));
+    return again;
+  });
+
   withLog("a long life of writes, cuts and compactions is found again each time", async (first, under) => {
     let log = first;
     let base = 0;

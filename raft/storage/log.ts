@@ -9,6 +9,8 @@ export interface LogContents {
   readonly base: SnapshotMeta;
   /** Contiguous from `base.index` + 1. */
   readonly entries: readonly Entry[];
+  /** The newest snapshot that was expected; it was not installed when the log does not hold its place. */
+  readonly expected?: SnapshotMeta;
 }
 
 /** In this order: the snapshot begins the log anew, the first entry cuts what the log holds from its index on. */
@@ -18,6 +20,11 @@ export interface LogWrite {
   readonly entries: readonly Entry[];
   /** The log holds nothing but what follows this place; the state machine has the state durably. */
   readonly snapshot?: SnapshotMeta;
+  /**
+   * The state machine is about to restore this one. Should the process end between that and the write with `snapshot`,
+   * the state is ahead of the log: this says what the log has to begin with.
+   */
+  readonly expected?: SnapshotMeta;
 }
 
 /**

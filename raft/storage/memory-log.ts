@@ -11,6 +11,7 @@ export class MemoryLog implements Log {
   #hardState: HardState;
   #base: SnapshotMeta;
   #entries: Entry[];
+  #expected: SnapshotMeta | undefined;
   #closed = false;
 
   constructor(recovered: LogContents) {
@@ -18,6 +19,7 @@ export class MemoryLog implements Log {
     this.#hardState = recovered.hardState;
     this.#base = recovered.base;
     this.#entries = [...recovered.entries];
+    this.#expected = recovered.expected;
   }
 
   /** As `createLog` makes one on disk. */
@@ -27,11 +29,18 @@ export class MemoryLog implements Log {
 
   /** What a process that starts after this one would find. */
   reopen(): MemoryLog {
-    return new MemoryLog({ hardState: this.#hardState, base: this.#base, entries: [...this.#entries] });
+    const expected = this.#expected;
+    return new MemoryLog({
+      hardState: this.#hardState,
+      base: this.#base,
+      entries: [...this.#entries],
+      ...(expected !== undefined && { expected }),
+    });
   }
 
-  async append({ snapshot, hardState, entries }: LogWrite): Promise<void> {
+  async append({ expected, snapshot, hardState, entries }: LogWrite): Promise<void> {
     this.#checkOpen();
+    this.#expected = expected ?? this.#expected;
     if (snapshot !== undefined) {
       this.#base = snapshot;
       this.#entries = [];

@@ -9,7 +9,7 @@ import type { SnapshotMeta } from "../core/snapshot.ts";
 /**
  * One record of the log. Numbers are little-endian; counts that may pass 32 bits take eight bytes, low half first.
  *
- *      0  u32  checksum of what follows          24  u64  index      entry: its index, hard state: commit, base: its index
+ *      0  u32  checksum of what follows          24  u64  index      its own, or the commit index of a hard state
  *      4  u32  payload length                    32  u64  term
  *      8  u32  chain: checksum of the record     40  u8   kind
  *              before, over segments too         41  u8   flags: 1 last of its write, 2 the base clears the log
@@ -28,6 +28,7 @@ const clearsLogFlag = 2;
 export type LogRecord =
   | { readonly kind: "hardState"; readonly hardState: HardState }
   | { readonly kind: "entry"; readonly entry: Entry }
+  | { readonly kind: "expected"; readonly expected: SnapshotMeta }
   /** `clearsLog`: nothing that came before counts; else the entries behind the base stay. */
   | { readonly kind: "base"; readonly base: SnapshotMeta; readonly clearsLog: boolean };
 
@@ -49,7 +50,7 @@ export interface ReadRecord {
   readonly bytes: number;
 }
 
-const recordKinds = ["hardState", "entry", "base"] as const;
+const recordKinds = ["hardState", "entry", "base", "expected"] as const;
 const entryKinds: readonly EntryKind[] = ["normal", "confChange", "empty"];
 
 export function recordBytes(record: LogRecord): number {
@@ -126,6 +127,8 @@ function readRecord(bytes: Buffer, offset: number, payload: Buffer): LogRecord {
       const clearsLog = ((bytes[offset + 41] ?? 0) & clearsLogFlag) !== 0;
       return { kind, base: { index, term, membership: readMembership(payload) }, clearsLog };
     }
+    case "expected":
+      return { kind, expected: { index, term, membership: readMembership(payload) } };
   }
 }
 
@@ -137,6 +140,8 @@ function position(record: LogRecord): { readonly index: Index; readonly term: nu
       return record.entry;
     case "base":
       return record.base;
+    case "expected":
+      return record.expected;
   }
 }
 
@@ -147,7 +152,9 @@ function payloadBytes(record: LogRecord): number {
     case "entry":
       return record.entry.data.length;
     case "base":
-      return membershipLists(record.base.membership).reduce((sum, list) => sum + 8 + 8 * list.length, 0);
+      return membershipBytes(record.base.membership);
+    case "expected":
+      return membershipBytes(record.expected.membership);
   }
 }
 
@@ -161,12 +168,19 @@ function writePayload(record: LogRecord, bytes: Buffer, offset: number): void {
       return;
     case "base":
       writeMembership(record.base.membership, bytes, offset);
+      return;
+    case "expected":
+      writeMembership(record.expected.membership, bytes, offset);
   }
 }
 
 /** Each list as its length and its members. */
 function membershipLists({ voters, outgoing, learners, learnersNext }: Membership): readonly (readonly MemberId[])[] {
   return [voters, outgoing, learners, learnersNext];
+}
+
+function membershipBytes(membership: Membership): number {
+  return membershipLists(membership).reduce((sum, list) => sum + 8 + 8 * list.length, 0);
 }
 
 function writeMembership(membership: Membership, bytes: Buffer, offset: number): void {

@@ -77,6 +77,7 @@ class Walk {
   #lastWriteStart = 0;
   #hardState: HardState = { term: noTerm, vote: noMember, commit: noIndex };
   #base: SnapshotMeta = { index: noIndex, term: noTerm, membership: noMembership };
+  #expected: SnapshotMeta | undefined;
   #entries: Entry[] = [];
 
   constructor(disk: Disk, logId: string) {
@@ -101,7 +102,12 @@ class Walk {
       throw new LogError("tailLost", problem, rejoinAdvice, details);
     }
     return {
-      contents: { hardState: this.#hardState, base: this.#base, entries: this.#entriesBehindBase(last.sequence) },
+      contents: {
+        hardState: this.#hardState,
+        base: this.#base,
+        entries: this.#entriesBehindBase(last.sequence),
+        ...(this.#expected !== undefined && { expected: this.#expected }),
+      },
       used: this.#used,
       prepared: this.#prepared,
       torn: this.#torn,
@@ -182,6 +188,9 @@ class Walk {
       case "base":
         this.#base = record.base;
         if (record.clearsLog) this.#clear();
+        return;
+      case "expected":
+        this.#expected = record.expected;
         return;
       case "entry":
         this.#takeEntry(record.entry, sequence, offset);

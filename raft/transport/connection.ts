@@ -1,0 +1,109 @@
+import type { TLSSocket } from "node:tls";
+import { FrameReader } from "./frame.ts";
+
+export interface ConnectionEvents {
+  /** @throws to have the connection closed */
+  frame(frame: Buffer): void;
+  closed(): void;
+}
+
+const emptyFrame = Buffer.alloc(4);
+
+/**
+ * Frames over a socket. The side that connected sends an empty frame now and then and the other one answers it: a peer
+ * that vanished without a word is noticed long before TCP gives up.
+ */
+export class Connection {
+  readonly #socket: TLSSocket;
+  #events: ConnectionEvents;
+  #pendingBytes = 0;
+  #unansweredPings = 0;
+  #drained: (() => void)[] = [];
+  #open = true;
+
+  constructor(socket: TLSSocket, frameBytesMax: number, events: ConnectionEvents) {
+    this.#socket = socket;
+    this.#events = events;
+    const frames = new FrameReader(frameBytesMax);
+    socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => this.#read(frames, chunk));
+    socket.on("error", () => this.close());
+    socket.on("close", () => this.close());
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  /** Given to the socket and not yet taken over by the kernel. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** After the handshake somebody else takes over. */
+  handOver(events: ConnectionEvents): void {
+    this.#events = events;
+  }
+
+  /** @param frames whole ones, with their lengths, one after the other */
+  writeFrames(frames: Buffer): void {
+    if (!this.#open) return;
+    this.#pendingBytes += frames.length;
+    this.#socket.write(frames, () => {
+      this.#pendingBytes -= frames.length;
+      if (this.#pendingBytes === 0) this.#wakeDrained();
+    });
+  }
+
+  writeFrame(body: Buffer): void {
+    const length = Buffer.allocUnsafe(4);
+    length.writeUInt32LE(body.length);
+    this.writeFrames(Buffer.concat([length, body]));
+  }
+
+  /** Resolves when nothing is pending, or the connection is closed. */
+  async drained(): Promise<void> {
+    if (!this.#open || this.#pendingBytes === 0) return;
+    await new Promise<void>((resolve) => this.#drained.push(resolve));
+  }
+
+  /** Closes the connection when so many earlier pings are unanswered. */
+  ping(unansweredMax: number): void {
+    if (this.#unansweredPings >= unansweredMax) return this.close();
+    this.#unansweredPings++;
+    this.writeFrames(emptyFrame);
+  }
+
+  answerPing(): void {
+    this.writeFrames(emptyFrame);
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#socket.destroy();
+    this.#wakeDrained();
+    this.#events.closed();
+  }
+
+  /** Sends what was written, then closes. */
+  end(): void {
+    this.#socket.end(() => this.close());
+  }
+
+  #read(frames: FrameReader, chunk: Buffer): void {
+    this.#unansweredPings = 0;
+    try {
+      for (const frame of frames.push(chunk)) {
+        if (!this.#open) return;
+        this.#events.frame(frame);
+      }
+    } catch {
+      this.close();
+    }
+  }
+
+  #wakeDrained(): void {
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+}

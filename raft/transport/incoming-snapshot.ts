@@ -1,0 +1,125 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { InstallSnapshot } from "../core/message.ts";
+import { ProtocolError } from "./byte-reader.ts";
+import type { Connection } from "./connection.ts";
+import { decodeSnapshotFrame, encodeSnapshotFrame, type SnapshotFrame, windowBytes } from "./snapshot-frames.ts";
+
+/** A transfer whose connection broke waits so long for the next one. */
+const resumeMsMax = 30_000;
+
+/** One snapshot that comes in, over as many connections as it takes. */
+export class IncomingSnapshot {
+  readonly transfer: string;
+  readonly #digest = createHash("sha256");
+  #queue: Buffer[] = [];
+  #receivedOffset = 0;
+  #takenOffset = 0;
+  #ended = false;
+  #failure: Error | undefined;
+  #result: SnapshotFrame | undefined;
+  #connection: Connection | undefined;
+  #wake = () => {};
+  #giveUp: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param install takes the chunks; when it resolves, the snapshot is installed */
+  constructor(
+    transfer: string,
+    message: InstallSnapshot,
+    install: (message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>) => Promise<void>,
+  ) {
+    this.transfer = transfer;
+    void this.#install(install(message, this.#chunks()));
+  }
+
+  /** Frames that come over this connection are for this transfer now. */
+  attach(connection: Connection, closed: () => void): void {
+    clearTimeout(this.#giveUp);
+    this.#connection = connection;
+    connection.handOver({
+      closed: () => {
+        closed();
+        this.#detached(connection);
+      },
+      frame: (bytes) => {
+        if (bytes.length === 0) return connection.answerPing();
+        this.#take(decodeSnapshotFrame(bytes));
+      },
+    });
+    this.#reply({ kind: "resume", offset: this.#receivedOffset });
+    if (this.#result !== undefined) this.#reply(this.#result);
+  }
+
+  /** Another transfer takes its place, or the transport closes. */
+  abort(reason: string): void {
+    clearTimeout(this.#giveUp);
+    this.#fail(new Error(reason));
+    this.#connection?.close();
+  }
+
+  #take(frame: SnapshotFrame): void {
+    if (frame.kind === "chunk") {
+      if (frame.offset !== this.#receivedOffset || this.#ended)
+        throw new ProtocolError("a part of a snapshot is missing");
+      if (this.#receivedOffset - this.#takenOffset > 2 * windowBytes)
+        throw new ProtocolError("a snapshot comes too fast");
+      this.#receivedOffset += frame.bytes.length;
+      this.#digest.update(frame.bytes);
+      this.#queue.push(frame.bytes);
+      this.#wake();
+    } else if (frame.kind === "end") {
+      this.#end(frame.length, frame.digest);
+    } else {
+      throw new ProtocolError(`${frame.kind} is for the sender of a snapshot`);
+    }
+  }
+
+  #end(length: number, digest: Buffer): void {
+    if (this.#ended) return;
+    if (length !== this.#receivedOffset) throw new ProtocolError("a part of a snapshot is missing");
+    if (!timingSafeEqual(this.#digest.digest(), digest)) this.#fail(new Error("the snapshot is not what was sent"));
+    this.#ended = true;
+    this.#wake();
+  }
+
+  async *#chunks(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const chunk = this.#queue.shift();
+      if (this.#failure !== undefined) throw this.#failure;
+      if (chunk !== undefined) {
+        this.#takenOffset += chunk.length;
+        yield chunk;
+        this.#reply({ kind: "taken", offset: this.#takenOffset });
+      } else if (this.#ended) {
+        return;
+      } else {
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    }
+  }
+
+  async #install(installing: Promise<void>): Promise<void> {
+    try {
+      await installing;
+      this.#result = { kind: "installed" };
+    } catch (error) {
+      this.#result = { kind: "failed", reason: (error as Error).message };
+    }
+    this.#reply(this.#result);
+  }
+
+  #reply(frame: SnapshotFrame): void {
+    this.#connection?.writeFrame(encodeSnapshotFrame(frame));
+  }
+
+  #detached(connection: Connection): void {
+    if (this.#connection !== connection) return;
+    this.#connection = undefined;
+    this.#giveUp = setTimeout(() => this.#fail(new Error("the sender is out of reach")), resumeMsMax);
+  }
+
+  #fail(error: Error): void {
+    if (this.#ended && this.#failure === undefined && this.#result !== undefined) return;
+    this.#failure ??= error;
+    this.#wake();
+  }
+}

@@ -1,0 +1,144 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { InstallSnapshot } from "../core/message.ts";
+import type { Connection } from "./connection.ts";
+import { chunkBytesMax, decodeSnapshotFrame, encodeSnapshotFrame, windowBytes } from "./snapshot-frames.ts";
+import type { HandshakeRefusal } from "./transport.ts";
+
+/** A transfer that gets nowhere for so long is given up; the core asks for another one. */
+const stalledMsMax = 30_000;
+const retryMs = 100;
+
+export interface OutgoingSnapshotOptions {
+  readonly message: InstallSnapshot;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly bytesPerSecond: number;
+  readonly dial: (closed: () => void) => Promise<Connection | HandshakeRefusal>;
+  readonly isCancelled: () => boolean;
+}
+
+interface SentChunk {
+  readonly offset: number;
+  readonly bytes: Buffer;
+}
+
+/** Streams one snapshot, over as many connections as it takes. */
+export class OutgoingSnapshot {
+  readonly #options: OutgoingSnapshotOptions;
+  readonly #transfer = randomUUID();
+  readonly #digest = createHash("sha256");
+  readonly #source: AsyncIterator<Uint8Array>;
+  /** Read from the source and not yet taken by the receiver: sent again after a break. */
+  #window: SentChunk[] = [];
+  #rest: Buffer = Buffer.alloc(0);
+  #length = 0;
+  #sourceEnded = false;
+  #takenOffset = 0;
+  #progressAtMs = performance.now();
+  #sendNotBeforeMs = 0;
+  #wake = () => {};
+
+  constructor(options: OutgoingSnapshotOptions) {
+    this.#options = options;
+    this.#source = options.chunks[Symbol.asyncIterator]();
+  }
+
+  /** @throws when the receiver failed, refused, or is out of reach for too long */
+  async run(): Promise<void> {
+    try {
+      while (!(await this.#attempt())) {
+        if (this.#options.isCancelled()) throw new Error("the transport was closed");
+        if (performance.now() - this.#progressAtMs > stalledMsMax) throw new Error("the receiver is out of reach");
+        await sleep(retryMs);
+      }
+    } finally {
+      await this.#source.return?.();
+    }
+  }
+
+  /** Over one connection. True when the snapshot is installed, false when the connection broke. */
+  async #attempt(): Promise<boolean> {
+    let result: "installed" | { readonly failed: string } | undefined;
+    let resumeAt: number | undefined;
+    const connection = await this.#options.dial(() => this.#wake()).catch(() => undefined);
+    if (typeof connection === "string") throw new Error(`the receiver refuses us: ${connection}`);
+    if (connection === undefined) return false;
+    connection.handOver({
+      closed: () => this.#wake(),
+      frame: (bytes) => {
+        if (bytes.length === 0) return;
+        const frame = decodeSnapshotFrame(bytes);
+        this.#progressAtMs = performance.now();
+        if (frame.kind === "resume") resumeAt = frame.offset;
+        if (frame.kind === "taken") this.#taken(frame.offset);
+        if (frame.kind === "installed") result = "installed";
+        if (frame.kind === "failed") result = { failed: frame.reason };
+        this.#wake();
+      },
+    });
+    const over = () => !connection.isOpen || result !== undefined || this.#options.isCancelled();
+    try {
+      const { message } = this.#options;
+      connection.writeFrame(encodeSnapshotFrame({ kind: "begin", transfer: this.#transfer, message }));
+      await this.#until(() => over() || resumeAt !== undefined);
+      for (const chunk of this.#window) {
+        if (chunk.offset >= (resumeAt ?? 0) && !over()) await this.#write(connection, chunk);
+      }
+      while (!over()) {
+        await this.#until(() => over() || this.#length - this.#takenOffset < windowBytes);
+        const chunk = over() ? undefined : await this.#read();
+        if (chunk === undefined) break;
+        await this.#write(connection, chunk);
+      }
+      if (!over()) {
+        const digest = this.#digest.copy().digest();
+        connection.writeFrame(encodeSnapshotFrame({ kind: "end", length: this.#length, digest }));
+      }
+      await this.#until(over);
+    } finally {
+      connection.close();
+    }
+    if (typeof result === "object") throw new Error(`the receiver failed: ${(result as { failed: string }).failed}`);
+    return result === "installed";
+  }
+
+  async #read(): Promise<SentChunk | undefined> {
+    while (this.#rest.length === 0 && !this.#sourceEnded) {
+      const { value, done } = await this.#source.next();
+      if (done === true) this.#sourceEnded = true;
+      else this.#rest = Buffer.from(value);
+    }
+    if (this.#rest.length === 0) return undefined;
+    const chunk = { offset: this.#length, bytes: this.#rest.subarray(0, chunkBytesMax) };
+    this.#rest = this.#rest.subarray(chunk.bytes.length);
+    this.#length += chunk.bytes.length;
+    this.#digest.update(chunk.bytes);
+    this.#window.push(chunk);
+    return chunk;
+  }
+
+  async #write(connection: Connection, chunk: SentChunk): Promise<void> {
+    const now = performance.now();
+    if (this.#sendNotBeforeMs > now) await sleep(this.#sendNotBeforeMs - now);
+    this.#sendNotBeforeMs =
+      Math.max(now, this.#sendNotBeforeMs) + (1000 * chunk.bytes.length) / this.#options.bytesPerSecond;
+    connection.writeFrame(encodeSnapshotFrame({ kind: "chunk", ...chunk }));
+    await connection.drained();
+  }
+
+  #taken(offset: number): void {
+    this.#takenOffset = Math.max(this.#takenOffset, Math.min(offset, this.#length));
+    this.#window = this.#window.filter((chunk) => chunk.offset + chunk.bytes.length > this.#takenOffset);
+  }
+
+  /** Looks again whenever something came in, and now and then: a receiver that says nothing is given up. */
+  async #until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      if (performance.now() - this.#progressAtMs > stalledMsMax) throw new Error("the receiver does not go on");
+      await Promise.race([sleep(retryMs), new Promise<void>((resolve) => (this.#wake = resolve))]);
+    }
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,86 @@
+import type { MemberId } from "../core/ids.ts";
+import type { Hello, Incarnation } from "./handshake.ts";
+import type { HandshakeRefusal } from "./transport.ts";
+
+export interface Self {
+  readonly clusterId: string;
+  readonly memberId: MemberId;
+  readonly incarnation: Incarnation;
+}
+
+interface Seen {
+  incarnation: Incarnation;
+  connections: number;
+  heardAtMs: number;
+}
+
+/** A member that never was one is told apart from one that left, for as long as so many left. */
+const removedMax = 10_000;
+
+/** Who may talk to us: decides handshakes, and remembers which process speaks for which member. */
+export class PeerRegistry {
+  readonly #self: Self;
+  readonly #silenceMs: number;
+  readonly #nowMs: () => number;
+  #members = new Set<MemberId>();
+  readonly #removed = new Set<MemberId>();
+  readonly #seen = new Map<MemberId, Seen>();
+
+  /** @param silenceMs after so long without a word, a connection that is still open no longer speaks for its member */
+  constructor(self: Self, silenceMs: number, nowMs: () => number) {
+    this.#self = self;
+    this.#silenceMs = silenceMs;
+    this.#nowMs = nowMs;
+  }
+
+  setMembers(members: readonly MemberId[]): void {
+    const next = new Set(members);
+    for (const member of this.#members) if (!next.has(member)) this.#remove(member);
+    for (const member of next) this.#removed.delete(member);
+    this.#members = next;
+  }
+
+  #remove(member: MemberId): void {
+    this.#removed.add(member);
+    this.#seen.delete(member);
+    const [oldest] = this.#removed;
+    if (this.#removed.size > removedMax && oldest !== undefined) this.#removed.delete(oldest);
+  }
+
+  /** Undefined when the other side may stay. */
+  judge(hello: Hello, certified: boolean): HandshakeRefusal | undefined {
+    if (hello.clusterId !== this.#self.clusterId) return "wrongCluster";
+    if (hello.to !== this.#self.memberId) return "wrongMember";
+    if (hello.from === this.#self.memberId) return "twin";
+    if (!certified) return "certificate";
+    if (this.#removed.has(hello.from)) return "removed";
+    if (!this.#members.has(hello.from)) return "unknown";
+    return this.#isTwin(hello) ? "twin" : undefined;
+  }
+
+  /** A start counts further than the one before; a process that was restarted has left no live connection behind. */
+  #isTwin({ from, incarnation }: Hello): boolean {
+    const seen = this.#seen.get(from);
+    if (seen === undefined || seen.incarnation.nonce === incarnation.nonce) return false;
+    if (incarnation.starts <= seen.incarnation.starts) return true;
+    return seen.connections > 0 && this.#nowMs() - seen.heardAtMs < this.#silenceMs;
+  }
+
+  /** A connection with this process is open: to be followed by `closed`. */
+  opened(member: MemberId, incarnation: Incarnation): void {
+    const seen = this.#seen.get(member);
+    if (seen !== undefined && seen.incarnation.nonce === incarnation.nonce) seen.connections++;
+    else this.#seen.set(member, { incarnation, connections: 1, heardAtMs: this.#nowMs() });
+    this.heard(member, incarnation);
+  }
+
+  heard(member: MemberId, incarnation: Incarnation): void {
+    const seen = this.#seen.get(member);
+    if (seen?.incarnation.nonce === incarnation.nonce) seen.heardAtMs = this.#nowMs();
+  }
+
+  closed(member: MemberId, incarnation: Incarnation): void {
+    const seen = this.#seen.get(member);
+    if (seen?.incarnation.nonce === incarnation.nonce) seen.connections--;
+  }
+}

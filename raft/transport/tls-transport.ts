@@ -1,0 +1,349 @@
+import { randomBytes } from "node:crypto";
+import * as tls from "node:tls";
+import type { MemberId } from "../core/ids.ts";
+import type { InstallSnapshot, Message } from "../core/message.ts";
+import { Connection } from "./connection.ts";
+import { type ConnectionKind, decodeHandshake, encodeHello, encodeRefusal, type Hello } from "./handshake.ts";
+import { IncomingSnapshot } from "./incoming-snapshot.ts";
+import { decodeMessage } from "./message-codec.ts";
+import { OutgoingLane } from "./outgoing-lane.ts";
+import { OutgoingSnapshot } from "./outgoing-snapshot.ts";
+import { PeerRegistry, type Self } from "./peer-registry.ts";
+import { decodeSnapshotFrame } from "./snapshot-frames.ts";
+import type { HandshakeRefusal, Transport, TransportEvents } from "./transport.ts";
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** PEM. The authority signs members of this cluster and nobody else. */
+export interface TlsFiles {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface TlsTransportOptions {
+  readonly clusterId: string;
+  readonly memberId: MemberId;
+  /** From the log: how often it was opened. */
+  readonly starts: number;
+  readonly listen: Address;
+  /** Where a member listens; undefined while that is not known. Asked before each connection. */
+  readonly addressOf: (member: MemberId) => Address | undefined;
+  /** Asked before each connection; what listens changes with `reloadCertificates`. */
+  readonly tls: () => TlsFiles;
+  /** The DNS name that a member's certificate bears; `member-<id>` unless told. */
+  readonly certificateName?: (member: MemberId) => string;
+  /** After so long without a word a connection is closed. */
+  readonly silenceMs?: number;
+  readonly snapshotBytesPerSecond?: number;
+}
+
+const defaultSilenceMs = 2000;
+const pingsPerSilence = 4;
+const handshakeMsMax = 5000;
+const handshakeBytesMax = 1024;
+const connectionsMax = 1024;
+const controlFrameBytesMax = 64 << 10;
+/** A proposal of the largest size, or an append with one such entry. */
+const bulkFrameBytesMax = 20 << 20;
+const snapshotFrameBytesMax = 1 << 20;
+const controlQueueBytesMax = 4 << 20;
+const bulkQueueBytesMax = 64 << 20;
+const defaultSnapshotBytesPerSecond = 256 << 20;
+
+const frameBytesMax: Record<ConnectionKind, number> = {
+  control: controlFrameBytesMax,
+  bulk: bulkFrameBytesMax,
+  snapshot: snapshotFrameBytesMax,
+};
+
+interface Peer {
+  readonly control: OutgoingLane;
+  readonly bulk: OutgoingLane;
+}
+
+/** Mutual TLS, one port. Each member connects to each other one: what it sends goes over its own connections. */
+export class TlsTransport implements Transport {
+  readonly #options: TlsTransportOptions;
+  readonly #self: Self;
+  readonly #registry: PeerRegistry;
+  readonly #server: tls.Server;
+  readonly #peers = new Map<MemberId, Peer>();
+  /** Connections that others made, by the member that did. */
+  readonly #accepted = new Map<Connection, MemberId>();
+  readonly #incoming = new Map<MemberId, IncomingSnapshot>();
+  #events: TransportEvents | undefined;
+  #pinging: ReturnType<typeof setInterval> | undefined;
+  #closed = false;
+
+  constructor(options: TlsTransportOptions) {
+    this.#options = options;
+    const nonce = randomBytes(8).toString("hex");
+    const { clusterId, memberId, starts } = options;
+    this.#self = { clusterId, memberId, incarnation: { starts, nonce } };
+    this.#registry = new PeerRegistry(this.#self, this.#silenceMs, () => performance.now());
+    this.#server = tls.createServer(serverOptions(options.tls()), (socket) => this.#accept(socket));
+    this.#server.maxConnections = connectionsMax;
+  }
+
+  /** Where it listens: a port 0 that was asked for is a real one by now. */
+  get address(): Address {
+    const address = this.#server.address();
+    return {
+      host: this.#options.listen.host,
+      port: typeof address === "object" && address !== null ? address.port : 0,
+    };
+  }
+
+  async start(events: TransportEvents): Promise<void> {
+    this.#events = events;
+    const { host, port } = this.#options.listen;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(port, host, () => resolve());
+    });
+    this.#server.on("error", () => {});
+    this.#pinging = setInterval(() => this.#ping(), this.#silenceMs / pingsPerSilence);
+  }
+
+  /** New connections use the new files; open ones stay. */
+  reloadCertificates(): void {
+    this.#server.setSecureContext(serverOptions(this.#options.tls()));
+  }
+
+  setMembers(members: readonly MemberId[]): void {
+    this.#registry.setMembers(members);
+    const others = new Set(members.filter((member) => member !== this.#self.memberId));
+    for (const [member, { control, bulk }] of this.#peers) {
+      if (others.has(member)) continue;
+      this.#peers.delete(member);
+      control.close();
+      bulk.close();
+    }
+    for (const [connection, member] of this.#accepted) if (!others.has(member)) connection.close();
+    for (const member of others) if (!this.#peers.has(member)) this.#peers.set(member, this.#openPeer(member));
+  }
+
+  send(messages: readonly Message[]): void {
+    if (messages.length === 0 || this.#closed) return;
+    const byReceiver = new Map<MemberId, { control: Message[]; bulk: Message[] }>();
+    for (const message of messages) {
+      const lanes = byReceiver.get(message.to) ?? { control: [], bulk: [] };
+      byReceiver.set(message.to, lanes);
+      lanes[laneOf(message)].push(message);
+    }
+    for (const [member, { control, bulk }] of byReceiver) {
+      const peer = this.#peers.get(member);
+      if (peer === undefined) {
+        for (const message of [...control, ...bulk]) this.#events?.dropped(message, "unknown");
+        continue;
+      }
+      if (control.length > 0) peer.control.send(control);
+      if (bulk.length > 0) peer.bulk.send(bulk);
+    }
+  }
+
+  sendSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const outgoing = new OutgoingSnapshot({
+      message,
+      chunks,
+      bytesPerSecond: this.#options.snapshotBytesPerSecond ?? defaultSnapshotBytesPerSecond,
+      dial: (closed) => this.#dial(message.to, "snapshot", closed),
+      isCancelled: () => this.#closed || !this.#peers.has(message.to),
+    });
+    return outgoing.run();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#pinging);
+    for (const { control, bulk } of this.#peers.values()) {
+      control.close();
+      bulk.close();
+    }
+    for (const incoming of this.#incoming.values()) incoming.abort("the transport was closed");
+    for (const connection of this.#accepted.keys()) connection.close();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  get #silenceMs(): number {
+    return this.#options.silenceMs ?? defaultSilenceMs;
+  }
+
+  #ping(): void {
+    for (const { control, bulk } of this.#peers.values()) {
+      control.ping(pingsPerSilence);
+      bulk.ping(pingsPerSilence);
+    }
+  }
+
+  #openPeer(member: MemberId): Peer {
+    const events = this.#required();
+    const lane = (kind: ConnectionKind, queueBytesMax: number) =>
+      new OutgoingLane({ member, queueBytesMax, events, dial: (closed) => this.#dial(member, kind, closed) });
+    return { control: lane("control", controlQueueBytesMax), bulk: lane("bulk", bulkQueueBytesMax) };
+  }
+
+  #required(): TransportEvents {
+    if (this.#events === undefined) throw new Error("the transport was not started");
+    return this.#events;
+  }
+
+  /** Connects and shakes hands. Rejects when the other side cannot be reached. */
+  #dial(member: MemberId, kind: ConnectionKind, closed: () => void): Promise<Connection | HandshakeRefusal> {
+    const address = this.#options.addressOf(member);
+    if (address === undefined) return Promise.reject(new Error(`no address of member ${member} is known`));
+    return new Promise((resolve, reject) => {
+      const socket = tls.connect({
+        ...this.#options.tls(),
+        ...address,
+        servername: this.#nameOf(member),
+        minVersion: "TLSv1.3",
+        rejectUnauthorized: true,
+      });
+      const deadline = setTimeout(() => connection.close(), handshakeMsMax);
+      const settled = (outcome: () => void) => {
+        clearTimeout(deadline);
+        outcome();
+      };
+      const refuse = (refusal: HandshakeRefusal) => {
+        settled(() => resolve(refusal));
+        connection.close();
+      };
+      const connection = new Connection(socket, frameBytesMax[kind], {
+        closed: () => settled(() => reject(new Error(`member ${member} cannot be reached`))),
+        frame: (frame) => {
+          const reply = decodeHandshake(frame);
+          if ("refusal" in reply) return refuse(reply.refusal);
+          const { hello } = reply;
+          const refusal =
+            hello.from === member
+              ? this.#registry.judge(hello, certifies(socket, this.#nameOf(member)))
+              : "wrongMember";
+          if (refusal !== undefined) return refuse(refusal);
+          this.#registry.opened(member, hello.incarnation);
+          connection.handOver(this.#sendingEvents(member, hello, closed));
+          settled(() => resolve(connection));
+        },
+      });
+      socket.once("secureConnect", () => connection.writeFrame(encodeHello(this.#hello(member, kind))));
+    });
+  }
+
+  #sendingEvents(member: MemberId, { incarnation }: Hello, closed: () => void) {
+    return {
+      frame: () => this.#registry.heard(member, incarnation),
+      closed: () => {
+        this.#registry.closed(member, incarnation);
+        closed();
+      },
+    };
+  }
+
+  #accept(socket: tls.TLSSocket): void {
+    if (!socket.authorized || this.#closed) return void socket.destroy();
+    const deadline = setTimeout(() => connection.close(), handshakeMsMax);
+    const connection = new Connection(socket, bulkFrameBytesMax, {
+      closed: () => clearTimeout(deadline),
+      frame: (frame) => {
+        clearTimeout(deadline);
+        if (frame.length > handshakeBytesMax) return connection.close();
+        this.#welcome(connection, socket, frame);
+      },
+    });
+  }
+
+  #welcome(connection: Connection, socket: tls.TLSSocket, frame: Buffer): void {
+    const reply = decodeHandshake(frame);
+    const refusal =
+      "refusal" in reply
+        ? reply.refusal
+        : this.#registry.judge(reply.hello, certifies(socket, this.#nameOf(reply.hello.from)));
+    if (refusal !== undefined || "refusal" in reply) {
+      connection.writeFrame(encodeRefusal(refusal ?? "version"));
+      connection.end();
+      return;
+    }
+    const { hello } = reply;
+    this.#registry.opened(hello.from, hello.incarnation);
+    this.#accepted.set(connection, hello.from);
+    connection.writeFrame(encodeHello(this.#hello(hello.from, hello.kind)));
+    connection.handOver(
+      hello.kind === "snapshot" ? this.#snapshotEvents(connection, hello) : this.#laneEvents(connection, hello),
+    );
+  }
+
+  #laneEvents(connection: Connection, { from, incarnation, kind }: Hello) {
+    return {
+      closed: () => this.#acceptedClosed(connection, from, incarnation),
+      frame: (frame: Buffer) => {
+        this.#registry.heard(from, incarnation);
+        if (frame.length === 0) return connection.answerPing();
+        if (frame.length > frameBytesMax[kind]) throw new Error("a frame is too large for this lane");
+        const message = decodeMessage(frame);
+        if (message.from !== from || message.to !== this.#self.memberId || laneOf(message) !== kind) {
+          throw new Error("a message does not belong on this connection");
+        }
+        this.#events?.receive(message);
+      },
+    };
+  }
+
+  /** The first frame says which transfer it is; from then on the frames are the transfer's. */
+  #snapshotEvents(connection: Connection, { from, incarnation }: Hello) {
+    const closed = () => this.#acceptedClosed(connection, from, incarnation);
+    return {
+      closed,
+      frame: (bytes: Buffer) => {
+        if (bytes.length === 0) return connection.answerPing();
+        const frame = decodeSnapshotFrame(bytes);
+        if (frame.kind !== "begin" || frame.message.from !== from || frame.message.to !== this.#self.memberId) {
+          throw new Error("a snapshot does not belong on this connection");
+        }
+        this.#incomingOf(from, frame.transfer, frame.message).attach(connection, closed);
+      },
+    };
+  }
+
+  /** One transfer of each sender at a time: a new one takes the place of the old. */
+  #incomingOf(from: MemberId, transfer: string, message: InstallSnapshot): IncomingSnapshot {
+    const known = this.#incoming.get(from);
+    if (known?.transfer === transfer) return known;
+    known?.abort("another snapshot of the same sender took its place");
+    const events = this.#required();
+    const begun = new IncomingSnapshot(transfer, message, (what, chunks) => events.receiveSnapshot(what, chunks));
+    this.#incoming.set(from, begun);
+    return begun;
+  }
+
+  #acceptedClosed(connection: Connection, from: MemberId, incarnation: Hello["incarnation"]): void {
+    this.#accepted.delete(connection);
+    this.#registry.closed(from, incarnation);
+  }
+
+  #hello(to: MemberId, kind: ConnectionKind): Hello {
+    const { clusterId, memberId, incarnation } = this.#self;
+    return { kind, clusterId, from: memberId, to, incarnation };
+  }
+
+  #nameOf(member: MemberId): string {
+    return this.#options.certificateName?.(member) ?? `member-${member}`;
+  }
+}
+
+function laneOf(message: Message): "control" | "bulk" {
+  return message.type === "append" || message.type === "propose" ? "bulk" : "control";
+}
+
+function serverOptions(files: TlsFiles): tls.TlsOptions {
+  return { ...files, requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.3" };
+}
+
+/** The authority of the certificate was checked by TLS; here, whether it is that of this member. */
+function certifies(socket: tls.TLSSocket, name: string): boolean {
+  const names = socket.getPeerCertificate()?.subjectaltname ?? "";
+  return names.split(", ").includes(`DNS:${name}`);
+}
