@@ -1,5 +1,16 @@
 import type { GroupResource } from "../api/gvk.ts";
 import { defaultStrategy, statusStrategy } from "./default-strategy.ts";
+import {
+  mutatingBindingStrategy,
+  mutatingPolicyStrategy,
+  validatingBindingStrategy,
+  validatingPolicyStrategy,
+} from "./resources/admissionregistration/admission-policy.ts";
+import { webhookConfigurationStrategy } from "./resources/admissionregistration/webhook-configuration.ts";
+import {
+  certificateApprovalStrategy,
+  certificateStatusStrategy,
+} from "./resources/certificates/certificate-signing-request-status.ts";
 import { leaseStrategy } from "./resources/coordination/lease.ts";
 import { configMapStrategy } from "./resources/core/config-map.ts";
 import { endpointsStrategy } from "./resources/core/endpoints.ts";
@@ -59,6 +70,14 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "/serviceaccounts": serviceAccountStrategy,
   "/services": serviceStrategy,
   "/services/status": serviceStatusStrategy,
+  "admissionregistration.k8s.io/mutatingadmissionpolicies": mutatingPolicyStrategy,
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": mutatingBindingStrategy,
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": webhookConfigurationStrategy,
+  "admissionregistration.k8s.io/validatingadmissionpolicies": validatingPolicyStrategy,
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": validatingBindingStrategy,
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookConfigurationStrategy,
+  "certificates.k8s.io/certificatesigningrequests/approval": certificateApprovalStrategy,
+  "certificates.k8s.io/certificatesigningrequests/status": certificateStatusStrategy,
   "coordination.k8s.io/leases": leaseStrategy,
   "discovery.k8s.io/endpointslices": endpointSliceStrategy,
   "flowcontrol.apiserver.k8s.io/flowschemas": flowSchemaStrategy,

@@ -1,0 +1,22 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validatePolicyBinding, validateValidatingBinding } from "../../validation/admission-policy-binding.ts";
+import { validateMutatingPolicy, validateValidatingPolicy } from "../../validation/admission-policy.ts";
+
+const policyStrategy: Strategy = {
+  ...defaultStrategy,
+  allowUnconditionalUpdate: false,
+  generationFields: ["spec"],
+};
+
+export const validatingPolicyStrategy: Strategy = {
+  ...policyStrategy,
+  resetFields: ["status"],
+  validate: validateValidatingPolicy,
+};
+
+export const mutatingPolicyStrategy: Strategy = { ...policyStrategy, validate: validateMutatingPolicy };
+
+export const validatingBindingStrategy: Strategy = { ...policyStrategy, validate: validateValidatingBinding };
+
+export const mutatingBindingStrategy: Strategy = { ...policyStrategy, validate: validatePolicyBinding };

@@ -1,0 +1,11 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateWebhookConfiguration } from "../../validation/webhook-configuration.ts";
+
+/** Of mutating and validating webhooks. */
+export const webhookConfigurationStrategy: Strategy = {
+  ...defaultStrategy,
+  allowUnconditionalUpdate: false,
+  generationFields: ["webhooks"],
+  validate: validateWebhookConfiguration,
+};

@@ -1,0 +1,104 @@
+import { type FieldError, fieldError } from "../../api/field-error.ts";
+import type { JsonObject, JsonValue } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { validateAdmissionRule } from "./admission-rule.ts";
+import { validateFullyQualifiedName } from "./domain-names.ts";
+import { fieldsOf } from "./key-values.ts";
+import { validateLabelSelector } from "./label-selector.ts";
+import { fieldErrorsMax } from "./labels.ts";
+import { validateMatchConditions } from "./match-conditions.ts";
+import { dnsLabel1035Problems } from "./names.ts";
+import { isPresent, numberOf, objectsOf, textOf, textsOf } from "./pod-fields.ts";
+import { validateWebhookClient } from "./webhook-client.ts";
+
+const failurePolicies = ["Fail", "Ignore"];
+const matchPolicies = ["Equivalent", "Exact"];
+const reinvocationPolicies = ["IfNeeded", "Never"];
+const harmlessSideEffects = ["None", "NoneOnDryRun"];
+const allSideEffects = ["None", "NoneOnDryRun", "Some", "Unknown"];
+const reviewVersions = ["v1", "v1beta1"];
+const timeoutSecondsMax = 30;
+
+/** Of both kinds. What an earlier release has let in may stay, and nothing of its like can be added. */
+export function validateWebhookConfiguration(configuration: KubeObject, old?: KubeObject): FieldError[] {
+  const hooks = hooksOf(configuration);
+  const stored = old === undefined ? [] : hooksOf(old);
+  const sideEffects = stored.every(({ sideEffects: effects }) => harmlessSideEffects.includes(textOf(effects)))
+    ? harmlessSideEffects
+    : allSideEffects;
+  const needsKnownVersion = stored.every((hook) => hasKnownVersion(versionsOf(hook)) || versionsOf(hook).length === 0);
+  const needsUniqueNames = new Set(stored.map(({ name }) => textOf(name))).size === stored.length;
+  const names = new Set<string>();
+  const errors: FieldError[] = [];
+  for (const [at, hook] of hooks.entries()) {
+    if (errors.length >= fieldErrorsMax) break;
+    const name = textOf(hook["name"]);
+    errors.push(...validateWebhook(hook, sideEffects, `webhooks[${at}]`));
+    errors.push(
+      ...validateReviewVersions(versionsOf(hook), needsKnownVersion, `webhooks[${at}].admissionReviewVersions`),
+    );
+    if (needsUniqueNames && names.has(name)) errors.push(fieldError.duplicate(`webhooks[${at}].name`, name));
+    if (name !== "") names.add(name);
+  }
+  return errors;
+}
+
+function hooksOf(configuration: KubeObject): JsonObject[] {
+  return objectsOf(configuration["webhooks"] as JsonValue | undefined);
+}
+
+function versionsOf(hook: JsonObject): string[] {
+  return textsOf(hook["admissionReviewVersions"]);
+}
+
+function hasKnownVersion(versions: readonly string[]): boolean {
+  return versions.some((version) => reviewVersions.includes(version));
+}
+
+function validateWebhook(hook: JsonObject, sideEffects: readonly string[], field: string): FieldError[] {
+  const timeout = hook["timeoutSeconds"];
+  const effects = hook["sideEffects"];
+  return [
+    ...validateFullyQualifiedName(textOf(hook["name"]), `${field}.name`),
+    ...objectsOf(hook["rules"]).flatMap((rule, at) => validateAdmissionRule(rule, `${field}.rules[${at}]`)),
+    ...validateGiven(hook["failurePolicy"], failurePolicies, `${field}.failurePolicy`),
+    ...validateGiven(hook["matchPolicy"], matchPolicies, `${field}.matchPolicy`),
+    ...(isPresent(effects)
+      ? validateGiven(effects, sideEffects, `${field}.sideEffects`)
+      : [fieldError.required(`${field}.sideEffects`, `must specify one of ${sideEffects.join(", ")}`)]),
+    ...(isPresent(timeout) && (numberOf(timeout) < 1 || numberOf(timeout) > timeoutSecondsMax)
+      ? [
+          fieldError.invalid(
+            `${field}.timeoutSeconds`,
+            timeout,
+            `the timeout value must be between 1 and ${timeoutSecondsMax} seconds`,
+          ),
+        ]
+      : []),
+    ...validateLabelSelector(hook["namespaceSelector"], `${field}.namespaceSelector`),
+    ...validateLabelSelector(hook["objectSelector"], `${field}.objectSelector`),
+    ...validateGiven(hook["reinvocationPolicy"], reinvocationPolicies, `${field}.reinvocationPolicy`),
+    ...validateWebhookClient(fieldsOf(hook["clientConfig"]), `${field}.clientConfig`),
+    ...validateMatchConditions(hook["matchConditions"], `${field}.matchConditions`),
+  ];
+}
+
+/** A text that is given, be it empty, has to be one of the choices. */
+function validateGiven(value: JsonValue | undefined, choices: readonly string[], field: string): FieldError[] {
+  if (!isPresent(value) || choices.includes(textOf(value))) return [];
+  return [fieldError.notSupported(field, value, choices)];
+}
+
+function validateReviewVersions(versions: readonly string[], needsKnown: boolean, field: string): FieldError[] {
+  const known = reviewVersions.join(", ");
+  if (versions.length === 0) return [fieldError.required(field, `must specify one of ${known}`)];
+  const seen = new Set<string>();
+  const errors = versions.flatMap((version, at) => {
+    if (seen.has(version)) return [fieldError.invalid(`${field}[${at}]`, version, "duplicate version")];
+    seen.add(version);
+    const problems = dnsLabel1035Problems(version);
+    return problems.map((problem) => fieldError.invalid(`${field}[${at}]`, version, problem));
+  });
+  if (!needsKnown || hasKnownVersion(versions)) return errors;
+  return [...errors, fieldError.invalid(field, [...versions], `must include at least one of ${known}`)];
+}
