@@ -257,7 +257,7 @@ export class Registry {
     if (subresource === "") {
       await allocator?.beforeUpdate(object, old, { dryRun: context.dryRun, onSettled: settlement.add });
     }
-    strategy.prepareForUpdate(object, old);
+    strategy.prepareForUpdate(object, old, this.#parts.clock.nowMs());
     this.#countGeneration(object, old, strategy);
     const canonical = this.#canonical(object);
     this.#refuseInvalid(canonical, [

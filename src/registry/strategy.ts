@@ -30,7 +30,7 @@ export interface Strategy {
   /** A message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
   prepareForCreate(object: KubeObject): void;
-  prepareForUpdate(object: KubeObject, old: KubeObject): void;
+  prepareForUpdate(object: KubeObject, old: KubeObject, nowMs: number): void;
   /**
    * Objects are in their stored form.
    * @param old what is replaced; rules that came later than objects spare what was there before
