@@ -98,6 +98,7 @@ async function startOn(
     gatedFields: new GatedFields(gateEnabled),
     serviceNetwork: serviceNetworkOf(config),
     admissionPlugins: config.admissionPlugins,
+    authorizer: authorization.authorizer,
     admissionGuards: [rbacEscalation(authorization)],
   });
   metrics.trackStorageObjects(() => objectCounts(registries));

@@ -4,7 +4,20 @@
  */
 const table = {
   NamespaceLifecycle: true,
+  LimitRanger: true,
   ServiceAccount: true,
+  TaintNodesByCondition: true,
+  Priority: true,
+  DefaultTolerationSeconds: true,
+  DefaultStorageClass: true,
+  StorageObjectInUseProtection: true,
+  OwnerReferencesPermissionEnforcement: false,
+  PersistentVolumeClaimResize: true,
+  RuntimeClass: true,
+  CertificateApproval: true,
+  CertificateSigning: true,
+  CertificateSubjectRestriction: true,
+  DefaultIngressClass: true,
 } as const satisfies Record<string, boolean>;
 
 export type PluginName = keyof typeof table;

@@ -1,20 +1,52 @@
 import type { RandomInt } from "../registry/random-name.ts";
 import type { AdmissionPlugin } from "./admission.ts";
+import type { Authorize } from "./authorization.ts";
+import { certificateApproval } from "./certificate-approval.ts";
+import { certificateSigning } from "./certificate-signing.ts";
+import { certificateSubjectRestriction } from "./certificate-subject-restriction.ts";
+import { defaultIngressClass } from "./default-ingress-class.ts";
+import { defaultStorageClass } from "./default-storage-class.ts";
+import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
+import { limitRanger } from "./limit-ranger.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import type { ObjectLookup } from "./object-lookup.ts";
+import {
+  ownerReferencesPermissionEnforcement,
+  type ResourceOfKind,
+} from "./owner-references-permission-enforcement.ts";
+import { persistentVolumeClaimResize } from "./persistent-volume-claim-resize.ts";
 import type { PluginName } from "./plugin-names.ts";
+import { priority } from "./priority.ts";
+import { runtimeClass } from "./runtime-class.ts";
 import { serviceAccount } from "./service-account.ts";
+import { storageObjectInUseProtection } from "./storage-object-in-use-protection.ts";
+import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
 
 /** What plugins need of the rest of the server. */
 export interface PluginParts {
   readonly lookup: ObjectLookup;
+  readonly authorize: Authorize;
+  readonly resourceOfKind: ResourceOfKind;
   readonly randomInt: RandomInt;
   readonly wait: (delayMs: number) => Promise<void>;
 }
 
 const makers = {
   NamespaceLifecycle: namespaceLifecycle,
+  LimitRanger: limitRanger,
   ServiceAccount: serviceAccount,
+  TaintNodesByCondition: taintNodesByCondition,
+  Priority: priority,
+  DefaultTolerationSeconds: defaultTolerationSeconds,
+  DefaultStorageClass: defaultStorageClass,
+  StorageObjectInUseProtection: storageObjectInUseProtection,
+  OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
+  PersistentVolumeClaimResize: persistentVolumeClaimResize,
+  RuntimeClass: runtimeClass,
+  CertificateApproval: certificateApproval,
+  CertificateSigning: certificateSigning,
+  CertificateSubjectRestriction: certificateSubjectRestriction,
+  DefaultIngressClass: defaultIngressClass,
 } satisfies Record<PluginName, (parts: PluginParts) => AdmissionPlugin>;
 
 /** The plugins of these names, in the same order. */

@@ -1,8 +1,11 @@
 import { type Admission, type AdmissionPlugin, admissionChain } from "../admission/admission.ts";
+import { authorizeBy } from "../admission/authorization.ts";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import { makePlugins } from "../admission/plugins.ts";
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import { alwaysDenyAuthorizer } from "../authorization/always-deny.ts";
+import type { Authorizer } from "../authorization/authorizer.ts";
 import type { CacherSet } from "../cacher/cacher-set.ts";
 import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import type { Scheme } from "../scheme/scheme.ts";
@@ -28,6 +31,8 @@ export interface RegistriesParts {
   readonly serviceNetwork?: ServiceNetwork | undefined;
   /** In their order; by default those that are on by default. */
   readonly admissionPlugins?: readonly PluginName[] | undefined;
+  /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
+  readonly authorizer?: Authorizer | undefined;
   /** Behind the plugins, whatever these are. */
   readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
 }
@@ -90,8 +95,14 @@ export class Registries {
   #admissionOf(parts: RegistriesParts): Admission {
     const { admissionPlugins = chosenPlugins([], []), admissionGuards = [], clock, randomInt } = parts;
     const lookup = new CachedObjects((resource) => this.find(resource));
-    const wait = (delayMs: number) => new Promise<void>((resolve) => void clock.after(delayMs, resolve));
-    return admissionChain([...makePlugins(admissionPlugins, { lookup, randomInt, wait }), ...admissionGuards]);
+    const plugins = makePlugins(admissionPlugins, {
+      lookup,
+      randomInt,
+      authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),
+      resourceOfKind: (gvk) => parts.scheme.findKind(gvk),
+      wait: (delayMs) => new Promise<void>((resolve) => void clock.after(delayMs, resolve)),
+    });
+    return admissionChain([...plugins, ...admissionGuards]);
   }
 }
 

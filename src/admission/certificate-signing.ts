@@ -1,0 +1,31 @@
+import { equalJson, type JsonValue } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { AdmissionPlugin } from "./admission.ts";
+import { isResource, refuse } from "./attributes.ts";
+import { type Authorize, mayUseSigner } from "./authorization.ts";
+import { signerNameOf, signingRequests } from "./signing-request.ts";
+
+/** Who issues a certificate, or judges the request in its conditions, must be allowed to do so for its signer. */
+export function certificateSigning({ authorize }: { authorize: Authorize }): AdmissionPlugin {
+  return {
+    name: "CertificateSigning",
+    async validate(attributes) {
+      const { operation, subresource, object, oldObject, user } = attributes;
+      if (operation !== "UPDATE" || subresource !== "status") return;
+      if (object === undefined || oldObject === undefined) return;
+      if (!isResource(attributes, signingRequests.group, signingRequests.resource)) return;
+      if (equalJson(issuedBy(object), issuedBy(oldObject))) return;
+      const signer = signerNameOf(oldObject);
+      if (await mayUseSigner(authorize, user, "sign", signer)) return;
+      throw refuse(attributes, `user not permitted to sign requests with signerName ${JSON.stringify(signer)}`);
+    },
+  };
+}
+
+function issuedBy(request: KubeObject): JsonValue {
+  const { certificate = "", conditions = [] } = (request["status"] ?? {}) as {
+    certificate?: string;
+    conditions?: JsonValue[];
+  };
+  return { certificate, conditions };
+}

@@ -1,0 +1,21 @@
+import type { AdmissionPlugin } from "./admission.ts";
+import { isObjectWrite, refuse } from "./attributes.ts";
+import { requestedOrganizations, signerNameOf, signingRequests } from "./signing-request.ts";
+
+const clientSigner = "kubernetes.io/kube-apiserver-client";
+const mastersGroup = "system:masters";
+
+/** A certificate of the group that may do everything cannot be had by asking for it. */
+export function certificateSubjectRestriction(): AdmissionPlugin {
+  return {
+    name: "CertificateSubjectRestriction",
+    validate(attributes) {
+      const { operation, object } = attributes;
+      if (operation !== "CREATE" || object === undefined || !isObjectWrite(attributes, signingRequests)) return;
+      if (signerNameOf(object) !== clientSigner) return;
+      const { request = "" } = (object["spec"] ?? {}) as { request?: string };
+      if (!requestedOrganizations(request).includes(mastersGroup)) return;
+      throw refuse(attributes, `use of ${clientSigner} signer with ${mastersGroup} group is not allowed`);
+    },
+  };
+}

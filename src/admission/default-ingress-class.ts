@@ -1,0 +1,30 @@
+import type { KubeObject } from "../api/object-meta.ts";
+import type { AdmissionPlugin } from "./admission.ts";
+import { isObjectWrite } from "./attributes.ts";
+import { defaultClasses } from "./default-class.ts";
+import type { ObjectLookup } from "./object-lookup.ts";
+
+const defaultAnnotation = "ingressclass.kubernetes.io/is-default-class";
+const ingressClassAnnotation = "kubernetes.io/ingress.class";
+
+/** An Ingress that names no class gets the default one, the newest where there are several. */
+export function defaultIngressClass({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
+  return {
+    name: "DefaultIngressClass",
+    admit(attributes) {
+      const { operation, object } = attributes;
+      if (operation !== "CREATE" || object === undefined) return;
+      if (!isObjectWrite(attributes, { group: "networking.k8s.io", resource: "ingresses" }) || namesClass(object))
+        return;
+      const classes = lookup.list({ group: "networking.k8s.io", resource: "ingressclasses" }, "");
+      const [newest] = defaultClasses(classes, [defaultAnnotation]);
+      const name = newest?.metadata.name;
+      if (name !== undefined) object["spec"] = { ...(object["spec"] as object), ingressClassName: name };
+    },
+  };
+}
+
+function namesClass(ingress: KubeObject): boolean {
+  const { ingressClassName } = (ingress["spec"] ?? {}) as { ingressClassName?: string };
+  return ingressClassName !== undefined || ingress.metadata.annotations?.[ingressClassAnnotation] !== undefined;
+}

@@ -1,0 +1,28 @@
+import type { AdmissionPlugin } from "./admission.ts";
+import { isObjectWrite } from "./attributes.ts";
+import type { Pod, Toleration } from "./pod.ts";
+
+/** How long a pod stays on a node that is not ready or cannot be reached, unless it says otherwise. */
+const tolerationSeconds = 300;
+const taints = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+
+/** Pods outlast a short failure of their node. */
+export function defaultTolerationSeconds(): AdmissionPlugin {
+  return {
+    name: "DefaultTolerationSeconds",
+    admit(attributes) {
+      if (!isObjectWrite(attributes, { group: "", resource: "pods" })) return;
+      const { spec } = attributes.object as Pod;
+      if (spec === undefined) return;
+      const { tolerations = [] } = spec;
+      const added = taints
+        .filter((taint) => !tolerations.some((toleration) => tolerates(toleration, taint)))
+        .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds }));
+      if (added.length > 0) spec.tolerations = [...tolerations, ...added];
+    },
+  };
+}
+
+function tolerates({ key = "", effect = "" }: Toleration, taint: string): boolean {
+  return (key === taint || key === "") && (effect === "NoExecute" || effect === "");
+}

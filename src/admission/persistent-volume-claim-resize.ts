@@ -1,0 +1,47 @@
+import type { KubeObject } from "../api/object-meta.ts";
+import { compareQuantities, parseQuantity } from "../api/quantity.ts";
+import type { AdmissionPlugin } from "./admission.ts";
+import { isObjectWrite, refuse } from "./attributes.ts";
+import type { ObjectLookup } from "./object-lookup.ts";
+
+interface Claim extends KubeObject {
+  spec?: { storageClassName?: string; resources?: { requests?: Record<string, string> } };
+  status?: { phase?: string };
+}
+
+const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
+
+/** A bound claim grows only where the class of its volume can do that. */
+export function persistentVolumeClaimResize({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
+  return {
+    name: "PersistentVolumeClaimResize",
+    validate(attributes) {
+      const { operation, object, oldObject } = attributes;
+      if (operation !== "UPDATE") return;
+      if (!isObjectWrite(attributes, { group: "", resource: "persistentvolumeclaims" })) return;
+      const [claim, old] = [object as Claim, oldObject as Claim];
+      if (!grows(claim, old)) return;
+      if (old.status?.phase !== "Bound")
+        throw refuse(attributes, "Only bound persistent volume claims can be expanded");
+      if (allowsExpansion(claim, lookup)) return;
+      throw refuse(
+        attributes,
+        "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize",
+      );
+    },
+  };
+}
+
+function grows(claim: Claim, old: Claim): boolean {
+  return compareQuantities(storageOf(claim), storageOf(old)) > 0;
+}
+
+function storageOf({ spec }: Claim): ReturnType<typeof parseQuantity> {
+  return parseQuantity(spec?.resources?.requests?.["storage"] ?? "0");
+}
+
+function allowsExpansion({ metadata, spec }: Claim, lookup: ObjectLookup): boolean {
+  const name = metadata.annotations?.[claimClassAnnotation] ?? spec?.storageClassName ?? "";
+  const found = lookup.get({ group: "storage.k8s.io", resource: "storageclasses" }, "", name);
+  return found?.["allowVolumeExpansion"] === true;
+}

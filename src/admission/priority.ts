@@ -1,0 +1,106 @@
+import type { KubeObject } from "../api/object-meta.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import { isObjectWrite, refuse } from "./attributes.ts";
+import type { ObjectLookup } from "./object-lookup.ts";
+import type { Pod, PodSpec } from "./pod.ts";
+
+interface PriorityClass extends KubeObject {
+  value?: number;
+  globalDefault?: boolean;
+  preemptionPolicy?: string;
+}
+
+const resource = { group: "scheduling.k8s.io", resource: "priorityclasses" };
+/** The classes of the system exist even before their objects do: pods of the control plane must not wait for them. */
+const systemPriorities: ReadonlyMap<string, number> = new Map([
+  ["system-cluster-critical", 2_000_000_000],
+  ["system-node-critical", 2_000_001_000],
+]);
+const defaultPolicy = "PreemptLowerPriority";
+
+/** Pods get the priority of their class, and there is one class at most for those that name none. */
+export function priority({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
+  return {
+    name: "Priority",
+    admit(attributes) {
+      if (!isObjectWrite(attributes, { group: "", resource: "pods" })) return;
+      const { object, oldObject } = attributes;
+      const { spec } = object as Pod;
+      if (spec === undefined) return;
+      if (attributes.operation === "UPDATE") keepPriority(spec, (oldObject as Pod).spec ?? {});
+      else assignPriority(attributes, spec, lookup);
+    },
+    validate(attributes) {
+      if (!isObjectWrite(attributes, resource)) return;
+      const { object } = attributes;
+      if ((object as PriorityClass).globalDefault !== true) return;
+      const other = globalDefault(lookup);
+      if (other === undefined || other.metadata.name === object?.metadata.name) return;
+      throw refuse(
+        attributes,
+        `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`,
+      );
+    },
+  };
+}
+
+/** A priority that the client leaves out of an update is the one that the pod has. */
+function keepPriority(spec: PodSpec, old: PodSpec): void {
+  if (spec.priority === undefined && old.priority !== undefined) spec.priority = old.priority;
+  if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined) {
+    spec.preemptionPolicy = old.preemptionPolicy;
+  }
+}
+
+/** @throws StatusError 403 */
+function assignPriority(attributes: AdmissionAttributes, spec: PodSpec, lookup: ObjectLookup): void {
+  const { name, value, policy } = computedPriority(attributes, spec, lookup);
+  if (spec.priority !== undefined && spec.priority !== value) {
+    throw refuse(
+      attributes,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    );
+  }
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy) {
+    throw refuse(
+      attributes,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+    );
+  }
+  if (name !== "") spec.priorityClassName = name;
+  spec.priority = value;
+  spec.preemptionPolicy = policy;
+}
+
+function computedPriority(
+  attributes: AdmissionAttributes,
+  { priorityClassName = "" }: PodSpec,
+  lookup: ObjectLookup,
+): { name: string; value: number; policy: string } {
+  if (priorityClassName === "") {
+    const found = globalDefault(lookup);
+    if (found === undefined) return { name: "", value: 0, policy: defaultPolicy };
+    return {
+      name: found.metadata.name ?? "",
+      value: found.value ?? 0,
+      policy: found.preemptionPolicy ?? defaultPolicy,
+    };
+  }
+  const found = lookup.get(resource, "", priorityClassName) as PriorityClass | undefined;
+  const value = found?.value ?? systemPriorities.get(priorityClassName);
+  if (value === undefined) {
+    throw refuse(attributes, `no PriorityClass with name ${priorityClassName} was found`);
+  }
+  return { name: priorityClassName, value, policy: found?.preemptionPolicy ?? defaultPolicy };
+}
+
+/** Two defaults can only come from before the plugin ran: then the lowest counts. */
+function globalDefault(lookup: ObjectLookup): PriorityClass | undefined {
+  const defaults = (lookup.list(resource, "") as readonly PriorityClass[]).filter(
+    (found) => found.globalDefault === true,
+  );
+  return defaults.reduce<PriorityClass | undefined>(
+    (lowest, found) => (lowest === undefined || (found.value ?? 0) < (lowest.value ?? 0) ? found : lowest),
+    undefined,
+  );
+}

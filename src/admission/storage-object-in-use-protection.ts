@@ -1,0 +1,23 @@
+import type { AdmissionPlugin } from "./admission.ts";
+import { isObjectWrite } from "./attributes.ts";
+
+const finalizers = {
+  persistentvolumeclaims: "kubernetes.io/pvc-protection",
+  persistentvolumes: "kubernetes.io/pv-protection",
+};
+
+/** A volume and the claim for it stay until nobody uses them: a controller takes the finalizer away then. */
+export function storageObjectInUseProtection(): AdmissionPlugin {
+  return {
+    name: "StorageObjectInUseProtection",
+    admit(attributes) {
+      const { operation, object } = attributes;
+      if (operation !== "CREATE" || object === undefined) return;
+      for (const [resource, finalizer] of Object.entries(finalizers)) {
+        if (!isObjectWrite(attributes, { group: "", resource })) continue;
+        const present = object.metadata.finalizers ?? [];
+        if (!present.includes(finalizer)) object.metadata.finalizers = [...present, finalizer];
+      }
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import type { AdmissionPlugin } from "./admission.ts";
+import { isObjectWrite } from "./attributes.ts";
+
+const notReady = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+
+/** A new node gets no pods until something has seen that it is ready. */
+export function taintNodesByCondition(): AdmissionPlugin {
+  return {
+    name: "TaintNodesByCondition",
+    admit(attributes) {
+      const { operation, object } = attributes;
+      if (operation !== "CREATE" || !isObjectWrite(attributes, { group: "", resource: "nodes" })) return;
+      if (object === undefined) return;
+      const spec = (object["spec"] ?? {}) as { taints?: { key: string; effect: string }[] };
+      const { taints = [] } = spec;
+      if (taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)) return;
+      object["spec"] = { ...spec, taints: [...taints, { ...notReady }] };
+    },
+  };
+}
