@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { validateMatchResources } from "./admission-policy.ts";
+import { validateMatchResources, validateMutableOperations } from "./admission-policy.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "./names.ts";
@@ -10,8 +10,13 @@ import { isPresent, textOf, textsOf, validateText } from "./pod-fields.ts";
 const actions = ["Audit", "Deny", "Warn"];
 const notFoundActions = ["Deny", "Allow"];
 
+export function validateMutatingBinding(binding: KubeObject): FieldError[] {
+  const { matchResources } = fieldsOf(binding["spec"]);
+  return [...validateCommon(binding), ...validateMutableOperations(matchResources, "spec.matchResources")];
+}
+
 /** What both sorts of bindings have: a policy, its parameters, and whom it is about. */
-export function validatePolicyBinding(binding: KubeObject): FieldError[] {
+function validateCommon(binding: KubeObject): FieldError[] {
   const { policyName, paramRef, matchResources } = fieldsOf(binding["spec"]);
   return [
     ...(textOf(policyName) === "" ? [fieldError.required("spec.policyName")] : []),
@@ -23,7 +28,7 @@ export function validatePolicyBinding(binding: KubeObject): FieldError[] {
 
 export function validateValidatingBinding(binding: KubeObject): FieldError[] {
   const { validationActions } = fieldsOf(binding["spec"]);
-  return [...validatePolicyBinding(binding), ...validateActions(textsOf(validationActions), "spec.validationActions")];
+  return [...validateCommon(binding), ...validateActions(textsOf(validationActions), "spec.validationActions")];
 }
 
 function validateActions(given: readonly string[], field: string): FieldError[] {

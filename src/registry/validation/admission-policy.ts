@@ -9,11 +9,12 @@ import { validateLabelSelector } from "./label-selector.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { validateMatchConditions } from "./match-conditions.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "./names.ts";
-import { isPresent, objectsOf, requireTexts, textOf, validateRequiredChoice } from "./pod-fields.ts";
+import { isPresent, objectsOf, textOf, textsOf, validateRequiredChoice } from "./pod-fields.ts";
 
 const failurePolicies = ["Fail", "Ignore"];
 const matchPolicies = ["Equivalent", "Exact"];
-const reinvocationPolicies = ["IfNeeded", "Never"];
+const reinvocationPolicies = ["Never", "IfNeeded"];
+const mutableOperations = ["*", "CONNECT", "CREATE", "UPDATE"];
 const patchTypes = ["ApplyConfiguration", "JSONPatch"];
 const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
 const auditAnnotationsMax = 20;
@@ -40,6 +41,7 @@ export function validateMutatingPolicy(policy: KubeObject): FieldError[] {
   const mutations = objectsOf(spec["mutations"]);
   return [
     ...validateCommon(spec),
+    ...validateMutableOperations(spec["matchConstraints"], "spec.matchConstraints"),
     ...(mutations.length === 0
       ? [fieldError.required("spec.mutations", "mutations must contain at least one item")]
       : []),
@@ -79,6 +81,14 @@ export function validateMatchResources(resources: JsonObject, field: string): Fi
       objectsOf(resources[name]).flatMap((rule, at) => validateNamedRule(rule, `${field}.${name}[${at}]`)),
     ),
   ];
+}
+
+/** An object that is deleted cannot be changed any more. */
+export function validateMutableOperations(resources: JsonValue | undefined, field: string): FieldError[] {
+  return objectsOf(fieldsOf(resources)["resourceRules"])
+    .flatMap((rule) => textsOf(rule["operations"]))
+    .filter((operation) => !mutableOperations.includes(operation))
+    .map((operation) => fieldError.notSupported(`${field}.resourceRules.operations`, operation, mutableOperations));
 }
 
 function validateParamKind(kind: JsonObject, field: string): FieldError[] {
@@ -193,10 +203,12 @@ function validateMutation(mutation: JsonObject, field: string): FieldError[] {
   if (errors.length > 0) return errors;
   const [own, other] = type === "JSONPatch" ? ["jsonPatch", "applyConfiguration"] : ["applyConfiguration", "jsonPatch"];
   if (isPresent(mutation[other])) {
-    errors.push(fieldError.invalid(`${field}.patchType`, type, `patchType is ${type} but ${other} is set`));
+    const text = `must not be specified when patchType is ${type}`;
+    errors.push(fieldError.invalid(`${field}.${other}`, `{${other}}`, text));
   }
   if (!isPresent(mutation[own])) {
     return [...errors, fieldError.required(`${field}.${own}`, `must be specified when patchType is ${type}`)];
   }
-  return [...errors, ...requireTexts(fieldsOf(mutation[own]), ["expression"], `${field}.${own}`)];
+  const { expression } = fieldsOf(mutation[own]);
+  return textOf(expression).trim() === "" ? [...errors, fieldError.required(`${field}.${own}.expression`)] : errors;
 }

@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../default-strategy.ts";
 import type { Strategy } from "../../strategy.ts";
-import { validatePolicyBinding, validateValidatingBinding } from "../../validation/admission-policy-binding.ts";
+import { validateMutatingBinding, validateValidatingBinding } from "../../validation/admission-policy-binding.ts";
 import { validateMutatingPolicy, validateValidatingPolicy } from "../../validation/admission-policy.ts";
 
 const policyStrategy: Strategy = {
@@ -19,4 +19,4 @@ export const mutatingPolicyStrategy: Strategy = { ...policyStrategy, validate: v
 
 export const validatingBindingStrategy: Strategy = { ...policyStrategy, validate: validateValidatingBinding };
 
-export const mutatingBindingStrategy: Strategy = { ...policyStrategy, validate: validatePolicyBinding };
+export const mutatingBindingStrategy: Strategy = { ...policyStrategy, validate: validateMutatingBinding };
