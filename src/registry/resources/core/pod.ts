@@ -2,8 +2,10 @@ import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
 import type { DeleteOptions, Strategy } from "../../strategy.ts";
+import { fieldsOf } from "../../validation/key-values.ts";
 import { validatePod } from "../../validation/pod.ts";
 import { validateEphemeralContainersUpdate } from "../../validation/pod-ephemeral-update.ts";
+import { objectsOf, textOf } from "../../validation/pod-fields.ts";
 import { validatePodResize } from "../../validation/pod-resize.ts";
 import { validatePodStatusUpdate } from "../../validation/pod-status.ts";
 import { validatePodUpdate } from "../../validation/pod-update.ts";
@@ -43,35 +45,58 @@ export const podStatusStrategy: Strategy = {
 };
 
 /** `pods/ephemeralcontainers`: adds to `spec.ephemeralContainers` and changes nothing else. */
-export const podEphemeralContainersStrategy: Strategy = partOfSpec(
-  ["ephemeralContainers"],
-  validateEphemeralContainersUpdate,
-);
+export const podEphemeralContainersStrategy: Strategy = partOfPod(({ ephemeralContainers }, spec) => {
+  if (ephemeralContainers === undefined) delete spec["ephemeralContainers"];
+  else spec["ephemeralContainers"] = ephemeralContainers;
+}, validateEphemeralContainersUpdate);
 
 /** `pods/resize`: changes what containers request and are limited to. */
-export const podResizeStrategy: Strategy = partOfSpec(["containers", "initContainers", "resources"], (pod, old) =>
-  validatePodResize(pod, old, { qosClassOf }),
+export const podResizeStrategy: Strategy = partOfPod(
+  (given, spec) => {
+    for (const list of ["containers", "initContainers"]) {
+      if (given[list] !== undefined || spec[list] !== undefined) {
+        spec[list] = resizedContainers(objectsOf(given[list]), objectsOf(spec[list]));
+      }
+    }
+  },
+  (pod, old) => validatePodResize(pod, old, { qosClassOf }),
 );
 
-/** A write that takes only these fields of the spec from what it is given, and all else from what is stored. */
-function partOfSpec(fields: readonly string[], validateUpdate: Strategy["validateUpdate"]): Strategy {
+/** A write that takes only some of the spec from what it is given, and all else from what is stored. */
+function partOfPod(
+  take: (given: JsonObject, spec: JsonObject) => void,
+  validateUpdate: Strategy["validateUpdate"],
+): Strategy {
   return {
     ...podStrategy,
     prepareForUpdate(object, old) {
       const { managedFields, resourceVersion } = object.metadata;
-      const given = (object["spec"] ?? {}) as JsonObject;
-      const spec = { ...(old["spec"] as JsonObject) };
-      for (const name of fields) {
-        if (given[name] === undefined) delete spec[name];
-        else spec[name] = given[name];
-      }
+      const spec = { ...fieldsOf(old["spec"]) };
+      take(fieldsOf(object["spec"]), spec);
+      object["spec"] = spec;
+      if (old["status"] !== undefined) object["status"] = old["status"];
       object.metadata = { ...old.metadata };
       if (managedFields !== undefined) object.metadata.managedFields = managedFields;
       if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
-      object["spec"] = spec;
     },
     validateUpdate,
   };
+}
+
+/** Names and order as given, so that validation sees when they differ; of each container only what can be resized. */
+function resizedContainers(given: readonly JsonObject[], old: readonly JsonObject[]): JsonObject[] {
+  const byName = new Map(old.map((container) => [textOf(container["name"]), container]));
+  return given.map((container) => {
+    const before = byName.get(textOf(container["name"]));
+    if (before === undefined) return container;
+    const { resources: _resources, resizePolicy: _resizePolicy, ...rest } = before;
+    const { resources, resizePolicy } = container;
+    return {
+      ...rest,
+      ...(resources === undefined ? {} : { resources }),
+      ...(resizePolicy === undefined ? {} : { resizePolicy }),
+    };
+  });
 }
 
 /** The node agent needs time to stop containers; a pod that no node runs needs none. */
