@@ -1,6 +1,8 @@
 import { assert } from "../../core/assert.ts";
+import { decodeConfEntry } from "../../core/conf-entry.ts";
 import type { Entry } from "../../core/entry.ts";
 import type { Index, Term } from "../../core/ids.ts";
+import type { Membership } from "../../core/membership.ts";
 import type { InitialState } from "../../core/options.ts";
 import type { HardState, Write } from "../../core/ready.ts";
 import type { SnapshotMeta } from "../../core/snapshot.ts";
@@ -61,6 +63,13 @@ export class DiskImage {
     const { meta } = this.checkpoint;
     if (this.termAt(meta.index) !== meta.term) this.#resetLog(meta);
     return { hardState: this.hardState, base: this.base, entries: [...this.entries], applied: meta.index };
+  }
+
+  /** All that a start could bring into force. */
+  memberships(): Membership[] {
+    const changes = this.entries.filter(({ kind }) => kind === "confChange");
+    const logged = changes.map(({ data }) => decodeConfEntry(data).membership);
+    return [this.base.membership, this.checkpoint.meta.membership, ...logged];
   }
 
   #resetLog(base: SnapshotMeta): void {

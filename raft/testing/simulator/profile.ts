@@ -42,7 +42,7 @@ export function drawProfile(random: SeededRandom): Profile {
   return {
     voters,
     learners: random.pick([0, 0, 0, 1, 2].filter((learners) => voters + learners <= 7)),
-    clients: random.between(1, 6),
+    clients: random.pick([1, 3, 6, 12]),
     loss: random.pick([0, 0, 5, 30, 100, 250]),
     duplication: random.pick([0, 0, 20, 100]),
     keepsOrder: random.chance(400),

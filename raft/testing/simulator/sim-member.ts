@@ -19,6 +19,9 @@ interface QueuedWrite {
   readonly promises: readonly Message[];
 }
 
+/** What comes when a disk or state machine is this far behind costs no more time: it joins what is under way. */
+const backlogUnitsMax = 3 * electionUnits;
+
 /** What is lost in a crash. */
 export interface Process {
   readonly node: RawNode;
@@ -222,7 +225,8 @@ export class SimMember {
 
   #nextWriteDone(process: Process): number {
     const { random, profile, now, isCalm } = this.#world;
-    const grouped = random.chance(profile.groupCommit) && process.diskFreeAt > now;
+    const grouped =
+      process.diskFreeAt > now + backlogUnitsMax || (random.chance(profile.groupCommit) && process.diskFreeAt > now);
     const hangs = !isCalm && random.chance(profile.diskHang);
     const units = hangs ? random.between(1, 5) * electionUnits : random.between(1, isCalm ? 5 : profile.diskUnitsMax);
     process.diskFreeAt = Math.max(process.diskFreeAt, now) + (grouped ? 0 : units);
@@ -232,7 +236,9 @@ export class SimMember {
   #queueApply(process: Process, batch: readonly Entry[]): void {
     const { random, profile, now, isCalm } = this.#world;
     process.applying.push(batch);
-    process.applyFreeAt = Math.max(process.applyFreeAt, now) + random.between(1, isCalm ? 5 : profile.applyUnitsMax);
+    const units =
+      process.applyFreeAt > now + backlogUnitsMax ? 0 : random.between(1, isCalm ? 5 : profile.applyUnitsMax);
+    process.applyFreeAt = Math.max(process.applyFreeAt, now) + units;
     const { incarnation } = process;
     this.#world.schedule(process.applyFreeAt - now, { kind: "applied", member: this.id, incarnation });
   }

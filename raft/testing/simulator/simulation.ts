@@ -293,7 +293,7 @@ export class Simulation implements World {
 
   #memberships({ disk, process }: SimMember): Membership[] {
     const inMemory = process?.node.log.memberships.map(({ membership }) => membership) ?? [];
-    return [...inMemory, disk.base.membership, disk.checkpoint.meta.membership];
+    return [...inMemory, ...disk.memberships()];
   }
 
   /** Whether the only leader there is counts the member in. */

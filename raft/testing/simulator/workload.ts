@@ -73,7 +73,9 @@ export class Workload implements Audience {
     client.askedAt = now;
     client.at = member.id;
     const padding = random.below(60);
-    member.process.node.propose(this.#nextId(), encodeCommand({ client: number, sequence: client.sequence }, padding));
+    const command = encodeCommand({ client: number, sequence: client.sequence }, padding);
+    const answer = member.process.node.propose(this.#nextId(), command);
+    if (answer.kind === "refused") client.askedAt = -patienceUnits;
     member.settle(member.process);
   }
 
