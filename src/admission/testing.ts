@@ -1,0 +1,77 @@
+import type { JsonObject } from "../api/json.ts";
+import type { GroupResource } from "../api/gvk.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import type { ObjectLookup } from "./object-lookup.ts";
+
+/** `/pods`, `apps/deployments`: a resource as tests write it. */
+export type ResourceText = `${string}/${string}`;
+
+/** Objects for plugins to find, by resource. */
+export function objects(byResource: Readonly<Record<ResourceText, readonly object[]>>): ObjectLookup {
+  const of = ({ group, resource }: GroupResource) => (byResource[`${group}/${resource}`] ?? []) as KubeObject[];
+  const isIn = (namespace: string) => (object: KubeObject) => (object.metadata.namespace ?? "") === namespace;
+  return {
+    get: (resource, namespace, name) =>
+      of(resource).find((object) => object.metadata.name === name && isIn(namespace)(object)),
+    list: (resource, namespace) => of(resource).filter(isIn(namespace)),
+  };
+}
+
+/** A request as a plugin sees it, and what it has said besides its verdict. */
+export interface TestAttributes extends AdmissionAttributes {
+  readonly warnings: string[];
+  readonly annotations: Map<string, string>;
+}
+
+/** By default the creation of a pod `p` in the namespace `ns`. */
+export function attributes(
+  resource: ResourceText,
+  parts: Partial<Omit<AdmissionAttributes, "object" | "oldObject">> & { object?: object; oldObject?: object },
+): TestAttributes {
+  const [group = "", plural = ""] = resource.split("/");
+  const warnings: string[] = [];
+  const annotations = new Map<string, string>();
+  const object = parts.object as KubeObject | undefined;
+  return {
+    operation: "CREATE",
+    info: { group, version: "v1", resource: plural } as ResourceInfo,
+    subresource: "",
+    namespace: "ns",
+    user: { name: "u", uid: "", groups: [], extra: new Map() },
+    dryRun: false,
+    warn: (text) => warnings.push(text),
+    annotate: (key, value) => annotations.set(key, value),
+    onSettled() {},
+    warnings,
+    annotations,
+    ...parts,
+    name: parts.name ?? object?.metadata.name ?? "",
+    object,
+    oldObject: parts.oldObject as KubeObject | undefined,
+  };
+}
+
+/** Runs both halves of a plugin. @returns the message of its refusal, undefined when it has none */
+export async function verdict(plugin: AdmissionPlugin, request: AdmissionAttributes): Promise<string | undefined> {
+  try {
+    await plugin.admit?.(request);
+    await plugin.validate?.(request);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StatusError) return error.message;
+    throw error;
+  }
+}
+
+/** A pod `p` in `ns` with one container `c`, unless the spec says otherwise. */
+export function pod(spec: object = {}, metadata: object = {}): KubeObject {
+  return {
+    kind: "Pod",
+    apiVersion: "v1",
+    metadata: { name: "p", namespace: "ns", ...metadata },
+    spec: { containers: [{ name: "c", image: "i" }], ...spec } as JsonObject,
+  };
+}
