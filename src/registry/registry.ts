@@ -144,12 +144,14 @@ export class Registry {
     metadata.uid = crypto.randomUUID();
     metadata.creationTimestamp = formatTime(clock.nowMs());
     if (strategy.generationFields.length > 0) metadata.generation = 1;
-    strategy.prepareForCreate(object);
     const generate = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
     for (let tries = 1; ; tries++) {
-      if (generate) metadata.name = generatedName(metadata.generateName as string, this.#parts.randomInt);
+      // A Strategy may copy the name into other fields, so each generated one gets a draft of its own.
+      const draft = generate ? (cloneJson(object as unknown as JsonObject) as unknown as KubeObject) : object;
+      if (generate) draft.metadata.name = generatedName(metadata.generateName as string, this.#parts.randomInt);
+      strategy.prepareForCreate(draft);
       const { canonical, result } = await settlement.run(
-        () => this.#tryCreate(object, attributes, settlement, context),
+        () => this.#tryCreate(draft, attributes, settlement, context),
         (attempt) => attempt.result.kind === "applied",
       );
       if (result.kind === "applied") {
@@ -161,8 +163,9 @@ export class Registry {
         };
       }
       if (result.kind === "dryRun") return { object: canonical, entry: undefined, created: true, removed: false };
-      if (!generate) throw this.#alreadyExists(metadata.name ?? "", result.current);
-      if (tries === generateNameTriesMax) throw status.generateNameExhausted(this.ref(metadata.name ?? ""));
+      const name = draft.metadata.name ?? "";
+      if (!generate) throw this.#alreadyExists(name, result.current);
+      if (tries === generateNameTriesMax) throw status.generateNameExhausted(this.ref(name));
     }
   }
 
