@@ -1,0 +1,67 @@
+import { status } from "../../api/status.ts";
+import type { UserInfo } from "../../authentication/user-info.ts";
+import { impersonate, type ImpersonationOptions } from "../../authorization/impersonation.ts";
+import type { Filter, HeaderList } from "../exchange.ts";
+
+const prefix = "impersonate-";
+const extraPrefix = "impersonate-extra-";
+
+/**
+ * Makes a request somebody else's, where its headers ask for that and its user may. From here on the request is the
+ * other's in every way; only the audit remembers who sent it.
+ */
+export function impersonation(options: ImpersonationOptions): Filter {
+  return (next) => (exchange) => {
+    const wanted = wantedUser(exchange.request.headers);
+    if (wanted === undefined) return next(exchange);
+    return impersonate(options, exchange.user, wanted, exchange.info).then(({ user, constraint }) => {
+      exchange.impersonation = { by: exchange.user, constraint };
+      exchange.user = user;
+      return next(exchange);
+    });
+  };
+}
+
+/**
+ * The user that the headers ask for; undefined when they ask for none.
+ * @throws StatusError 400 for parts of a user without a name
+ */
+function wantedUser(headers: HeaderList): UserInfo | undefined {
+  if (!headers.some(([name]) => name.startsWith(prefix))) return undefined;
+  let userName: string | undefined;
+  let uid: string | undefined;
+  const groups: string[] = [];
+  const extra = new Map<string, string[]>();
+  for (const [name, value] of headers) {
+    if (name === "impersonate-user") userName ??= value;
+    else if (name === "impersonate-uid") uid ??= value;
+    else if (name === "impersonate-group") groups.push(value);
+    else if (name.startsWith(extraPrefix)) {
+      const key = decode(name.slice(extraPrefix.length));
+      extra.set(key, [...(extra.get(key) ?? []), value]);
+    }
+  }
+  const wanted: UserInfo = { name: userName ?? "", uid: uid ?? "", groups, extra };
+  if (wanted.name !== "") return wanted;
+  // An empty name asks for nobody; to go on as the sender would be more than was asked for.
+  if (userName === undefined && wanted.uid === "" && groups.length === 0 && extra.size === 0) return undefined;
+  throw status.badRequest(`requested ${userText(wanted)} without impersonating a user name`);
+}
+
+/** Names of headers come in lower case; what cannot be decoded stands for itself. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** As upstream prints it. */
+function userText({ name, uid, groups, extra }: UserInfo): string {
+  const list = (values: readonly string[]) => `[]string{${values.map((value) => JSON.stringify(value)).join(", ")}}`;
+  const extras = [...extra].map(([key, values]) => `${JSON.stringify(key)}:${list(values)}`);
+  const groupText = groups.length === 0 ? "[]string(nil)" : list(groups);
+  const extraText = extra.size === 0 ? "map[string][]string(nil)" : `map[string][]string{${extras.join(", ")}}`;
+  return `&user.DefaultInfo{Name:${JSON.stringify(name)}, UID:${JSON.stringify(uid)}, Groups:${groupText}, Extra:${extraText}}`;
+}
