@@ -73,6 +73,8 @@ export interface Exchange {
   auditId: string;
   info: RequestInfo;
   user: UserInfo;
+  /** Who sent the request, when `user` is somebody else; `constraint` is the verb that allowed it, "" for any. */
+  impersonation?: { readonly by: UserInfo; readonly constraint: string };
   /** Texts for Warning headers, in order, without duplicates. */
   readonly warnings: string[];
   /** Extra response headers. */
