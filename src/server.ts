@@ -27,6 +27,7 @@ import { indexRoute } from "./http/discovery/index-route.ts";
 import { schemeCatalog } from "./http/discovery/scheme-catalog.ts";
 import type { EncodeStatus } from "./http/error-response.ts";
 import { header } from "./http/exchange.ts";
+import { impersonation } from "./http/filters/impersonation.ts";
 import { isServed, resourceHandler } from "./http/handlers/resources.ts";
 import { healthHandler, pingCheck, shutdownCheck, storeCheck } from "./http/health.ts";
 import { Lifecycle } from "./http/lifecycle.ts";
@@ -180,6 +181,12 @@ function appOptions(parts: AppParts): AppOptions {
       clock,
       authenticator: authenticatorOf(parts),
       authorizer: parts.authorization.authorizer,
+      afterAuthentication: [
+        impersonation({
+          authorizer: parts.authorization.authorizer,
+          constrained: config.featureGates.enabled("ConstrainedImpersonation"),
+        }),
+      ],
       lifecycle,
       requestTimeoutMs: config.requestTimeoutMs,
       maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
