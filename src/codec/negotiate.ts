@@ -39,7 +39,7 @@ export interface AcceptClause {
 export function negotiate(accept: string | undefined, options: NegotiateOptions): Representation {
   const served = mediaTypesOf(options);
   if (accept === undefined || accept.trim() === "") return plain("application/json", options, undefined);
-  for (const clause of parseAccept(accept)) {
+  for (const clause of knownAccept(accept)) {
     for (const mediaType of served) {
       if (!matches(clause, mediaType) || !streamAllowed(clause)) continue;
       const transform = transformOf(clause, mediaType, options);
@@ -58,6 +58,22 @@ export function contentTypeOf(representation: Representation, watch: boolean): s
   if (!watch) return mediaType;
   if (mediaType === protobufMediaType) return `${protobufMediaType};stream=watch`;
   return mediaType === "application/cbor" ? "application/cbor-seq" : mediaType;
+}
+
+/** Clauses of headers that were seen lately: a program sends few different ones, over and over. */
+const parsed = new Map<string, readonly AcceptClause[]>();
+const parsedMax = 256;
+/** Longer headers are parsed anew every time, so that what is kept stays small. */
+const parsedCharactersMax = 512;
+
+function knownAccept(accept: string): readonly AcceptClause[] {
+  const known = parsed.get(accept);
+  if (known !== undefined) return known;
+  const clauses = parseAccept(accept);
+  if (accept.length > parsedCharactersMax) return clauses;
+  if (parsed.size >= parsedMax) parsed.clear();
+  parsed.set(accept, clauses);
+  return clauses;
 }
 
 /** Clauses of an Accept header by falling quality, wildcards last among equals. Types and parameter names are lower-cased. */
@@ -94,12 +110,12 @@ function wildcards(clause: AcceptClause): number {
   return clause.type === "*" ? 2 : clause.subtype === "*" ? 1 : 0;
 }
 
-function mediaTypesOf({ endpoint, cbor }: NegotiateOptions): MediaType[] {
-  const types: MediaType[] = ["application/json"];
-  if (endpoint !== "watch") types.push("application/yaml");
-  types.push(protobufMediaType);
-  if (cbor) types.push("application/cbor");
-  return types;
+const streamTypes: readonly MediaType[] = ["application/json", protobufMediaType];
+const documentTypes: readonly MediaType[] = ["application/json", "application/yaml", protobufMediaType];
+
+function mediaTypesOf({ endpoint, cbor }: NegotiateOptions): readonly MediaType[] {
+  const types = endpoint === "watch" ? streamTypes : documentTypes;
+  return cbor ? [...types, "application/cbor"] : types;
 }
 
 function listed(served: readonly MediaType[], { protobuf }: NegotiateOptions): readonly MediaType[] {

@@ -27,7 +27,7 @@ export function parseRequestInfo(method: string, rawTarget: string): RequestInfo
   const rawPath = mark === -1 ? rawTarget : rawTarget.slice(0, mark);
   const query = mark === -1 ? emptyQuery : parseQuery(rawTarget.slice(mark + 1));
   const segments = parsePath(rawPath);
-  const path = `/${segments.join("/")}`;
+  const path = rawPath.includes("%") ? `/${segments.join("/")}` : rawPath;
   const parts = segments.at(-1) === "" ? segments.slice(0, -1) : segments;
   return parseResource(method, path, parts, query) ?? { kind: "nonResource", verb: method.toLowerCase(), path, query };
 }
@@ -51,18 +51,21 @@ function parsePath(rawPath: string): string[] {
   const segments = rawPath.slice(1).split("/");
   if (segments.length > maxPathSegments) throw status.badRequest("the request path has too many segments");
   const last = segments.length - 1;
-  return segments.map((raw, at) => {
-    if (raw === "") {
-      if (at === last) return raw;
-      throw status.badRequest("the request path contains an empty segment");
+  for (let at = 0; at <= last; at++) {
+    const raw = segments[at] as string;
+    if (raw === "" && at !== last) throw status.badRequest("the request path contains an empty segment");
+    const segment = raw.includes("%") ? decodeSegment(raw) : raw;
+    if (segment === "." || segment === "..") {
+      throw status.badRequest(`the request path may not contain the segment "${segment}"`);
     }
-    return checkSegment(raw.includes("%") ? decode(raw) : raw);
-  });
+    segments[at] = segment;
+  }
+  return segments;
 }
 
-function checkSegment(segment: string): string {
-  if (segment === "." || segment === "..")
-    throw status.badRequest(`the request path may not contain the segment "${segment}"`);
+/** Decoding must not bring back what the raw target may not contain. */
+function decodeSegment(raw: string): string {
+  const segment = decode(raw);
   for (let at = 0; at < segment.length; at++) {
     const code = segment.charCodeAt(at);
     if (code < 0x20 || code === 0x7f || code === 0x2f || code === 0x25 || code === 0x5c) {

@@ -96,19 +96,22 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
   );
   for (const metric of [requests, durations, sizes, watchEvents, watchSizes]) metric.register(registry);
 
-  const seriesOf = boundSeries((labels) => ({
-    labels,
-    duration: durations.labels(labels),
-    size: sizes.labels(labels),
-    longRunning: longRunning.labels(labels),
-    codes: new Map<number, CounterChild>(),
-  }));
+  const seriesOf = boundSeries(
+    (labels) => ({
+      labels,
+      duration: durations.labels(labels),
+      size: sizes.labels(labels),
+      longRunning: longRunning.labels(labels),
+      codes: new Map<number, CounterChild>(),
+    }),
+    isServed,
+  );
   const watchSeries = new Map<string, { events: CounterChild; sizes: HistogramChild }>();
 
   return {
     registry,
     observeRequest(exchange, { code, seconds, responseBytes }) {
-      const series = seriesOf(labelsOf(exchange, isServed));
+      const series = seriesOf(exchange);
       let counter = series.codes.get(code);
       if (counter === undefined) {
         counter = requests.labels({ ...series.labels, code: String(code) });
@@ -118,7 +121,7 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
       if (exchange.info.verb !== "watch") series.duration.observe(seconds);
       if (responseBytes !== undefined) series.size.observe(responseBytes);
     },
-    longRunning: (exchange, change) => seriesOf(labelsOf(exchange, isServed)).longRunning.inc(change),
+    longRunning: (exchange, change) => seriesOf(exchange).longRunning.inc(change),
     inFlight(kind, running) {
       inFlightNow[kind] = running;
     },
@@ -166,29 +169,42 @@ interface Series {
   readonly codes: Map<number, CounterChild>;
 }
 
-/** Binds labels to children once per combination; combinations beyond the bound share one. */
-function boundSeries(create: (labels: RequestLabelValues) => Series): (labels: RequestLabelValues) => Series {
+/**
+ * Binds labels to children once per combination; combinations beyond the bound share one. What a request says is looked up
+ * as it is; labels are made only for what has not been seen. Names that are not served are never kept.
+ */
+function boundSeries(
+  create: (labels: RequestLabelValues) => Series,
+  isServed: (info: ResourceRequest) => boolean,
+): (exchange: Exchange) => Series {
   const known = new Map<string, Series>();
-  const overflow: RequestLabelValues = {
-    verb: "other",
-    dry_run: "",
-    group: "",
-    version: "",
-    resource: "other",
-    subresource: "",
-    scope: "",
-    component: "apiserver",
-  };
-  return (wanted) => {
-    const key = keyOf(wanted);
-    const found = known.get(key);
+  const seriesOf = (wanted: RequestLabelValues): Series => {
+    const found = known.get(keyOf(wanted));
     if (found !== undefined) return found;
-    const labels = known.size < requestSeriesMax ? wanted : overflow;
+    const labels = known.size < requestSeriesMax ? wanted : overflowLabels;
     const series = known.get(keyOf(labels)) ?? create(labels);
     known.set(keyOf(labels), series);
     return series;
   };
+  return (exchange) => {
+    const { info } = exchange;
+    if (info.kind === "nonResource") return seriesOf(pathLabels(info.verb));
+    const labels = resourceLabels(exchange, info);
+    return known.get(keyOf(labels)) ?? seriesOf(isServed(info) ? labels : { ...noLabels, verb: labels.verb });
+  };
 }
+
+const noLabels: RequestLabelValues = {
+  verb: "other",
+  dry_run: "",
+  group: "",
+  version: "",
+  resource: "",
+  subresource: "",
+  scope: "",
+  component: "apiserver",
+};
+const overflowLabels: RequestLabelValues = { ...noLabels, resource: "other" };
 
 function keyOf(labels: RequestLabelValues): string {
   const { verb, dry_run: dryRun, group, version, resource, subresource, scope } = labels;
@@ -204,18 +220,11 @@ const resourceVerbs = new Map([
 const connectSubresources = new Set(["attach", "exec", "portforward", "proxy"]);
 const applyMediaTypes = ["application/apply-patch+yaml", "application/apply-patch+cbor"];
 
-function labelsOf(exchange: Exchange, isServed: (info: ResourceRequest) => boolean): RequestLabelValues {
-  const { info } = exchange;
-  const component = "apiserver";
-  if (info.kind === "nonResource" || !isServed(info)) {
-    const verb =
-      info.kind === "resource"
-        ? verbLabel(exchange, info)
-        : methodVerbs.has(info.verb)
-          ? info.verb.toUpperCase()
-          : "other";
-    return { verb, dry_run: "", group: "", version: "", resource: "", subresource: "", scope: "", component };
-  }
+function pathLabels(verb: string): RequestLabelValues {
+  return methodVerbs.has(verb) ? { ...noLabels, verb: verb.toUpperCase() } : noLabels;
+}
+
+function resourceLabels(exchange: Exchange, info: ResourceRequest): RequestLabelValues {
   return {
     verb: verbLabel(exchange, info),
     dry_run: queryValue(info.query, "dryRun") === "All" ? "All" : "",
@@ -224,7 +233,7 @@ function labelsOf(exchange: Exchange, isServed: (info: ResourceRequest) => boole
     resource: info.resource,
     subresource: info.subresource,
     scope: info.name !== "" && info.nameInPath ? "resource" : info.namespace === "" ? "cluster" : "namespace",
-    component,
+    component: "apiserver",
   };
 }
 

@@ -102,7 +102,7 @@ export class Scheme {
       .map(([key]) => infos.of(key))
       .sort(discoveryOrder(groups));
     for (const info of this.resources) {
-      this.#byResource.set(`${apiVersionOf(info)}/${info.resource}`, info);
+      this.#byResource.set(`${info.group}/${info.version}/${info.resource}`, info);
       this.#byKind.set(`${apiVersionOf(info)}/${info.kind}`, info);
     }
     this.stored = [...new Set(this.resources.filter((info) => !info.virtual).map(storedInfo))];
@@ -110,7 +110,7 @@ export class Scheme {
   }
 
   find(group: string, version: string, resource: string): ResourceInfo | undefined {
-    return this.#byResource.get(`${apiVersionOf({ group, version })}/${resource}`);
+    return this.#byResource.get(`${group}/${version}/${resource}`);
   }
 
   /** The resource whose objects have this kind. */

@@ -101,8 +101,8 @@ async function sendReply(
   serving: Serving,
 ): Promise<void> {
   const length = knownLength(body);
-  const head = { ":status": code, ...fields };
-  if (length !== undefined && !hasNoBody(code)) Object.assign(head, { "content-length": String(length) });
+  const head: http2.OutgoingHttpHeaders = { ":status": code, ...fields };
+  if (length !== undefined && !hasNoBody(code)) head["content-length"] = length;
   if (request.method === "HEAD" || length === 0 || hasNoBody(code)) {
     stream.respond(head, { endStream: true });
     return;
