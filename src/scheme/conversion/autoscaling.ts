@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { stringifyJson } from "../../codec/json.ts";
 import type { Conversion } from "../resource.ts";
 import { behaviorFromText, behaviorText } from "./hpa-behavior.ts";
+import { parseJsonText } from "./json-text.ts";
 import { storedMetric, storedMetricStatus, servedMetric, servedMetricStatus } from "./hpa-metrics.ts";
 
 /** Where autoscaling/v1 keeps what it has no fields for. They exist on the wire of that version alone. */
@@ -69,9 +71,9 @@ function autoscalerFromStorage(object: JsonObject): JsonObject {
     ...object,
     metadata: withAnnotations(object["metadata"], {
       ...(isJsonObject(behavior) ? { [annotations.behavior]: behaviorText(behavior) } : {}),
-      ...(states.length === 0 ? {} : { [annotations.conditions]: JSON.stringify(states) }),
-      ...(values.length === 0 ? {} : { [annotations.currentMetrics]: JSON.stringify(values.map(servedMetricStatus)) }),
-      ...(others.length === 0 ? {} : { [annotations.metrics]: JSON.stringify(others.map(servedMetric)) }),
+      ...(states.length === 0 ? {} : { [annotations.conditions]: stringifyJson(states) }),
+      ...(values.length === 0 ? {} : { [annotations.currentMetrics]: stringifyJson(values.map(servedMetricStatus)) }),
+      ...(others.length === 0 ? {} : { [annotations.metrics]: stringifyJson(others.map(servedMetric)) }),
     }),
     spec: { ...spec, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
     status: { ...status, ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }) },
@@ -108,17 +110,8 @@ function itemsIn(
   fits: FitsType,
   typeName: string,
 ): JsonObject[] {
-  const items = listOf(parsed(text)).map(convert);
+  const items = listOf(parseJsonText(text)).map(convert);
   return items.every((item) => fits(typeName, item)) ? items : [];
-}
-
-function parsed(text: JsonValue | undefined): JsonValue | undefined {
-  if (typeof text !== "string") return undefined;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
 
 function structOf(value: JsonValue | undefined): JsonObject {

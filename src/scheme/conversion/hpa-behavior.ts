@@ -1,22 +1,21 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { isDeeperThan, stringifyJson } from "../../codec/json.ts";
+import { parseJsonText } from "./json-text.ts";
 
 /**
  * The behaviour of an autoscaler as text. Its keys begin with capitals and absent values are null: so it has always been
  * written, and any case is read.
  */
 export function behaviorText(behavior: JsonObject): string {
-  return JSON.stringify({ ScaleUp: rulesOf(behavior["scaleUp"]), ScaleDown: rulesOf(behavior["scaleDown"]) });
+  return stringifyJson({ ScaleUp: rulesOf(behavior["scaleUp"]), ScaleDown: rulesOf(behavior["scaleDown"]) });
 }
 
 /** Undefined for text that is no behaviour. */
 export function behaviorFromText(text: JsonValue | undefined): JsonObject | undefined {
-  if (typeof text !== "string") return undefined;
-  try {
-    const behavior = lowered(JSON.parse(text) as JsonValue, 0);
-    return isJsonObject(behavior) && Object.keys(behavior).length > 0 ? behavior : undefined;
-  } catch {
-    return undefined;
-  }
+  const document = parseJsonText(text);
+  if (document === undefined || isDeeperThan(document, depthMax)) return undefined;
+  const behavior = lowered(document);
+  return isJsonObject(behavior) && Object.keys(behavior).length > 0 ? behavior : undefined;
 }
 
 function rulesOf(rules: JsonValue | undefined): JsonObject | null {
@@ -38,13 +37,12 @@ function policyOf(policy: JsonValue): JsonObject {
 /** A behaviour has three levels of objects; deeper text is none. */
 const depthMax = 6;
 
-function lowered(value: JsonValue, depth: number): JsonValue {
-  if (depth > depthMax) throw new Error("nested too deeply");
-  if (Array.isArray(value)) return value.map((item) => lowered(item, depth + 1));
+function lowered(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(lowered);
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).filter(([, inner]) => inner !== null);
   return Object.fromEntries(
-    entries.map(([name, inner]) => [fieldNames.get(name.toLowerCase()) ?? name, lowered(inner, depth + 1)]),
+    entries.map(([name, inner]) => [fieldNames.get(name.toLowerCase()) ?? name, lowered(inner)]),
   );
 }
 
