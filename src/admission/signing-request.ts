@@ -1,3 +1,4 @@
+import { derElements } from "../api/der.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 
 export const signingRequests = { group: "certificates.k8s.io", resource: "certificatesigningrequests" };
@@ -24,31 +25,14 @@ export function requestedOrganizations(pem: string): readonly string[] {
 
 /** CertificationRequest { CertificationRequestInfo { version, subject: Name, … }, … } of RFC 2986. */
 function subjectOf(der: Buffer): readonly { oid: Buffer; value: string }[] {
-  const [request] = elements(der);
-  const [info] = elements(request?.content);
-  const name = elements(info?.content)[1];
-  return elements(name?.tag === sequenceTag ? name.content : undefined)
+  const [request] = derElements(der);
+  const [info] = derElements(request?.content);
+  const name = derElements(info?.content)[1];
+  return derElements(name?.tag === sequenceTag ? name.content : undefined)
     .filter(({ tag }) => tag === setTag)
-    .flatMap(({ content }) => elements(content))
+    .flatMap(({ content }) => derElements(content))
     .map(({ content }) => {
-      const [oid, value] = elements(content);
+      const [oid, value] = derElements(content);
       return { oid: oid?.content ?? Buffer.alloc(0), value: value?.content.toString("utf8") ?? "" };
     });
-}
-
-/** The elements of one DER sequence's content; what is cut short ends the list. */
-function elements(bytes: Buffer | undefined): { tag: number; content: Buffer }[] {
-  const found: { tag: number; content: Buffer }[] = [];
-  for (let at = 0; bytes !== undefined && at + 2 <= bytes.length; ) {
-    const tag = bytes[at] as number;
-    const short = bytes[at + 1] as number;
-    const lengthBytes = short < 0x80 ? 0 : short & 0x7f;
-    if (lengthBytes > 4 || at + 2 + lengthBytes > bytes.length) break;
-    const length = lengthBytes === 0 ? short & 0x7f : bytes.readUIntBE(at + 2, lengthBytes);
-    const start = at + 2 + lengthBytes;
-    if (start + length > bytes.length) break;
-    found.push({ tag, content: bytes.subarray(start, start + length) });
-    at = start + length;
-  }
-  return found;
 }

@@ -149,7 +149,7 @@ export class Registry {
       // A Strategy may copy the name into other fields, so each generated one gets a draft of its own.
       const draft = generate ? (cloneJson(object as unknown as JsonObject) as unknown as KubeObject) : object;
       if (generate) draft.metadata.name = generatedName(metadata.generateName as string, this.#parts.randomInt);
-      strategy.prepareForCreate(draft);
+      strategy.prepareForCreate(draft, context.user);
       const { canonical, result } = await settlement.run(
         () => this.#tryCreate(draft, attributes, settlement, context),
         (attempt) => attempt.result.kind === "applied",

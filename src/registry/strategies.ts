@@ -7,10 +7,18 @@ import {
   validatingPolicyStrategy,
 } from "./resources/admissionregistration/admission-policy.ts";
 import { webhookConfigurationStrategy } from "./resources/admissionregistration/webhook-configuration.ts";
+import { apiServiceStatusStrategy, apiServiceStrategy } from "./resources/apiregistration/api-service.ts";
+import { storageVersionStatusStrategy, storageVersionStrategy } from "./resources/apiserverinternal/storage-version.ts";
 import {
   certificateApprovalStrategy,
   certificateStatusStrategy,
 } from "./resources/certificates/certificate-signing-request-status.ts";
+import { certificateSigningRequestStrategy } from "./resources/certificates/certificate-signing-request.ts";
+import { clusterTrustBundleStrategy } from "./resources/certificates/cluster-trust-bundle.ts";
+import {
+  podCertificateRequestStatusStrategy,
+  podCertificateRequestStrategy,
+} from "./resources/certificates/pod-certificate-request.ts";
 import { leaseStrategy } from "./resources/coordination/lease.ts";
 import { configMapStrategy } from "./resources/core/config-map.ts";
 import { endpointsStrategy } from "./resources/core/endpoints.ts";
@@ -49,6 +57,10 @@ import { csiNodeStrategy } from "./resources/storage/csi-node.ts";
 import { csiStorageCapacityStrategy } from "./resources/storage/csi-storage-capacity.ts";
 import { storageClassStrategy, volumeAttributesClassStrategy } from "./resources/storage/storage-class.ts";
 import { volumeAttachmentStatusStrategy, volumeAttachmentStrategy } from "./resources/storage/volume-attachment.ts";
+import {
+  storageVersionMigrationStatusStrategy,
+  storageVersionMigrationStrategy,
+} from "./resources/storagemigration/storage-version-migration.ts";
 import type { Strategy } from "./strategy.ts";
 
 /** Resources with rules of their own, and their subresources that write the object. All others follow the default. */
@@ -76,14 +88,22 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "admissionregistration.k8s.io/validatingadmissionpolicies": validatingPolicyStrategy,
   "admissionregistration.k8s.io/validatingadmissionpolicybindings": validatingBindingStrategy,
   "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookConfigurationStrategy,
+  "apiregistration.k8s.io/apiservices": apiServiceStrategy,
+  "apiregistration.k8s.io/apiservices/status": apiServiceStatusStrategy,
+  "certificates.k8s.io/certificatesigningrequests": certificateSigningRequestStrategy,
   "certificates.k8s.io/certificatesigningrequests/approval": certificateApprovalStrategy,
   "certificates.k8s.io/certificatesigningrequests/status": certificateStatusStrategy,
+  "certificates.k8s.io/clustertrustbundles": clusterTrustBundleStrategy,
+  "certificates.k8s.io/podcertificaterequests": podCertificateRequestStrategy,
+  "certificates.k8s.io/podcertificaterequests/status": podCertificateRequestStatusStrategy,
   "coordination.k8s.io/leases": leaseStrategy,
   "discovery.k8s.io/endpointslices": endpointSliceStrategy,
   "flowcontrol.apiserver.k8s.io/flowschemas": flowSchemaStrategy,
   "flowcontrol.apiserver.k8s.io/flowschemas/status": flowSchemaStatusStrategy,
   "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": priorityLevelStrategy,
   "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status": priorityLevelStatusStrategy,
+  "internal.apiserver.k8s.io/storageversions": storageVersionStrategy,
+  "internal.apiserver.k8s.io/storageversions/status": storageVersionStatusStrategy,
   "networking.k8s.io/ingressclasses": ingressClassStrategy,
   "networking.k8s.io/ingresses": ingressStrategy,
   "networking.k8s.io/ingresses/status": ingressStatusStrategy,
@@ -101,6 +121,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "storage.k8s.io/volumeattachments": volumeAttachmentStrategy,
   "storage.k8s.io/volumeattachments/status": volumeAttachmentStatusStrategy,
   "storage.k8s.io/volumeattributesclasses": volumeAttributesClassStrategy,
+  "storagemigration.k8s.io/storageversionmigrations": storageVersionMigrationStrategy,
+  "storagemigration.k8s.io/storageversionmigrations/status": storageVersionMigrationStatusStrategy,
 };
 
 export function strategyOf({ group, resource }: GroupResource): Strategy {

@@ -1,6 +1,7 @@
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { UserInfo } from "../authentication/user-info.ts";
 
 /** What a delete asks for, decoded and validated. */
 export interface DeleteOptions {
@@ -29,7 +30,8 @@ export interface Strategy {
   readonly resetFields: readonly string[];
   /** A message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
-  prepareForCreate(object: KubeObject): void;
+  /** @param writer who creates the object, for kinds that record it */
+  prepareForCreate(object: KubeObject, writer: UserInfo): void;
   prepareForUpdate(object: KubeObject, old: KubeObject, nowMs: number): void;
   /**
    * Objects are in their stored form.

@@ -1,0 +1,37 @@
+/** One block of PEM: `-----BEGIN <type>-----`, headers, base64, `-----END <type>-----`. */
+export interface PemBlock {
+  readonly type: string;
+  readonly hasHeaders: boolean;
+  readonly der: Buffer;
+}
+
+/** The well-formed blocks of a text in order; text around and between them is skipped. Linear in its length. */
+export function pemBlocks(text: string): PemBlock[] {
+  const lines = text.split("\n").map((line) => line.trimEnd());
+  const blocks: PemBlock[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const type = typeOf(lines[at] as string);
+    if (type === undefined) continue;
+    const end = nextMark(lines, at + 1);
+    if (lines[end] !== `-----END ${type}-----`) continue;
+    const body = lines.slice(at + 1, end);
+    const firstData = body.findIndex((line) => !line.includes(":") && line !== "");
+    const data = firstData < 0 ? "" : body.slice(firstData).join("");
+    at = end;
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data)) continue;
+    blocks.push({ type, hasHeaders: body.some((line) => line.includes(":")), der: Buffer.from(data, "base64") });
+  }
+  return blocks;
+}
+
+function typeOf(line: string): string | undefined {
+  const [start, end] = ["-----BEGIN ", "-----"];
+  return line.startsWith(start) && line.endsWith(end) ? line.slice(start.length, -end.length) : undefined;
+}
+
+/** Where the next line that begins or ends a block is; the end of the text when there is none. */
+function nextMark(lines: readonly string[], from: number): number {
+  let at = from;
+  while (at < lines.length && !(lines[at] as string).startsWith("-----")) at++;
+  return at;
+}

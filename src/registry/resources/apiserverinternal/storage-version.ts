@@ -1,0 +1,15 @@
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { storageVersionNameProblems, validateStorageVersionStatus } from "../../validation/storage-version.ts";
+
+export const storageVersionStrategy: Strategy = {
+  ...defaultStrategy,
+  allowUnconditionalUpdate: false,
+  resetFields: ["status"],
+  validateName: storageVersionNameProblems,
+};
+
+export const storageVersionStatusStrategy: Strategy = {
+  ...statusStrategy(storageVersionStrategy),
+  validate: validateStorageVersionStatus,
+};

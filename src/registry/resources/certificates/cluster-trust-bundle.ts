@@ -1,0 +1,15 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import {
+  trustBundleNameProblems,
+  validateTrustBundle,
+  validateTrustBundleUpdate,
+} from "../../validation/cluster-trust-bundle.ts";
+
+export const clusterTrustBundleStrategy: Strategy = {
+  ...defaultStrategy,
+  allowUnconditionalUpdate: false,
+  validateName: trustBundleNameProblems,
+  validate: validateTrustBundle,
+  validateUpdate: validateTrustBundleUpdate,
+};

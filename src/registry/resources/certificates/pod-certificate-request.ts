@@ -1,0 +1,20 @@
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import {
+  validatePodCertificateRequest,
+  validatePodCertificateRequestStatus,
+  validatePodCertificateRequestUpdate,
+} from "../../validation/pod-certificate-request.ts";
+
+export const podCertificateRequestStrategy: Strategy = {
+  ...defaultStrategy,
+  allowUnconditionalUpdate: false,
+  resetFields: ["status"],
+  validate: validatePodCertificateRequest,
+  validateUpdate: validatePodCertificateRequestUpdate,
+};
+
+export const podCertificateRequestStatusStrategy: Strategy = {
+  ...statusStrategy(podCertificateRequestStrategy),
+  validate: validatePodCertificateRequestStatus,
+};

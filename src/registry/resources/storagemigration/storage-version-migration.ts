@@ -1,0 +1,20 @@
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import {
+  validateStorageVersionMigration,
+  validateStorageVersionMigrationStatus,
+  validateStorageVersionMigrationUpdate,
+} from "../../validation/storage-version-migration.ts";
+
+export const storageVersionMigrationStrategy: Strategy = {
+  ...defaultStrategy,
+  allowUnconditionalUpdate: false,
+  resetFields: ["status"],
+  validate: validateStorageVersionMigration,
+  validateUpdate: validateStorageVersionMigrationUpdate,
+};
+
+export const storageVersionMigrationStatusStrategy: Strategy = {
+  ...statusStrategy(storageVersionMigrationStrategy),
+  validate: validateStorageVersionMigrationStatus,
+};

@@ -1,0 +1,56 @@
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import { type DerElement, derElements } from "../../api/der.ts";
+import { pemBlocks } from "../../api/pem.ts";
+
+const blockType = "CERTIFICATE REQUEST";
+const sequenceTag = 0x30;
+const bitStringTag = 0x03;
+
+/** Signature algorithms by the hex of their object identifier; null for keys that bring their own hash. */
+const hashes: ReadonlyMap<string, string | null> = new Map([
+  ["2a864886f70d01010b", "sha256"],
+  ["2a864886f70d01010c", "sha384"],
+  ["2a864886f70d01010d", "sha512"],
+  ["2a8648ce3d040302", "sha256"],
+  ["2a8648ce3d040303", "sha384"],
+  ["2a8648ce3d040304", "sha512"],
+  ["2b6570", null],
+]);
+
+/**
+ * Why a PKCS #10 request is not accepted: its form, or a signature that its own key has not made. Undefined when
+ * nothing is wrong with it.
+ */
+export function certificateRequestProblem(pem: string): string | undefined {
+  const [block] = pemBlocks(pem);
+  if (block?.type !== blockType) return `PEM block type must be ${blockType}`;
+  const malformed = "asn1: structure error: malformed certificate request";
+  const [request] = derElements(block.der);
+  const [info, algorithm, signature] = derElements(request?.content);
+  if (info?.tag !== sequenceTag || algorithm?.tag !== sequenceTag || signature?.tag !== bitStringTag) return malformed;
+  const key = publicKeyOf(derElements(info.content)[2]);
+  if (key === undefined) return malformed;
+  const [identifier] = derElements(algorithm.content);
+  const hash = hashes.get(identifier?.content.toString("hex") ?? "");
+  if (hash === undefined) return "x509: cannot verify signature: algorithm unimplemented";
+  return isSignedBy(key, hash, info.bytes, signature.content.subarray(1))
+    ? undefined
+    : `x509: ${(key.asymmetricKeyType ?? "").toUpperCase()} verification failure`;
+}
+
+function publicKeyOf(element: DerElement | undefined): KeyObject | undefined {
+  if (element === undefined) return undefined;
+  try {
+    return createPublicKey({ key: element.bytes, format: "der", type: "spki" });
+  } catch {
+    return undefined;
+  }
+}
+
+function isSignedBy(key: KeyObject, hash: string | null, data: Buffer, signature: Buffer): boolean {
+  try {
+    return verify(hash, data, key, signature);
+  } catch {
+    return false;
+  }
+}
