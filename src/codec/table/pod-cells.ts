@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { Cells } from "./cells.ts";
 import { humanDuration } from "./human-duration.ts";
-import { numberIn, structIn, structsIn, textIn } from "./reading.ts";
+import { hasCondition, numberIn, structIn, structsIn, textIn } from "./reading.ts";
 
 /** What a pod's containers say together, as the STATUS, READY and RESTARTS columns show it. */
 interface Summary {
@@ -175,12 +175,6 @@ function sidecarNames(spec: JsonObject): Set<string> {
     (container) => textIn(container, "restartPolicy") === "Always",
   );
   return new Set(sidecars.map((container) => textIn(container, "name")));
-}
-
-function hasCondition(status: JsonObject, type: string): boolean {
-  return structsIn(status, "conditions").some(
-    (condition) => textIn(condition, "type") === type && textIn(condition, "status") === "True",
-  );
 }
 
 function lastEndMs(container: JsonObject): number {

@@ -33,3 +33,37 @@ export function sizeOf(value: JsonValue | undefined): number {
   if (Array.isArray(value)) return value.length;
   return isJsonObject(value) ? Object.keys(value).length : 0;
 }
+
+/** The texts of a list field. */
+export function textsIn(object: JsonObject, field: string): string[] {
+  const value = object[field];
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+/** `a=1,b=2`, sorted; `<none>` without any. */
+export function pairsText(value: JsonValue | undefined): string {
+  if (!isJsonObject(value)) return "<none>";
+  const pairs = Object.keys(value)
+    .sort()
+    .map((key) => `${key}=${String(value[key])}`);
+  return pairs.join(",") || "<none>";
+}
+
+/** `True`, `False`, or `<unset>`. */
+export function flagText(value: JsonValue | undefined): string {
+  if (typeof value !== "boolean") return "<unset>";
+  return value ? "True" : "False";
+}
+
+/** The first few texts, and how many are left: `a,b,c + 4 more...`. */
+export function firstFew(texts: readonly string[], shownMax: number, separator = ","): string {
+  const shown = texts.slice(0, shownMax).join(separator);
+  return texts.length > shownMax ? `${shown} + ${texts.length - shownMax} more...` : shown;
+}
+
+/** Whether a status has a condition of this type that is True. */
+export function hasCondition(status: JsonObject, type: string): boolean {
+  return structsIn(status, "conditions").some(
+    (condition) => textIn(condition, "type") === type && textIn(condition, "status") === "True",
+  );
+}
