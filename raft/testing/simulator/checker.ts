@@ -5,7 +5,6 @@ import type { LogView } from "../../core/log.ts";
 import type { Membership } from "../../core/membership.ts";
 import { membersOf } from "../../core/membership.ts";
 import type { Message } from "../../core/message.ts";
-import { quorumValue } from "../../core/quorum.ts";
 import type { Ready } from "../../core/ready.ts";
 import type { Checkpoint } from "./disk-image.ts";
 import { electionTicks } from "./profile.ts";
@@ -35,6 +34,7 @@ interface Reign {
   ticks: number;
   transferTicks: number;
   readonly heardAt: Map<MemberId, number>;
+  readonly matched: Map<MemberId, Index>;
 }
 
 interface Decided {
@@ -167,15 +167,20 @@ export class Checker {
   ticked(member: SimMember, { node }: Process): void {
     const { leads } = this.#watch(member);
     if (leads === undefined) return;
-    const { role, membership, transferringTo } = node.status();
+    const { role, membership, transferringTo, progress } = node.status();
     if (role !== "leader") return;
     leads.ticks++;
     leads.transferTicks = transferringTo === noMember ? 0 : leads.transferTicks + 1;
     must(leads.transferTicks <= electionTicks + 1, () => `leader ${member.id} still hands over to ${transferringTo}`);
-    const heard = quorumValue(membership, (other) =>
-      other === member.id || leads.ticks - (leads.heardAt.get(other) ?? 0) <= 2 * electionTicks ? 1 : 0,
-    );
-    must(heard === 1, () => `member ${member.id} leads without a quorum`);
+    const heard = isQuorum(membership, (other) => {
+      return other === member.id || leads.ticks - (leads.heardAt.get(other) ?? 0) <= 2 * electionTicks;
+    });
+    must(heard, () => `member ${member.id} leads without a quorum`);
+    for (const peer of progress) {
+      const before = leads.matched.get(peer.member) ?? 0;
+      must(peer.match >= before, () => `leader ${member.id} has member ${peer.member} go back from ${before}`);
+      leads.matched.set(peer.member, peer.match);
+    }
   }
 
   #elected(member: SimMember, log: LogView, term: Term): void {
@@ -186,13 +191,26 @@ export class Checker {
     must(other === undefined || other === id, () => `members ${other} and ${id} both lead term ${term}`);
     this.#leaders.set(term, id);
     const { index: membershipIndex, membership } = log.memberships.at(-1) ?? { index: 0 as Index, membership: none };
-    const voted = quorumValue(membership, (voter) => (this.#votedFor(voter, term) === id ? 1 : 0));
-    must(voted === 1, () => `member ${id} leads term ${term} without a quorum of votes`);
+    const mayLead = log.memberships.slice(-2).some(({ membership: { voters, outgoing } }) => {
+      return voters.includes(id) || outgoing.includes(id);
+    });
+    must(mayLead, () => `member ${id} leads and is no voter`);
+    const voted = isQuorum(membership, (voter) => this.#votedFor(voter, term) === id);
+    must(voted, () => `member ${id} leads term ${term} without a quorum of votes`);
     this.#holdsDecided(id, log);
     const { lastIndex } = log;
     const heardAt = new Map(membersOf(membership).map((peer) => [peer, 0]));
     const writtenTo = 0 as Index;
-    watched.leads = { term, lastIndex, writtenTo, membershipIndex, ticks: 0, transferTicks: 0, heardAt };
+    watched.leads = {
+      term,
+      lastIndex,
+      writtenTo,
+      membershipIndex,
+      ticks: 0,
+      transferTicks: 0,
+      heardAt,
+      matched: new Map(),
+    };
   }
 
   /** As it said; alone, a member asks nobody, and only its disk knows. */
@@ -234,8 +252,8 @@ export class Checker {
     must(role === "leader" || leads !== undefined, () => `follower ${member.id} is the first to commit ${commit}`);
     must(term === current, () => `member ${member.id} commits ${commit} of term ${term} in term ${current}`);
     const { membership } = log.memberships.at(-1) ?? { membership: none };
-    const stored = quorumValue(membership, (voter) => (this.#isDurable(voter, commit, term) ? 1 : 0));
-    must(stored === 1, () => `entry ${commit} is committed but not durable on a quorum`);
+    const stored = isQuorum(membership, (voter) => this.#isDurable(voter, commit, term));
+    must(stored, () => `entry ${commit} is committed but not durable on a quorum`);
     this.#lastDecided = commit;
   }
 
@@ -296,14 +314,18 @@ function isOld({ type }: Message): boolean {
   return type === "appendAccepted" || type === "voteReply" || type === "vote" || type.endsWith("Reply");
 }
 
+/** Counted anew here: the judge does not take the word of the one that is judged. */
+export function isQuorum({ voters, outgoing }: Membership, isIn: (member: MemberId) => boolean): boolean {
+  const isMajority = (half: readonly MemberId[]) => 2 * half.filter(isIn).length > half.length;
+  return isMajority(voters) && (outgoing.length === 0 || isMajority(outgoing));
+}
+
 /** Whether every quorum of the one has a member in common with every quorum of the other; tried by all subsets. */
 export function quorumsMeet(left: Membership, right: Membership): boolean {
   const members = [...new Set([...membersOf(left), ...membersOf(right)])];
   for (let subset = 0; subset < 1 << members.length; subset++) {
     const isIn = (member: MemberId) => ((subset >> members.indexOf(member)) & 1) === 1;
-    const decidesLeft = quorumValue(left, (member) => (isIn(member) ? 1 : 0)) === 1;
-    const decidesRight = quorumValue(right, (member) => (isIn(member) ? 0 : 1)) === 1;
-    if (decidesLeft && decidesRight) return false;
+    if (isQuorum(left, isIn) && isQuorum(right, (member) => !isIn(member))) return false;
   }
   return true;
 }

@@ -45,9 +45,14 @@ export class Network {
     this.#cuts.clear();
   }
 
-  /** Splits the members in two, hides one, cuts one link or one direction of one, or leaves one link as a bridge. */
-  partition(members: readonly MemberId[]): void {
-    const [one, two, ...rest] = this.#random.shuffled(members);
+  /**
+   * Hides one member (often the leader, which must not notice), splits all in two, cuts one link, one direction of it,
+   * or all that one says or hears.
+   */
+  partition(members: readonly MemberId[], leader: MemberId | undefined): void {
+    const shuffled = this.#random.shuffled(members);
+    const first = leader !== undefined && this.#random.chance(600) ? [leader] : [];
+    const [one, two, ...rest] = [...new Set([...first, ...shuffled])];
     if (one === undefined || two === undefined) return;
     const kind = this.#random.below(6);
     if (kind === 0) this.#separate([one], [two, ...rest]);

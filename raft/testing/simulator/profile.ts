@@ -28,6 +28,7 @@ export interface Profile {
   readonly actionUnitsMax: number;
   readonly crash: number;
   readonly partition: number;
+  readonly healing: number;
   readonly membership: number;
   readonly transfer: number;
   readonly compaction: number;
@@ -42,7 +43,7 @@ export function drawProfile(random: SeededRandom): Profile {
   return {
     voters,
     learners: random.pick([0, 0, 0, 1, 2].filter((learners) => voters + learners <= 7)),
-    clients: random.pick([1, 3, 6, 12]),
+    clients: random.pick([1, 2, 4, 8]),
     loss: random.pick([0, 0, 5, 30, 100, 250]),
     duplication: random.pick([0, 0, 20, 100]),
     keepsOrder: random.chance(400),
@@ -55,11 +56,12 @@ export function drawProfile(random: SeededRandom): Profile {
     actionUnitsMax: random.pick([150, 400, 1000, 3000]),
     crash: random.pick([0, 50, 150, 300]),
     partition: random.pick([0, 50, 150, 300]),
-    membership: random.pick([0, 0, 100, 300]),
+    healing: random.pick([50, 150, 400]),
+    membership: random.pick([0, 0, 100, 300, 600]),
     transfer: random.pick([0, 20, 100]),
-    compaction: random.pick([0, 100, 300]),
+    compaction: random.pick([0, 200, 600]),
     logTail: random.pick([0, 0, 3, 20]),
-    clientUnitsMax: random.pick([10, 50, 200, 800]),
+    clientUnitsMax: random.pick([60, 200, 200, 800]),
     limits: random.pick<Partial<Limits>>([
       {},
       { appendBytesMax: 100, inflightMessagesMax: 2 },

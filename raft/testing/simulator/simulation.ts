@@ -4,8 +4,7 @@ import { noIndex, noMember, noTerm } from "../../core/ids.ts";
 import type { Membership } from "../../core/membership.ts";
 import { isVoter, membershipOf, noMembership } from "../../core/membership.ts";
 import type { Message } from "../../core/message.ts";
-import { quorumValue } from "../../core/quorum.ts";
-import { Checker } from "./checker.ts";
+import { Checker, isQuorum } from "./checker.ts";
 import type { Checkpoint } from "./disk-image.ts";
 import { DiskImage } from "./disk-image.ts";
 import { EventQueue } from "./event-queue.ts";
@@ -199,20 +198,25 @@ export class Simulation implements World {
     const running = this.#running();
     if (running.length === 0) return;
     const ids = running.map(({ id }) => id);
-    if (random.chance(profile.partition)) this.#network.partition(ids);
-    if (random.chance(300)) this.#network.heal();
+    if (random.chance(profile.partition)) this.#network.partition(ids, this.#leading()?.id);
+    if (random.chance(profile.healing)) this.#network.heal();
     if (random.chance(profile.membership)) this.#changeMembership();
     if (random.chance(profile.transfer)) this.#transfer(ids);
     if (random.chance(20)) this.#withNode(random.pick(running), (node) => node.campaign());
     if (random.chance(20)) this.#withNode(random.pick(running), (node) => node.reportUnreachable(random.pick(ids)));
     if (random.chance(5)) this.#withNode(random.pick(running), (node) => node.stepDown());
-    if (random.chance(profile.crash)) this.#arm(random.pick(running));
+    if (random.chance(profile.crash)) this.#arm(this.#victim(running));
     if (random.chance(profile.compaction)) this.#checkpoint(random.pick(running));
   }
 
   #arm(member: SimMember): void {
     if (this.random.chance(400)) this.#crash(member.id);
     else member.armed = this.random.pick(crashPoints);
+  }
+
+  #victim(running: readonly SimMember[]): SimMember {
+    const leader = this.random.chance(400) ? this.#leading() : undefined;
+    return leader ?? this.random.pick(running);
   }
 
   #checkpoint(member: SimMember): void {
@@ -282,7 +286,7 @@ export class Simulation implements World {
   #drawCore(): Set<MemberId> {
     const core = new Set(this.#members.keys());
     const memberships = [...this.#members.values()].flatMap((member) => this.#memberships(member));
-    const decides = (membership: Membership) => quorumValue(membership, (id) => (core.has(id) ? 1 : 0)) === 1;
+    const decides = (membership: Membership) => isQuorum(membership, (id) => core.has(id));
     for (const id of this.random.shuffled([...core])) {
       if (this.random.chance(500)) continue;
       core.delete(id);

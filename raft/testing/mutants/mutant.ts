@@ -1,0 +1,25 @@
+import { must } from "../simulator/violation.ts";
+import list from "./mutants.json";
+
+/** One rule of the core broken on purpose; some test must notice. */
+export interface Mutant {
+  readonly name: string;
+  /** In `raft/core`. */
+  readonly file: string;
+  /** What stands there, once. */
+  readonly from: string;
+  readonly to: string;
+  /** `script <title>` or `seed <number>`: the first that notices. */
+  readonly killedBy: string;
+}
+
+export const mutants: readonly Mutant[] = list;
+
+/** Names the mutant to load in a process; the core itself knows nothing of mutants. */
+export const mutantVariable = "RAFT_MUTANT";
+
+/** @throws Violation when the text that it changes is not there exactly once: the core has moved on. */
+export function mutate(text: string, { name, from, to }: Mutant): string {
+  must(text.split(from).length === 2, () => `mutant "${name}" does not fit the core any more`);
+  return text.replace(from, () => to);
+}
