@@ -1,0 +1,53 @@
+/** Longer answers are cut off and count as failed: nobody's answer may fill our memory. */
+export const answerBytesMax = 1024 * 1024;
+
+export interface Answer {
+  readonly code: number;
+  readonly body: Uint8Array;
+}
+
+/** Somebody who answers JSON with JSON. */
+export interface JsonEndpoint {
+  /** Rejects when there is no answer, when it is too long, and when `signal` is aborted. */
+  post(body: string, signal: AbortSignal): Promise<Answer>;
+}
+
+export interface TlsOptions {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly serverName?: string;
+  readonly rejectUnauthorized: boolean;
+}
+
+export interface PostOptions {
+  readonly body: string;
+  readonly signal: AbortSignal;
+  readonly tls: TlsOptions;
+  readonly authorization: string | undefined;
+}
+
+/** A redirect is an answer like any other and is not followed: our credentials go where the operator said. */
+export async function postJson(url: string, { body, signal, tls, authorization }: PostOptions): Promise<Answer> {
+  const headers = { "content-type": "application/json", accept: "application/json" };
+  const response = await fetch(url, {
+    method: "POST",
+    body,
+    signal,
+    redirect: "manual",
+    headers: authorization === undefined ? headers : { ...headers, authorization },
+    tls,
+  });
+  return { code: response.status, body: await readBounded(response) };
+}
+
+async function readBounded(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > answerBytesMax) throw new Error(`the answer is longer than ${answerBytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
