@@ -7,6 +7,10 @@ import {
   validatingPolicyStrategy,
 } from "./resources/admissionregistration/admission-policy.ts";
 import { webhookConfigurationStrategy } from "./resources/admissionregistration/webhook-configuration.ts";
+import {
+  customResourceDefinitionStatusStrategy,
+  customResourceDefinitionStrategy,
+} from "./resources/apiextensions/custom-resource-definition.ts";
 import { apiServiceStatusStrategy, apiServiceStrategy } from "./resources/apiregistration/api-service.ts";
 import { storageVersionStatusStrategy, storageVersionStrategy } from "./resources/apiserverinternal/storage-version.ts";
 import {
@@ -88,6 +92,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "admissionregistration.k8s.io/validatingadmissionpolicies": validatingPolicyStrategy,
   "admissionregistration.k8s.io/validatingadmissionpolicybindings": validatingBindingStrategy,
   "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookConfigurationStrategy,
+  "apiextensions.k8s.io/customresourcedefinitions": customResourceDefinitionStrategy,
+  "apiextensions.k8s.io/customresourcedefinitions/status": customResourceDefinitionStatusStrategy,
   "apiregistration.k8s.io/apiservices": apiServiceStrategy,
   "apiregistration.k8s.io/apiservices/status": apiServiceStatusStrategy,
   "certificates.k8s.io/certificatesigningrequests": certificateSigningRequestStrategy,

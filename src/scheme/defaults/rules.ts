@@ -3,6 +3,7 @@ import type { DefaultRule } from "../../schema/schema.ts";
 import defaultsJson from "../generated/defaults.json";
 import { defaultContainer } from "./container.ts";
 import { defaultCsiDriver } from "./csi-driver.ts";
+import { defaultCustomResourceDefinition } from "./custom-resource-definition.ts";
 import { defaultEndpointPort } from "./endpoints.ts";
 import { defaultFlowSchema } from "./flow-schema.ts";
 import { defaultIngressClassParameters } from "./ingress-class.ts";
@@ -18,6 +19,7 @@ import { defaultClaimTemplate, defaultVolume } from "./volume.ts";
 
 /** Rules that are code, by the type that they belong to. */
 const codedRules: Readonly<Record<string, DefaultRule>> = {
+  "apiextensions/v1.CustomResourceDefinition": defaultCustomResourceDefinition,
   "core/v1.Container": defaultContainer,
   "core/v1.EndpointPort": defaultEndpointPort,
   "core/v1.EphemeralContainer": defaultContainer,
