@@ -31,6 +31,13 @@ describe("beginDeletion()", () => {
     expect(beginDeletion(object({}), defaultStrategy, plain, nowMs)).toEqual({ kind: "remove" });
   });
 
+  test("keeps the dependents of kinds that orphan by default, unless the client says otherwise", () => {
+    const orphaning: Strategy = { ...defaultStrategy, orphansByDefault: true };
+    expect(metaOf(beginDeletion(object({}), orphaning, plain, nowMs)).finalizers).toEqual(["orphan"]);
+    const background: DeleteOptions = { ...plain, propagationPolicy: "Background" };
+    expect(beginDeletion(object({}), orphaning, background, nowMs)).toEqual({ kind: "remove" });
+  });
+
   test("marks an object with finalizers and counts its generation", () => {
     const step = beginDeletion(object({ finalizers: ["x/y"], generation: 3 }), defaultStrategy, plain, nowMs);
     expect(metaOf(step)).toMatchObject({

@@ -26,7 +26,7 @@ export function beginDeletion(
 ): DeletionStep {
   const pending = old.metadata.deletionTimestamp !== undefined;
   const grace = Math.max(0, strategy.gracePeriodSeconds(old, options));
-  const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options);
+  const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options, strategy);
   if (finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy)) return { kind: "remove" };
   if (pending) return shorterGrace(old, options, nowMs);
 
@@ -77,10 +77,10 @@ export function deletionResult(
 }
 
 /** The finalizers that the propagation policy asks for; a dependent-handling finalizer of the other kind goes. */
-function finalizersFor(old: KubeObject, options: DeleteOptions): string[] {
+function finalizersFor(old: KubeObject, options: DeleteOptions, strategy: Strategy): string[] {
   const present = old.metadata.finalizers ?? [];
   const others = present.filter((name) => name !== orphanFinalizer && name !== foregroundDeletionFinalizer);
-  switch (policyFor(present, options)) {
+  switch (policyFor(present, options, strategy)) {
     case "Orphan":
       return [...others, orphanFinalizer];
     case "Foreground":
@@ -90,12 +90,16 @@ function finalizersFor(old: KubeObject, options: DeleteOptions): string[] {
   }
 }
 
-function policyFor(present: readonly string[], options: DeleteOptions): "Orphan" | "Background" | "Foreground" {
+function policyFor(
+  present: readonly string[],
+  options: DeleteOptions,
+  { orphansByDefault }: Strategy,
+): "Orphan" | "Background" | "Foreground" {
   if (options.orphanDependents !== undefined) return options.orphanDependents ? "Orphan" : "Background";
   if (options.propagationPolicy !== undefined) return options.propagationPolicy;
   if (present.includes(orphanFinalizer)) return "Orphan";
   if (present.includes(foregroundDeletionFinalizer)) return "Foreground";
-  return "Background";
+  return orphansByDefault ? "Orphan" : "Background";
 }
 
 function holdsItself(old: KubeObject, strategy: Strategy): boolean {

@@ -2,7 +2,7 @@ import type { Admission, AdmissionAttributes } from "../admission/admission.ts";
 import { type Clock, formatTime } from "../api/clock.ts";
 import { type FieldError, fieldError } from "../api/field-error.ts";
 import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
-import { cloneJson, equalJson, type JsonObject } from "../api/json.ts";
+import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import { type Status, StatusError, status } from "../api/status.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
@@ -325,6 +325,7 @@ export class Registry {
     const { info, strategy, store, admission, clock } = this.#parts;
     await admission.admit(attributes);
     await admission.validate(attributes);
+    for (const text of strategy.deleteWarnings?.(options) ?? []) context.warn(text);
     const next = beginDeletion(old, strategy, options, clock.nowMs());
     if (next.kind === "unchanged")
       return deletionResult(info, strategy, { object: old, entry, removed: false, options });
@@ -491,9 +492,7 @@ export class Registry {
   }
 
   #countGeneration(object: KubeObject, old: KubeObject, strategy: Strategy): void {
-    const changed = strategy.generationFields.some(
-      (name) => !equalJson(object[name] as JsonObject | undefined, old[name] as JsonObject | undefined),
-    );
+    const changed = strategy.generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
     if (old.metadata.generation === undefined && !changed) return;
     if (strategy.generationFields.length === 0) return;
     object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
@@ -562,6 +561,13 @@ function putOf(object: KubeObject, info: ResourceInfo): Operation {
   const { index, body } = encodeForStore(object, info);
   if (body.prefix.length + body.suffix.length > objectBytesMax) throw status.requestEntityTooLarge(objectBytesMax);
   return { kind: "put", index, body };
+}
+
+/** The value at a dotted path of names. */
+function valueAt(object: KubeObject, path: string): JsonValue | undefined {
+  let value = object as unknown as JsonValue | undefined;
+  for (const name of path.split(".")) value = isJsonObject(value) ? value[name] : undefined;
+  return value;
 }
 
 /** The rules of the kind speak first; the schema adds what they have not said about a field. */

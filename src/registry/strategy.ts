@@ -24,7 +24,7 @@ export interface Strategy {
   readonly allowUnconditionalUpdate: boolean;
   /** A delete answers with the object instead of a Status. */
   readonly returnsDeletedObject: boolean;
-  /** `metadata.generation` counts changes of these top-level fields; empty for kinds without a generation. */
+  /** `metadata.generation` counts changes at these dotted paths; empty for kinds without a generation. */
   readonly generationFields: readonly string[];
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
@@ -40,6 +40,10 @@ export interface Strategy {
    */
   validate(object: KubeObject, old?: KubeObject, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: KubeObject, old: KubeObject, version?: GroupVersion): readonly FieldError[];
+  /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */
+  readonly orphansByDefault?: true;
+  /** Texts that a delete answers with besides its result. */
+  deleteWarnings?(options: DeleteOptions): readonly string[];
   /** Seconds between the first delete and the removal; 0 removes at once. */
   gracePeriodSeconds(object: KubeObject, options: DeleteOptions): number;
   /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
