@@ -2,6 +2,7 @@ import { type FieldSelector, matchesFields, requireFieldValue } from "../api/fie
 import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
 import { status } from "../api/status.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
+import { unknownLabelText } from "../scheme/selectable-fields.ts";
 import type { Entry, Key } from "../storage/store.ts";
 
 /** Which objects of a resource a request means. Made once per request, asked once per object. */
@@ -63,10 +64,10 @@ function namespaceOf(key: Key, info: ResourceInfo): string {
   return key.slice(info.keyPrefix.length, key.lastIndexOf("/"));
 }
 
+/** A kind of the cluster selects by its namespace, which is empty, unless it has labels of its own. */
 function refuseUnknownField(info: ResourceInfo, label: string): void {
-  if (label === "metadata.name" || (label === "metadata.namespace" && info.namespaced)) return;
-  if (info.selectableFields.has(label)) return;
-  if (info.selectableFields.size > 0) throw status.badRequest(`field label not supported: ${label}`);
-  const known = `only "metadata.name", "metadata.namespace"`;
-  throw status.badRequest(`${JSON.stringify(label)} is not a known field selector: ${known}`);
+  const { namespaced, selectableFields } = info;
+  if (label === "metadata.name" || selectableFields.has(label)) return;
+  if (label === "metadata.namespace" && (namespaced || selectableFields.size === 0)) return;
+  throw status.badRequest(unknownLabelText(label, info));
 }

@@ -1,5 +1,6 @@
+import { apiVersionOf, type GroupVersionKind } from "../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import type { FieldReader } from "./resource.ts";
+import type { FieldReader, ResourceInfo } from "./resource.ts";
 
 /** Labels whose value is not simply the field of that path; by `<group>/<resource>`. */
 const specialReaders: Readonly<Record<string, Readonly<Record<string, FieldReader>>>> = {
@@ -12,6 +13,9 @@ const specialReaders: Readonly<Record<string, Readonly<Record<string, FieldReade
     "status.podIPs": () => "",
   },
   "/nodes": { "spec.unschedulable": flagReaderOf("spec.unschedulable") },
+  "/replicationcontrollers": { "status.replicas": countReaderOf("status.replicas") },
+  /** The label has kept a name that the field has lost. */
+  "batch/jobs": { "status.successful": countReaderOf("status.succeeded") },
   "/events": {
     source: (event) => textAt(event, ["source", "component"]) || textAt(event, ["reportingComponent"]),
   },
@@ -32,6 +36,21 @@ export function selectableFields(groupResource: string, labels: readonly string[
   }
   for (const [label, reader] of Object.entries(special)) readers.set(label, reader);
   return readers;
+}
+
+/** What a client is told of a label that the resource does not select by, where it is not the usual text. */
+const refusals: Readonly<Record<string, (label: string, gvk: GroupVersionKind) => string>> = {
+  "batch/jobs": (label) => `field label ${JSON.stringify(label)} not supported for Job`,
+  "resource.k8s.io/resourceslices": (label, gvk) =>
+    `field label not supported for ${apiVersionOf(gvk)}, Kind=${gvk.kind}: ${label}`,
+};
+
+/** Why an unknown label is refused: a resource with labels of its own takes no others. */
+export function unknownLabelText(label: string, info: ResourceInfo): string {
+  const own = refusals[`${info.group}/${info.resource}`];
+  if (own !== undefined) return own(label, info);
+  if (info.selectableFields.size > 0) return `field label not supported: ${label}`;
+  return `${JSON.stringify(label)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
 const storedLabels: Readonly<Record<string, ReadonlyMap<string, string>>> = {
@@ -59,6 +78,12 @@ export function readerOf(path: string): FieldReader {
 function flagReaderOf(path: string): FieldReader {
   const segments = path.split(".");
   return (object) => textAt(object, segments) || "false";
+}
+
+/** Like readerOf for a number that is 0 when absent. */
+function countReaderOf(path: string): FieldReader {
+  const segments = path.split(".");
+  return (object) => textAt(object, segments) || "0";
 }
 
 function firstPodIp(pod: JsonObject): string {
