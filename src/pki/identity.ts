@@ -4,6 +4,7 @@ import type { Clock } from "../api/clock.ts";
 import type { ServerConfig } from "../config/server-options.ts";
 import { StartupError } from "../config/startup-error.ts";
 import type { ListenerTls } from "../http/listener.ts";
+import { watchFiles } from "./changed-files.ts";
 import { type CertificateOptions, type Certificates, openCertificates } from "./certificates.ts";
 import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
 import { renewCertificates } from "./renewal.ts";
@@ -69,19 +70,34 @@ export class ServerIdentity {
     return text;
   }
 
-  /** Makes new certificates before the old ones end, and hands them to the listener without dropping a connection. */
+  /**
+   * Makes new certificates before the old ones end, follows the user's own files, and hands both to the listener without
+   * dropping a connection.
+   */
   keepFresh(clock: Clock, reload: (tls: ListenerTls) => void, onError: (error: unknown) => void): Disposable {
-    return renewCertificates({
-      clock,
-      certificates: this.#options,
-      current: this.#certificates,
-      onRenewed: (renewed) => {
-        this.#certificates = renewed;
-        reload(this.tls());
-        this.publish(this.#url).catch(onError);
-      },
-      onError,
-    });
+    const use = () => {
+      reload(this.tls());
+      this.publish(this.#url).catch(onError);
+    };
+    const kept = new DisposableStack();
+    kept.use(
+      renewCertificates({
+        clock,
+        certificates: this.#options,
+        current: this.#certificates,
+        onRenewed: (renewed) => {
+          this.#certificates = renewed;
+          use();
+        },
+        onError,
+      }),
+    );
+    const { tlsFiles, clientCaFile } = this.#config;
+    if (tlsFiles !== undefined || clientCaFile !== undefined) {
+      const read = () => JSON.stringify(this.tls());
+      kept.use(watchFiles({ clock, read, current: read(), onChanged: use, onError }));
+    }
+    return kept;
   }
 }
 

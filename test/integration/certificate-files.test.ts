@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect, type PeerCertificate } from "node:tls";
+import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+import { TestServer } from "./server.ts";
+
+const checkMs = 10;
+const waitMsMax = 5_000;
+
+/** Looks at files as often as a test can wait for. */
+const hasty: Clock = { ...systemClock, every: (ms, run) => systemClock.every(Math.min(ms, checkMs), run) };
+
+const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
+const authority = createAuthority({ commonName: "someone's authority", ...validity });
+const serving = (commonName: string) =>
+  issueCertificate(authority, {
+    ...validity,
+    commonName,
+    organizations: [],
+    usage: "server",
+    dnsNames: ["localhost"],
+    ipAddresses: ["127.0.0.1"],
+  });
+
+async function servedName(port: number): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<PeerCertificate>();
+  const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () =>
+    resolve(socket.getPeerCertificate()),
+  );
+  socket.on("error", reject);
+  const certificate = await promise;
+  socket.destroy();
+  return String(certificate.subject.CN);
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + waitMsMax;
+  while (!(await isTrue())) {
+    if (performance.now() > end) throw new Error("it did not happen in time");
+    await Bun.sleep(checkMs);
+  }
+}
+
+test("a serving certificate that is replaced on disk is served to new connections, and half a pair changes nothing", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "quorate-"));
+  const [tlsCertFile, tlsPrivateKeyFile] = [join(directory, "tls.crt"), join(directory, "tls.key")];
+  const [first, second] = [serving("first"), serving("second")];
+  writeFileSync(tlsCertFile, first.certificate);
+  writeFileSync(tlsPrivateKeyFile, first.key);
+  try {
+    await using server = await TestServer.start({ tlsCertFile, tlsPrivateKeyFile, clock: hasty });
+    const port = Number(new URL(server.running.url).port);
+    expect(await servedName(port)).toBe("first");
+
+    writeFileSync(tlsCertFile, second.certificate);
+    await Bun.sleep(10 * checkMs);
+    expect(await servedName(port)).toBe("first");
+
+    writeFileSync(tlsPrivateKeyFile, second.key);
+    await until(async () => (await servedName(port)) === "second");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
