@@ -137,7 +137,8 @@ export const status = {
       ...groupField(ref.group),
       kind: ref.resource,
     }),
-  methodNotAllowed: () => failure(405, "MethodNotAllowed", "405: Method Not Allowed"),
+  methodNotAllowed: () =>
+    failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}),
   notAcceptable: (message: string) => failure(406, "NotAcceptable", message),
   unsupportedMediaType: (accepted: readonly string[]) =>
     failure(

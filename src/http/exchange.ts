@@ -79,6 +79,8 @@ export interface Exchange {
   readonly warnings: string[];
   /** Extra response headers. */
   readonly responseHeaders: [string, string][];
+  /** The answer is an error of ours, not of the client. */
+  failed?: boolean;
   /** Adds an annotation to the audit event of the request, where there is one. */
   annotate?(key: string, value: string): void;
 }

@@ -20,7 +20,10 @@ export interface Log {
 }
 
 /** What decides whether a finished request is worth a line. */
-export type RequestOutcome = Pick<RequestRecord, "verb" | "code" | "latencyMs">;
+export interface RequestOutcome extends Pick<RequestRecord, "verb" | "code" | "latencyMs"> {
+  /** The answer is an error of ours, not of the client. */
+  readonly failed: boolean;
+}
 
 /** One finished request as plain data. Holds no query and no header that could carry a secret. */
 export interface RequestRecord {
@@ -119,8 +122,8 @@ class PinoLog implements Log {
     this.#write("trace", message, fields);
   }
 
-  requestLog({ verb, code, latencyMs }: RequestOutcome, record: () => RequestRecord): void {
-    if (code === 500) return this.error("request failed", { ...record() });
+  requestLog({ verb, failed, latencyMs }: RequestOutcome, record: () => RequestRecord): void {
+    if (failed) return this.error("request failed", { ...record() });
     const isSlow = latencyMs >= slowRequestMs && !longRunningVerbs.has(verb);
     if (isSlow) return this.warn("slow request", { ...record() });
     if (this.verbose(requestVerbosity)) this.info("request", { ...record() });

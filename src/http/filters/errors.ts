@@ -1,4 +1,4 @@
-import { status } from "../../api/status.ts";
+import { StatusError, status } from "../../api/status.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
 import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-response.ts";
 import type { Exchange, HttpResponse } from "../exchange.ts";
@@ -13,6 +13,7 @@ export interface ErrorOptions {
 export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unknown, of: Exchange) => HttpResponse {
   return (error, exchange) => {
     if (!isAnswer(error)) onFault?.(error, exchange);
+    exchange.failed = isFailure(error);
     const answer = isAnswer(error) ? error : answerToFault(error, exchange);
     if (encodeStatus === undefined) return errorReply(answer);
     try {
@@ -22,6 +23,11 @@ export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unkno
       return errorReply(answer);
     }
   };
+}
+
+/** A 500 without a reason is what upstream answers to some mistakes of clients. */
+function isFailure(error: unknown): boolean {
+  return !isAnswer(error) || (error instanceof StatusError && error.reason === "InternalError");
 }
 
 /** Whether a write was done is unknown when the store fails under it: a time-out without retry-after, so nothing repeats it. */

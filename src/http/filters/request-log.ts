@@ -14,7 +14,13 @@ export function requestLog(clock: Clock, onRequest: OnRequest): Finish {
   return (exchange, response) =>
     whenComplete(response, () => {
       const { info, receivedMs } = exchange;
-      const outcome = { verb: info.verb, code: response.code, latencyMs: clock.nowMs() - receivedMs };
+      const { code } = response;
+      const outcome = {
+        verb: info.verb,
+        code,
+        latencyMs: clock.nowMs() - receivedMs,
+        failed: exchange.failed ?? false,
+      };
       onRequest(outcome, () => recordOf(exchange, outcome));
     });
 }
