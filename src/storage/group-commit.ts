@@ -105,8 +105,15 @@ export class GroupCommit {
   }
 
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
+    let batch: PreparedBatch;
     try {
-      const batch = this.#options.state.prepare(group.map(({ command }) => command));
+      batch = this.#options.state.prepare(group.map(({ command }) => command));
+    } catch (error) {
+      // Ours, not the disk's: nothing was written, so these commands were not done and the store goes on.
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    try {
       if (batch.events.length > 0 && this.#options.write !== undefined) await this.#options.write(batch);
       this.#finish(group, batch);
     } catch (error) {

@@ -8,6 +8,10 @@ const ended = "ended";
 /** Two processes that start together may each find the other's stale guard; after this many turns one of them gives up. */
 const acquireTriesMax = 3;
 
+/** A process that was killed a moment ago may still be on its way out when its successor starts. */
+const ownerEndMsMax = 1_000;
+const ownerCheckMs = 20;
+
 /** Directories that this process has open: its own guard file looks the same as one left behind under its pid. */
 const heldHere = new Set<string>();
 
@@ -54,7 +58,7 @@ export class DirectoryGuard {
     for (let attempt = 0; attempt < acquireTriesMax; attempt++) {
       if (await createExclusive(this.#path, JSON.stringify(mine))) return;
       const owner = await readOwner(this.#path);
-      if (owner !== undefined && (await isRunning(owner, mine))) throw inUse(this.#directory, owner.pid);
+      if (owner !== undefined && !(await hasEnded(owner, mine))) throw inUse(this.#directory, owner.pid);
       await this.#removeStale(owner);
     }
     throw new DataDirectoryError(this.#directory, "its guard file changes hands", "start one process at a time");
@@ -107,6 +111,15 @@ async function readOwner(path: string): Promise<Owner | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** Waits a while for an owner that runs. */
+async function hasEnded(owner: Owner, mine: Owner): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < ownerEndMsMax; waitedMs += ownerCheckMs) {
+    if (!(await isRunning(owner, mine))) return true;
+    await Bun.sleep(ownerCheckMs);
+  }
+  return !(await isRunning(owner, mine));
 }
 
 async function isRunning(owner: Owner, mine: Owner): Promise<boolean> {
