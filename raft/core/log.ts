@@ -20,7 +20,10 @@ export interface DatedMembership {
 }
 
 /** A log that can be looked at. */
-export type LogView = Pick<RaftLog, "base" | "commit" | "lastIndex" | "lastTerm" | "termAt" | "memberships">;
+export type LogView = Pick<
+  RaftLog,
+  "base" | "commit" | "lastIndex" | "lastTerm" | "bytes" | "membership" | "termAt" | "memberships"
+>;
 
 /**
  * What this member believes the log to be, durable or not:

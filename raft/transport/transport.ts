@@ -3,7 +3,8 @@ import type { InstallSnapshot, Message } from "../core/message.ts";
 
 /**
  * Carries messages between members, and may lose any of them: then it says so, and the core sends again what matters.
- * Nothing waits: a message that cannot be handed to the network at once is dropped.
+ * Nothing waits: a message that cannot be handed to the network at once is dropped. A proposal arrives at most once: the
+ * core cannot tell a second copy from a second proposal. Of everything else it does not mind copies, late ones included.
  */
 export interface Transport {
   /** Begins to receive and to connect. Called once. */

@@ -1,0 +1,377 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CounterState } from "./example/counter-state.ts";
+import {
+  type Log,
+  type MemberId,
+  MemoryLog,
+  MemoryNetwork,
+  type Membership,
+  membershipOf,
+  noFaults,
+  noMembership,
+  RaftNode,
+  type SnapshotMeta,
+  toIndex,
+  toMemberId,
+} from "./index.ts";
+import type { RaftNodeOptions } from "./node.ts";
+import { openLogOn, createLogOn } from "./storage/open-log.ts";
+import { SimulatedDisk } from "./storage/simulated-disk.ts";
+
+const timing = { heartbeatMs: 20, electionMs: 100, proposalMs: 3000, readMs: 2000 };
+const bytes = (text: string) => new TextEncoder().encode(text);
+const noContext = new Uint8Array();
+
+interface Member {
+  node: RaftNode<number>;
+  state: CounterState;
+  log: Log;
+  failures: Error[];
+}
+
+const opened: Cluster[] = [];
+afterEach(async () => {
+  for (const cluster of opened.splice(0)) await cluster.stop();
+});
+
+class Cluster {
+  readonly network = new MemoryNetwork({ random: Math.random });
+  readonly members = new Map<MemberId, Member>();
+  readonly base: SnapshotMeta;
+  readonly #extra: Partial<RaftNodeOptions<number>>;
+
+  constructor(voters: readonly number[], extra: Partial<RaftNodeOptions<number>> = {}) {
+    this.base = {
+      index: toIndex(0),
+      term: 0 as SnapshotMeta["term"],
+      membership: membershipOf(voters.map(toMemberId)),
+    };
+    this.#extra = extra;
+    opened.push(this);
+  }
+
+  static async of(count: number, extra: Partial<RaftNodeOptions<number>> = {}): Promise<Cluster> {
+    const ids = Array.from({ length: count }, (_, position) => position + 1);
+    const cluster = new Cluster(ids, extra);
+    for (const id of ids) await cluster.start(id, MemoryLog.create(cluster.base));
+    return cluster;
+  }
+
+  async start(id: number, log: Log, state = new CounterState(), extra: Partial<RaftNodeOptions<number>> = {}) {
+    const failures: Error[] = [];
+    const node = await RaftNode.start<number>({
+      id: toMemberId(id),
+      log,
+      transport: this.network.join(toMemberId(id)),
+      stateMachine: state,
+      timing,
+      ...this.#extra,
+      ...extra,
+      events: { failed: (error) => failures.push(error), ...extra.events },
+    });
+    const member = { node, state, log, failures };
+    this.members.set(toMemberId(id), member);
+    return member;
+  }
+
+  member(id: number): Member {
+    const member = this.members.get(toMemberId(id));
+    if (member === undefined) throw new Error(`no member ${id}`);
+    return member;
+  }
+
+  async leader(among = [...this.members.values()]): Promise<Member> {
+    const leads = ({ node }: Member) => node.status().role === "leader";
+    await until(() => among.some(leads), "a leader");
+    return among.filter(leads).sort((a, b) => b.node.status().term - a.node.status().term)[0] as Member;
+  }
+
+  /** Proposes until it is taken, which is only right because adding is not repeated after an unknown outcome. */
+  async add(member: Member, text: string): Promise<number> {
+    for (;;) {
+      try {
+        return (await member.node.propose(bytes(text))).result;
+      } catch (error) {
+        const code = (error as { code: string }).code;
+        if (code !== "noLeader" && code !== "dropped") throw error;
+        await Bun.sleep(10);
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.members.values()].map(({ node }) => node.stop()));
+  }
+}
+
+async function until(condition: () => boolean, what: string, ms = 5000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await Bun.sleep(5);
+  }
+}
+
+describe("a cluster", () => {
+  test.each([1, 2, 3, 5])("of %i members answers proposals made at any of them", async (count) => {
+    const cluster = await Cluster.of(count);
+    await cluster.leader();
+    for (const member of cluster.members.values()) await cluster.add(member, "a 1");
+    for (const { node, state } of cluster.members.values()) {
+      await node.readIndex();
+      expect(state.sums.get("a")).toBe(count);
+    }
+  });
+
+  test("answers many proposals at once, each with its own result", async () => {
+    const cluster = await Cluster.of(3);
+    const leader = await cluster.leader();
+    const results = await Promise.all(Array.from({ length: 500 }, () => leader.node.propose(bytes("a 1"))));
+    expect(results.map(({ result }) => result)).toEqual(Array.from({ length: 500 }, (_, position) => position + 1));
+    const follower = [...cluster.members.values()].find((member) => member !== leader) as Member;
+    const forwarded = await Promise.all(Array.from({ length: 200 }, () => follower.node.propose(bytes("b 1"))));
+    expect(forwarded.map(({ result }) => result).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 200 }, (_, position) => position + 1),
+    );
+  });
+
+  test("goes on over a network that loses, repeats and reorders messages", async () => {
+    const cluster = await Cluster.of(3);
+    await cluster.leader();
+    cluster.network.faults = { delayMs: [0, 4], loss: 0.05, duplication: 0.1, reorder: 0.2 };
+    let unknown = 0;
+    let known = 0;
+    for (let round = 0; round < 60; round++) {
+      const member = cluster.member(1 + (round % 3));
+      await cluster.add(member, "a 1").then(
+        () => known++,
+        () => unknown++,
+      );
+    }
+    cluster.network.faults = noFaults;
+    await cluster.leader();
+    for (const { node, state } of cluster.members.values()) {
+      await node.readIndex();
+      expect(state.sums.get("a") ?? 0).toBeGreaterThanOrEqual(known);
+      expect(state.sums.get("a") ?? 0).toBeLessThanOrEqual(known + unknown);
+    }
+  }, 60_000);
+
+  test("elects another leader when it is cut off, and the old one confirms no read", async () => {
+    const cluster = await Cluster.of(3);
+    const old = await cluster.leader();
+    await cluster.add(old, "a 1");
+    cluster.network.isolate(old.node.status().id);
+    const stale = old.node.readIndex().then(
+      () => "confirmed",
+      (error: { code: string }) => error.code,
+    );
+    const lost = old.node.propose(bytes("a 100")).then(
+      () => "applied",
+      (error: { code: string }) => error.code,
+    );
+    const rest = [...cluster.members.values()].filter((member) => member !== old);
+    const leader = await cluster.leader(rest);
+    expect(await cluster.add(leader, "a 1")).toBe(2);
+    await until(() => old.node.status().role !== "leader", "the old leader to step down", 2 * timing.electionMs + 200);
+    cluster.network.heal();
+    await until(() => old.state.sums.get("a") === 2, "the old leader to catch up");
+    expect(await stale).not.toBe("confirmed");
+    expect(await lost).toBe("dropped");
+  });
+
+  test("says that it knows of no leader when it has none", async () => {
+    const cluster = await Cluster.of(2);
+    await cluster.leader();
+    cluster.network.isolate(toMemberId(1));
+    for (const { node } of cluster.members.values()) {
+      await until(() => node.status().leader === 0, "the leader to be forgotten");
+      await expect(node.propose(bytes("a 1"))).rejects.toMatchObject({ code: "noLeader", leader: 0 });
+      await expect(node.readIndex()).rejects.toMatchObject({ code: "noLeader" });
+    }
+  });
+});
+
+describe("membership", () => {
+  test("grows by a learner that catches up and is promoted, and shrinks by its leader", async () => {
+    const cluster = await Cluster.of(3);
+    const leader = await cluster.leader();
+    for (let round = 0; round < 20; round++) await cluster.add(leader, "a 1");
+    const joining = await cluster.start(4, MemoryLog.create({ ...cluster.base, membership: noMembership }), undefined, {
+      seeds: [1, 2, 3].map(toMemberId),
+    });
+    const four = toMemberId(4);
+    await leader.node.changeMembership({ steps: [{ operation: "addLearner", member: four }], context: noContext });
+    await until(() => joining.state.sums.get("a") === 20, "the learner to catch up");
+    await until(
+      () => leader.node.status().progress.some(({ member, match }) => member === four && match >= 20),
+      "the leader to see it",
+    );
+    await leader.node.changeMembership({ steps: [{ operation: "promote", member: four }], context: noContext });
+    expect(leader.node.status().membership.voters).toEqual([1, 2, 3, 4].map(toMemberId));
+    const leaving = leader.node.status().id;
+    await leader.node.changeMembership({ steps: [{ operation: "remove", member: leaving }], context: noContext });
+    const rest = [...cluster.members.values()].filter((member) => member !== leader);
+    const next = await cluster.leader(rest);
+    expect(await cluster.add(next, "a 1")).toBe(21);
+    expect(next.node.status().membership.voters).not.toContain(leaving);
+  });
+
+  test("leadership is handed over without an election timeout", async () => {
+    const cluster = await Cluster.of(3, { timing: { ...timing, electionMs: 2000 } });
+    const leader = await cluster.leader();
+    await cluster.add(leader, "a 1");
+    const to = [...cluster.members.keys()].find((id) => id !== leader.node.status().id) as MemberId;
+    const begun = performance.now();
+    leader.node.transferLeadership(to);
+    await until(() => cluster.member(to).node.status().role === "leader", "the transfer");
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+
+  test("changes and transfers at a follower are refused", async () => {
+    const cluster = await Cluster.of(3);
+    const leader = await cluster.leader();
+    const follower = [...cluster.members.values()].find((member) => member !== leader) as Member;
+    const change = { steps: [{ operation: "addLearner", member: toMemberId(9) }], context: noContext } as const;
+    await expect(follower.node.changeMembership(change)).rejects.toMatchObject({ code: "noLeader" });
+    expect(() => follower.node.transferLeadership(toMemberId(1))).toThrow(/no leader/);
+  });
+});
+
+describe("compaction and snapshots", () => {
+  test("a member that was away gets a snapshot, and a restart finds it", async () => {
+    const scratch = mkdtempSync(join(tmpdir(), "raft-node-"));
+    const path = (id: number) => join(scratch, String(id));
+    const cluster = new Cluster([1, 2, 3], { logBytesMax: 4000, tailEntries: 5 });
+    for (const id of [1, 2, 3]) await cluster.start(id, MemoryLog.create(cluster.base), new CounterState(path(id)));
+    const leader = await cluster.leader();
+    const away = [...cluster.members.entries()].find(([, member]) => member !== leader)?.[0] as MemberId;
+    cluster.network.isolate(away);
+    for (let round = 0; round < 300; round++) await cluster.add(leader, "a 1");
+    await until(() => leader.node.status().baseIndex > 200, "compaction");
+    cluster.network.heal();
+    const member = cluster.member(away);
+    await until(() => member.state.sums.get("a") === 300, "the snapshot");
+    expect(member.node.status().baseIndex).toBeGreaterThan(0);
+    await cluster.add(leader, "a 1");
+    await until(() => member.state.sums.get("a") === 301, "entries behind the snapshot");
+    await member.node.stop();
+    const again = await cluster.start(away, (member.log as MemoryLog).reopen(), new CounterState(path(away)));
+    expect(again.state.sums.get("a")).toBeGreaterThanOrEqual(200);
+    await cluster.add(again, "a 1");
+    expect(again.state.sums.get("a")).toBe(302);
+    expect([...cluster.members.values()].flatMap(({ failures }) => failures)).toEqual([]);
+    rmSync(scratch, { recursive: true });
+  });
+
+  test("a crash after the state was restored and before the log knew: the log is put right at the start", async () => {
+    const cluster = new Cluster([1, 2, 3]);
+    const expected = { ...cluster.base, index: toIndex(50), term: 3 as SnapshotMeta["term"] };
+    const log = MemoryLog.create(cluster.base);
+    await log.append({ expected, entries: [] });
+    const state = new CounterState();
+    await state.restore(toIndex(50), chunksOf(JSON.stringify({ applied: 50, sums: [["a", 7]] })));
+    const { node } = await cluster.start(1, log.reopen(), state);
+    expect(node.status()).toMatchObject({ baseIndex: 50, applied: 50, lastIndex: 50 });
+  });
+
+  test("a crash before the state was restored: the old state goes on, and the snapshot is asked for again", async () => {
+    const cluster = new Cluster([1, 2, 3]);
+    const log = MemoryLog.create(cluster.base);
+    await log.append({ expected: { ...cluster.base, index: toIndex(50) }, entries: [] });
+    const { node } = await cluster.start(1, log.reopen());
+    expect(node.status()).toMatchObject({ baseIndex: 0, applied: 0 });
+  });
+});
+
+async function* chunksOf(text: string) {
+  yield bytes(text);
+}
+
+describe("a disk that fails", () => {
+  async function clusterOnDisks(extra: Partial<RaftNodeOptions<number>> = {}) {
+    const cluster = new Cluster([1, 2, 3]);
+    const disks = new Map<MemberId, SimulatedDisk>();
+    for (const id of [1, 2, 3]) {
+      const disk = new SimulatedDisk({ random: Math.random });
+      const owner = { clusterId: "test", memberId: toMemberId(id) };
+      await createLogOn(disk, owner, cluster.base);
+      const { log } = await openLogOn(disk, owner);
+      disks.set(toMemberId(id), disk);
+      await cluster.start(id, log, undefined, extra);
+    }
+    return { cluster, disks };
+  }
+
+  test("stops its member, whose proposals are unknown, and the others go on", async () => {
+    const { cluster, disks } = await clusterOnDisks();
+    const leader = await cluster.leader();
+    await cluster.add(leader, "a 1");
+    const disk = disks.get(leader.node.status().id) as SimulatedDisk;
+    disk.failNext("sync", "EIO", "0000000001");
+    const outcome = leader.node.propose(bytes("a 1")).catch((error: { code: string }) => error.code);
+    await until(() => leader.failures.length > 0, "the failure");
+    expect(leader.failures[0]?.message).toMatch(/EIO/);
+    // The others may have committed it before the disk failed.
+    expect([{ index: expect.any(Number), result: 2 }, "stopped"]).toContainEqual(await outcome);
+    await expect(leader.node.propose(bytes("a 1"))).rejects.toMatchObject({ code: "stopped" });
+    const rest = [...cluster.members.values()].filter((member) => member !== leader);
+    const next = await cluster.leader(rest);
+    expect(await cluster.add(next, "b 1")).toBe(1);
+  });
+
+  test("hangs: its leader steps down within two election timeouts, and comes back as a follower", async () => {
+    const stalls: string[] = [];
+    const { cluster, disks } = await clusterOnDisks({ events: { stalled: (what) => stalls.push(what) } });
+    const leader = await cluster.leader();
+    await cluster.add(leader, "a 1");
+    const release = (disks.get(leader.node.status().id) as SimulatedDisk).hangNext("sync", "0000000001");
+    const begun = performance.now();
+    void leader.node.propose(bytes("a 1")).catch(() => {});
+    await until(() => leader.node.status().role !== "leader", "the leader to step down");
+    expect(performance.now() - begun).toBeLessThan(2 * timing.electionMs + 50);
+    expect(stalls).toContain("disk");
+    const rest = [...cluster.members.values()].filter((member) => member !== leader);
+    const next = await cluster.leader(rest);
+    await cluster.add(next, "b 1");
+    release();
+    await until(() => leader.state.sums.get("b") === 1, "the member to catch up");
+    expect(leader.failures).toEqual([]);
+  });
+
+  test("a process that stood still gives up leadership before anything else", async () => {
+    const stalls: string[] = [];
+    const { cluster } = await clusterOnDisks({ events: { stalled: (what) => stalls.push(what) } });
+    const leader = await cluster.leader();
+    Bun.sleepSync(2 * timing.electionMs);
+    await until(() => stalls.includes("process"), "the stall to be noticed");
+    await cluster.leader();
+    expect(leader.failures).toEqual([]);
+  });
+});
+
+test("nothing is answered after the end, and the end leaves no member waiting", async () => {
+  const cluster = await Cluster.of(3);
+  const leader = await cluster.leader();
+  const outcomes = Array.from({ length: 50 }, () =>
+    leader.node.propose(bytes("a 1")).then(
+      () => "applied",
+      (error) => error.code,
+    ),
+  );
+  await leader.node.stop();
+  expect((await Promise.all(outcomes)).every((outcome) => outcome === "applied" || outcome === "stopped")).toBe(true);
+  await expect(leader.node.readIndex()).rejects.toMatchObject({ code: "stopped" });
+});
+
+test("memberships are told as they come into force", async () => {
+  const seen: Membership[] = [];
+  const cluster = await Cluster.of(1, { events: { membership: (membership) => seen.push(membership) } });
+  const leader = await cluster.leader();
+  const steps = [{ operation: "addLearner", member: toMemberId(2) }] as const;
+  await leader.node.changeMembership({ steps, context: noContext });
+  expect(leader.node.status().membership.learners).toEqual([toMemberId(2)]);
+});

@@ -1,0 +1,582 @@
+import { randomInt } from "node:crypto";
+import { noCrash, type ReachCrashPoint } from "./crash-point.ts";
+import type { ConfChange } from "./core/conf-change.ts";
+import type { Status } from "./core/consensus-node.ts";
+import type { Entry } from "./core/entry.ts";
+import { type Index, type MemberId, type RequestId, toRequestId } from "./core/ids.ts";
+import { membersOf, sorted, type Membership } from "./core/membership.ts";
+import type { InstallSnapshot, Message, ProposalOutcome } from "./core/message.ts";
+import type { Limits } from "./core/options.ts";
+import { RawNode } from "./core/raw-node.ts";
+import type { ProposalResult, ReadState, Ready, SoftState, Write } from "./core/ready.ts";
+import { PendingEntries, PendingRequests, type Waiter } from "./pending.ts";
+import { RaftError, type RaftErrorCode } from "./raft-error.ts";
+import { SerialQueue } from "./serial-queue.ts";
+import type { StateMachine } from "./state-machine.ts";
+import type { Log } from "./storage/log.ts";
+import type { DropReason, HandshakeRefusal, Transport } from "./transport/transport.ts";
+
+export interface RaftNodeOptions<Result> {
+  readonly id: MemberId;
+  readonly log: Log;
+  readonly transport: Transport;
+  readonly stateMachine: StateMachine<Result>;
+  /** Whom to listen to while the log names no members: for a member that joins. */
+  readonly seeds?: readonly MemberId[];
+  readonly timing?: Partial<Timing>;
+  readonly limits?: Partial<Limits>;
+  /** Above so many bytes the log is compacted, with `tailEntries` kept for slow followers. */
+  readonly logBytesMax?: number;
+  readonly tailEntries?: number;
+  readonly events?: Partial<NodeEvents>;
+  readonly reach?: ReachCrashPoint;
+}
+
+export interface Timing {
+  readonly heartbeatMs: number;
+  /** A follower that hears nothing for this to twice this long stands for election. */
+  readonly electionMs: number;
+  /** A proposal without outcome for so long is unknown. */
+  readonly proposalMs: number;
+  /** A read without confirmation for so long is unconfirmed. */
+  readonly readMs: number;
+}
+
+export const defaultTiming: Timing = { heartbeatMs: 100, electionMs: 1000, proposalMs: 10_000, readMs: 5000 };
+
+export interface NodeEvents {
+  softState(state: SoftState): void;
+  membership(membership: Membership): void;
+  /** The disk, the state machine or the core failed: the node has stopped and must be started anew by a new process. */
+  failed(error: Error): void;
+  dropped(message: Message, reason: DropReason): void;
+  refused(member: MemberId, refusal: HandshakeRefusal): void;
+  /** The disk or this process stood still for an election timeout; leadership, if any, was given up. */
+  stalled(what: "disk" | "process", ms: number): void;
+}
+
+export interface Applied<Result> {
+  readonly index: Index;
+  readonly result: Result;
+}
+
+/** Fine enough that elections drawn by two members seldom fall together. */
+const ticksPerHeartbeat = 4;
+const forwardedMax = 65_536;
+const defaultLogBytesMax = 64 << 20;
+const defaultTailEntries = 5000;
+
+type Outcome<Result> = Applied<Result>;
+
+/**
+ * One running member: feeds the core with time, messages and requests, and does what it asks for. All waiting of the
+ * library is here and below. The order of the lines in `#take` is the durability contract: see `core/ready.ts`.
+ */
+export class RaftNode<Result> {
+  readonly #options: RaftNodeOptions<Result>;
+  readonly #timing: Timing;
+  readonly #core: RawNode;
+  readonly #log: Log;
+  readonly #transport: Transport;
+  readonly #stateMachine: StateMachine<Result>;
+  readonly #reach: ReachCrashPoint;
+  /** Everything that touches the state machine, in order. */
+  readonly #stateQueue = new SerialQueue();
+  readonly #entries = new PendingEntries<Outcome<Result>>();
+  readonly #forwarded = new PendingRequests<Outcome<Result>>();
+  readonly #reads = new PendingRequests<Index>();
+  /** Reads that have not been put to the core yet: they share one question. */
+  #newReads: Waiter<Index>[] = [];
+  /** Confirmed reads that wait for the state machine, by index. */
+  #waitingReads: { readonly index: Index; readonly waiter: Waiter<Index> }[] = [];
+  #nextId: number = randomInt(2 ** 47);
+  /** What the state machine has applied; ahead of the core while a snapshot is being installed. */
+  #stateIndex: Index;
+  #writes = 0;
+  #writesDone = 0;
+  #writeBegunMs = 0;
+  /** Messages that may go only when the writes up to this count are durable. */
+  #held: { readonly after: number; readonly messages: readonly Message[] }[] = [];
+  #installed: (() => void)[] = [];
+  #membership: Membership | undefined;
+  /** Whom the transport talks to, as text. */
+  #heard: string | undefined;
+  #outgoingSnapshots = new Map<MemberId, Index>();
+  #compacting = false;
+  #scheduled = false;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #tickedAtMs = 0;
+  #stopped: RaftErrorCode | undefined;
+
+  private constructor(options: RaftNodeOptions<Result>, core: RawNode, stateIndex: Index) {
+    this.#options = options;
+    this.#timing = { ...defaultTiming, ...options.timing };
+    this.#core = core;
+    this.#log = options.log;
+    this.#transport = options.transport;
+    this.#stateMachine = options.stateMachine;
+    this.#reach = options.reach ?? noCrash;
+    this.#stateIndex = stateIndex;
+  }
+
+  /**
+   * Starts a member from what its log and state machine hold. The node owns log and transport from here on.
+   * @throws when log and state machine do not fit together
+   */
+  static async start<Result>(options: RaftNodeOptions<Result>): Promise<RaftNode<Result>> {
+    const stateIndex = options.stateMachine.durableIndex();
+    const recovered = await finishRestore(options.log, stateIndex);
+    const { heartbeatMs, electionMs } = { ...defaultTiming, ...options.timing };
+    const core = new RawNode(
+      {
+        id: options.id,
+        heartbeatTicks: ticksPerHeartbeat,
+        electionTicks: Math.max(ticksPerHeartbeat + 1, Math.round((ticksPerHeartbeat * electionMs) / heartbeatMs)),
+        random: { below: (limit) => randomInt(limit) },
+        ...(options.limits !== undefined && { limits: options.limits }),
+      },
+      { ...recovered, applied: stateIndex },
+    );
+    const node = new RaftNode(options, core, stateIndex);
+    await node.#begin();
+    return node;
+  }
+
+  async #begin(): Promise<void> {
+    await this.#transport.start({
+      receive: (message) => this.#input(() => this.#core.step(message)),
+      receiveSnapshot: (message, chunks) => this.#receiveSnapshot(message, chunks),
+      dropped: (message, reason) => this.#dropped(message, reason),
+      disconnected: (member) => this.#input(() => this.#core.reportUnreachable(member)),
+      refused: (member, refusal) => this.#options.events?.refused?.(member, refusal),
+    });
+    this.#tickedAtMs = performance.now();
+    this.#timer = setInterval(() => this.#tick(), this.#timing.heartbeatMs / ticksPerHeartbeat);
+    this.#followMembership();
+    this.#schedule();
+  }
+
+  /**
+   * Resolves when the entry was applied here.
+   * @throws RaftError
+   */
+  propose(data: Uint8Array): Promise<Applied<Result>> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
+      if (this.#forwarded.size >= forwardedMax) return reject(this.#error("tooManyBytes"));
+      const id = this.#newId();
+      const waiter = { resolve, reject, deadlineMs: performance.now() + this.#timing.proposalMs };
+      const answer = this.#core.propose(id, data);
+      if (answer.kind === "forwarded") this.#forwarded.add(id, waiter);
+      else this.#settleProposal(answer, waiter);
+      this.#schedule();
+    });
+  }
+
+  /**
+   * A place in the log that had been committed when the call was made, and is applied here when this resolves: a read of
+   * the state machine is then linearizable (thesis §6.4).
+   * @throws RaftError
+   */
+  readIndex(): Promise<Index> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
+      this.#newReads.push({ resolve, reject, deadlineMs: performance.now() + this.#timing.readMs });
+      this.#schedule();
+    });
+  }
+
+  /**
+   * On the leader only. Resolves when the change has been applied here.
+   * @throws RaftError
+   */
+  changeMembership(change: ConfChange): Promise<Index> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
+      const deadlineMs = performance.now() + this.#timing.proposalMs;
+      const waiter = { reject, deadlineMs, resolve: ({ index }: Outcome<Result>) => resolve(index) };
+      this.#settleProposal(this.#core.proposeConfChange(change), waiter);
+      this.#schedule();
+    });
+  }
+
+  /** On the leader only. Done when `status().leader` is the other member; given up after an election timeout. */
+  transferLeadership(to: MemberId): void {
+    const refusal = this.#core.transferLeadership(to);
+    if (refusal !== undefined) throw this.#error(refusal);
+    this.#schedule();
+  }
+
+  /** Stands for election at once. */
+  campaign(): void {
+    this.#input(() => this.#core.campaign());
+  }
+
+  status(): Status {
+    return this.#core.status();
+  }
+
+  /** Lets the write and the entries that are under way end. Of proposals without outcome nothing more is known. */
+  async stop(): Promise<void> {
+    this.#shutDown("stopped");
+    await this.#transport.close();
+    await this.#stateQueue.idle();
+    await this.#log.close();
+  }
+
+  #input(step: () => void): void {
+    if (this.#stopped !== undefined) return;
+    this.#guard(step);
+    this.#schedule();
+  }
+
+  /** Whatever comes in during one turn of the event loop is worked off together: one write, one packet a receiver. */
+  #schedule(): void {
+    if (this.#scheduled || this.#stopped !== undefined) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#stopped === undefined) this.#guard(() => this.#work());
+    });
+  }
+
+  #work(): void {
+    this.#noticeStalls();
+    this.#askReads();
+    while (this.#core.hasReady()) {
+      const ready = this.#core.ready();
+      this.#core.advance(ready);
+      this.#take(ready);
+    }
+    this.#compactWhenLarge();
+  }
+
+  /** The durability contract. */
+  #take(ready: Ready): void {
+    this.#reach("beforeSend");
+    this.#send(ready.messagesNow);
+    if (ready.write !== undefined) this.#write(ready.write);
+    if (this.#writesDone === this.#writes) this.#send(ready.messagesAfterPersist);
+    else if (ready.messagesAfterPersist.length > 0)
+      this.#held.push({ after: this.#writes, messages: ready.messagesAfterPersist });
+    if (ready.committed.length > 0) this.#apply(ready.committed);
+    for (const result of ready.proposalResults) this.#forwardedAnswer(result);
+    for (const state of ready.readStates) this.#readAnswer(state);
+    if (ready.softState !== undefined) this.#options.events?.softState?.(ready.softState);
+    if (changesMembership(ready)) this.#followMembership();
+  }
+
+  #write(write: Write): void {
+    if (this.#writesDone === this.#writes) this.#writeBegunMs = performance.now();
+    this.#writes++;
+    this.#log.append(write).then(
+      () => this.#input(() => this.#written(write)),
+      (error: Error) => this.#fail(error),
+    );
+  }
+
+  #written({ mark, snapshot }: Write): void {
+    this.#writesDone++;
+    this.#writeBegunMs = performance.now();
+    this.#core.persisted(mark);
+    if (snapshot !== undefined) this.#snapshotInstalled(snapshot.index);
+    while (this.#held[0] !== undefined && this.#held[0].after <= this.#writesDone) {
+      this.#send(this.#held.shift()?.messages ?? []);
+    }
+  }
+
+  #send(messages: readonly Message[]): void {
+    if (messages.length === 0) return;
+    const plain = messages.filter((message) => message.type !== "snapshot");
+    this.#transport.send(plain);
+    if (plain.length === messages.length) return;
+    for (const message of messages) if (message.type === "snapshot") void this.#sendSnapshot(message);
+  }
+
+  /** Entries that a restored snapshot holds already are behind the state machine: they count as applied. */
+  #apply(entries: readonly Entry[]): void {
+    void this.#onState(async () => {
+      const fresh = entries.filter(({ index }) => index > this.#stateIndex);
+      this.#reach("beforeApply");
+      const results = fresh.length > 0 ? await this.#stateMachine.apply(fresh) : [];
+      this.#reach("afterApply");
+      const last = entries.at(-1);
+      if (last === undefined || this.#stopped !== undefined) return;
+      if (last.index > this.#stateIndex) this.#stateIndex = last.index;
+      this.#core.applied(last.index);
+      this.#reach("beforeAnswer");
+      this.#answer(entries, entries.length - fresh.length, results);
+      this.#schedule();
+    });
+  }
+
+  #answer(entries: readonly Entry[], skipped: number, results: readonly Result[]): void {
+    entries.forEach((entry, position) => {
+      const taken = this.#entries.take(entry);
+      if (taken === undefined) return;
+      const result = results[position - skipped];
+      if (!taken.isIt) taken.waiter.reject(this.#error("dropped"));
+      else if (position < skipped) taken.waiter.reject(this.#error("unknown"));
+      else taken.waiter.resolve({ index: entry.index, result: result as Result });
+    });
+    this.#answerReads();
+  }
+
+  #answerReads(): void {
+    if (this.#waitingReads.length === 0) return;
+    const ready = this.#waitingReads.filter(({ index }) => index <= this.#stateIndex);
+    this.#waitingReads = this.#waitingReads.filter(({ index }) => index > this.#stateIndex);
+    for (const { waiter } of ready) waiter.resolve(this.#stateIndex);
+  }
+
+  #settleProposal(outcome: ProposalOutcome, waiter: Waiter<Outcome<Result>>): void {
+    if (outcome.kind === "refused") return waiter.reject(this.#error(outcome.reason));
+    // A forwarded one may have been applied here before its answer came: its result has gone by.
+    if (outcome.index <= this.#stateIndex) return waiter.reject(this.#error("unknown"));
+    this.#entries.add(outcome.index, outcome.term, waiter)?.reject(this.#error("dropped"));
+  }
+
+  #forwardedAnswer({ id, outcome }: ProposalResult): void {
+    const waiter = this.#forwarded.take(id);
+    if (waiter !== undefined) this.#settleProposal(outcome, waiter);
+  }
+
+  /** All reads of one turn share a question, which is asked after the last of them arrived. */
+  #askReads(): void {
+    if (this.#newReads.length === 0) return;
+    const waiters = this.#newReads;
+    this.#newReads = [];
+    const id = this.#newId();
+    const refusal = this.#core.readIndex(id);
+    const [first] = waiters;
+    if (refusal !== undefined || first === undefined) {
+      for (const { reject } of waiters) reject(this.#error(refusal ?? "unconfirmed"));
+      return;
+    }
+    this.#reads.add(id, {
+      deadlineMs: first.deadlineMs,
+      resolve: (index) => {
+        this.#waitingReads.push(...waiters.map((waiter) => ({ index, waiter })));
+        this.#answerReads();
+      },
+      reject: (error) => {
+        for (const { reject } of waiters) reject(error);
+      },
+    });
+  }
+
+  #readAnswer({ id, outcome }: ReadState): void {
+    const waiter = this.#reads.take(id);
+    if (outcome.kind === "confirmed") waiter?.resolve(outcome.index);
+    else waiter?.reject(this.#error(outcome.reason));
+  }
+
+  /** What did not leave this member will not happen; what the other side missed, the core sends again. */
+  #dropped(message: Message, reason: DropReason): void {
+    this.#options.events?.dropped?.(message, reason);
+    if (message.type === "propose" && message.from === this.#core.id) {
+      this.#forwarded.take(message.id)?.reject(this.#error("dropped"));
+    } else if (message.type === "readIndex" && message.from === this.#core.id) {
+      this.#reads.take(message.id)?.reject(this.#error("noLeader"));
+    } else if (message.type === "append") {
+      // In the middle of the core's own `ready`: told in the next turn.
+      queueMicrotask(() => this.#input(() => this.#core.reportUnreachable(message.to)));
+    }
+  }
+
+  #tick(): void {
+    if (this.#stopped !== undefined) return;
+    this.#guard(() => {
+      const diskStands = this.#noticeStalls();
+      this.#tickedAtMs = performance.now();
+      // Without ticks nobody stands for election on a disk that does not take the vote.
+      if (!diskStands) this.#core.tick();
+      this.#expire();
+      this.#followMembership();
+    });
+    this.#schedule();
+  }
+
+  /** Whether the disk stands still. A process that stood still must not go on as the leader that it was. */
+  #noticeStalls(): boolean {
+    const nowMs = performance.now();
+    const { electionMs } = this.#timing;
+    const processMs = nowMs - this.#tickedAtMs;
+    const diskMs = this.#writesDone < this.#writes ? nowMs - this.#writeBegunMs : 0;
+    if (processMs >= electionMs) this.#stepDown("process", processMs);
+    if (diskMs >= electionMs) this.#stepDown("disk", diskMs);
+    return diskMs >= electionMs;
+  }
+
+  #stepDown(what: "disk" | "process", ms: number): void {
+    if (what === "process") this.#tickedAtMs = performance.now();
+    if (this.#core.status().role === "leader" || what === "process") this.#options.events?.stalled?.(what, ms);
+    this.#core.stepDown();
+  }
+
+  #expire(): void {
+    const nowMs = performance.now();
+    for (const { reject } of this.#entries.takeExpired(nowMs)) reject(this.#error("unknown"));
+    for (const { reject } of this.#forwarded.takeExpired(nowMs)) reject(this.#error("unknown"));
+    for (const { reject } of this.#reads.takeExpired(nowMs)) reject(this.#error("unconfirmed"));
+    const late = this.#waitingReads.filter(({ waiter }) => waiter.deadlineMs <= nowMs);
+    if (late.length === 0) return;
+    this.#waitingReads = this.#waitingReads.filter(({ waiter }) => waiter.deadlineMs > nowMs);
+    for (const { waiter } of late) waiter.reject(this.#error("unconfirmed"));
+  }
+
+  /** Who is being removed is heard until that is committed: a leader that removes itself must see it done. */
+  #followMembership(): void {
+    const { commit, membership, memberships } = this.#core.log;
+    const settled = Math.max(
+      0,
+      memberships.findLastIndex(({ index }) => index <= commit),
+    );
+    const members = sorted(memberships.slice(settled).flatMap((dated) => membersOf(dated.membership)));
+    const heard = members.length > 0 ? members : (this.#options.seeds ?? []);
+    if (heard.join() !== this.#heard) {
+      this.#heard = heard.join();
+      this.#transport.setMembers(heard);
+    }
+    if (membership === this.#membership) return;
+    this.#membership = membership;
+    this.#options.events?.membership?.(membership);
+  }
+
+  /** Streams the state as it is now: it has everything from the place that the core asked for. */
+  async #sendSnapshot(message: InstallSnapshot): Promise<void> {
+    const { to } = message;
+    if (this.#outgoingSnapshots.has(to)) return;
+    this.#outgoingSnapshots.set(to, message.snapshot.index);
+    let arrived = false;
+    try {
+      const { image, snapshot } = await this.#onState(async () => {
+        const taken = await this.#stateMachine.snapshot();
+        return { image: taken, snapshot: this.#core.snapshotMeta(taken.index) };
+      });
+      this.#outgoingSnapshots.set(to, snapshot.index);
+      try {
+        await this.#transport.sendSnapshot({ ...message, snapshot }, image.chunks);
+        arrived = true;
+      } finally {
+        image.release();
+      }
+    } catch {
+      // The receiver asks again; a state machine that failed has stopped the node by itself.
+    }
+    this.#outgoingSnapshots.delete(to);
+    this.#input(() => this.#core.reportSnapshot(to, arrived));
+  }
+
+  /**
+   * First the log learns what is coming, then the state machine takes it, then the core, which has the log begin anew. A
+   * crash in between leaves the old state, or the new one with a log that `finishRestore` puts right.
+   */
+  #receiveSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const { snapshot } = message;
+    return this.#stateQueue.run(async () => {
+      if (this.#stopped !== undefined) throw this.#error(this.#stopped);
+      if (snapshot.index > this.#stateIndex) {
+        await this.#log.append({ expected: snapshot, entries: [] });
+        this.#reach("snapshotBeforeRestore");
+        await this.#stateMachine.restore(snapshot.index, chunks);
+        this.#reach("snapshotAfterRestore");
+        this.#stateIndex = snapshot.index;
+      }
+      if (this.#core.status().applied >= snapshot.index) return;
+      this.#input(() => this.#core.step(message));
+      // Installed, or of no use any more: the core holds the place already, or has another leader.
+      if (this.#core.status().baseIndex !== snapshot.index) return;
+      await new Promise<void>((resolve) => this.#installed.push(resolve));
+      this.#reach("snapshotAfterInstall");
+    });
+  }
+
+  #snapshotInstalled(index: Index): void {
+    for (const { reject } of this.#entries.takeUpTo(index)) reject(this.#error("unknown"));
+    for (const resolve of this.#installed.splice(0)) resolve();
+    this.#answerReads();
+  }
+
+  #compactWhenLarge(): void {
+    const { bytes, lastIndex } = this.#core.log;
+    if (this.#compacting || bytes <= (this.#options.logBytesMax ?? defaultLogBytesMax)) return;
+    this.#compacting = true;
+    void this.#onState(async () => {
+      const durable = await this.#stateMachine.checkpoint();
+      const tail = lastIndex - (this.#options.tailEntries ?? defaultTailEntries);
+      // A follower that is being sent a snapshot will need what comes after it.
+      const index = Math.min(durable, tail, ...this.#outgoingSnapshots.values()) as Index;
+      const { baseIndex, applied } = this.#core.status();
+      if (index <= baseIndex || index > applied || this.#stopped !== undefined) return;
+      const written = this.#log.compact(this.#core.snapshotMeta(index));
+      this.#core.compact(index);
+      await written;
+    }).finally(() => {
+      this.#compacting = false;
+    });
+  }
+
+  /** Runs a task on the state machine, after those before it. Its failure is that of the node. */
+  #onState<T>(task: () => Promise<T>): Promise<T> {
+    const run = this.#stateQueue.run(task);
+    run.catch((error: Error) => this.#fail(error));
+    return run;
+  }
+
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+
+  #fail(error: Error): void {
+    if (this.#stopped !== undefined) return;
+    this.#shutDown("stopped", error);
+    this.#options.events?.failed?.(error);
+  }
+
+  #shutDown(code: RaftErrorCode, cause?: Error): void {
+    this.#stopped ??= code;
+    clearInterval(this.#timer);
+    const waiters = [...this.#entries.takeAll(), ...this.#forwarded.takeAll(), ...this.#reads.takeAll()];
+    const reads = [...this.#newReads, ...this.#waitingReads.map(({ waiter }) => waiter)];
+    this.#newReads = [];
+    this.#waitingReads = [];
+    for (const { reject } of [...waiters, ...reads]) reject(this.#error(code, cause));
+    for (const resolve of this.#installed.splice(0)) resolve();
+  }
+
+  #error(code: RaftErrorCode, cause?: unknown): RaftError {
+    return new RaftError(code, this.#core.status().leader, cause);
+  }
+
+  #newId(): RequestId {
+    this.#nextId++;
+    return toRequestId(this.#nextId);
+  }
+}
+
+/** A snapshot that the state machine has and the log has not: the process ended in between. */
+async function finishRestore(log: Log, stateIndex: Index) {
+  const { hardState, base, entries, expected } = log.recovered;
+  const kept = { hardState, base, entries };
+  if (expected === undefined || expected.index !== stateIndex || expected.index <= base.index) return kept;
+  const held = entries[expected.index - base.index - 1];
+  if (held?.term === expected.term) return kept;
+  const renewed = { ...hardState, commit: expected.index };
+  await log.append({ snapshot: expected, hardState: renewed, entries: [] });
+  return { hardState: renewed, base: expected, entries: [] };
+}
+
+function changesMembership({ write, committed, softState }: Ready): boolean {
+  const isChange = ({ kind }: Entry) => kind === "confChange";
+  return (
+    softState !== undefined ||
+    write?.snapshot !== undefined ||
+    committed.some(isChange) ||
+    write?.entries.some(isChange) === true
+  );
+}

@@ -1,0 +1,100 @@
+import type { Entry } from "./core/entry.ts";
+import type { Index, RequestId, Term } from "./core/ids.ts";
+
+/** Somebody waits for an outcome. */
+export interface Waiter<T> {
+  readonly deadlineMs: number;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Appended<T> extends Waiter<T> {
+  readonly term: Term;
+}
+
+/**
+ * Who waits for which place in the log. An entry that comes out at the place with the same term is the one that was
+ * proposed (log matching, thesis §3.5); with another term, the proposal is gone for good.
+ */
+export class PendingEntries<T> {
+  readonly #waiters = new Map<Index, Appended<T>>();
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  /** Returns whom the place was promised to before, by a leader that has lost it. */
+  add(index: Index, term: Term, waiter: Waiter<T>): Waiter<T> | undefined {
+    const before = this.#waiters.get(index);
+    this.#waiters.delete(index);
+    this.#waiters.set(index, { ...waiter, term });
+    return before;
+  }
+
+  /** Who waits at the place of an entry that was committed, and whether for this very entry. */
+  take({ index, term }: Entry): { readonly waiter: Waiter<T>; readonly isIt: boolean } | undefined {
+    const waiter = this.#waiters.get(index);
+    if (waiter === undefined) return undefined;
+    this.#waiters.delete(index);
+    return { waiter, isIt: waiter.term === term };
+  }
+
+  /** Everybody whose entry lies at or before `index`: its fate will not be seen any more. */
+  takeUpTo(index: Index): Waiter<T>[] {
+    return this.#takeWhere((at) => at <= index);
+  }
+
+  takeExpired(nowMs: number): Waiter<T>[] {
+    return this.#takeWhere((_, { deadlineMs }) => deadlineMs <= nowMs);
+  }
+
+  takeAll(): Waiter<T>[] {
+    return this.#takeWhere(() => true);
+  }
+
+  #takeWhere(condition: (index: Index, waiter: Waiter<T>) => boolean): Waiter<T>[] {
+    const taken: Waiter<T>[] = [];
+    for (const [index, waiter] of this.#waiters) {
+      if (!condition(index, waiter)) continue;
+      this.#waiters.delete(index);
+      taken.push(waiter);
+    }
+    return taken;
+  }
+}
+
+/** Who waits for the answer to which request. */
+export class PendingRequests<T> {
+  readonly #waiters = new Map<RequestId, Waiter<T>>();
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  add(id: RequestId, waiter: Waiter<T>): void {
+    this.#waiters.set(id, waiter);
+  }
+
+  take(id: RequestId): Waiter<T> | undefined {
+    const waiter = this.#waiters.get(id);
+    this.#waiters.delete(id);
+    return waiter;
+  }
+
+  /** In the order in which they were added, which is that of their deadlines. */
+  takeExpired(nowMs: number): Waiter<T>[] {
+    const taken: Waiter<T>[] = [];
+    for (const [id, waiter] of this.#waiters) {
+      if (waiter.deadlineMs > nowMs) break;
+      this.#waiters.delete(id);
+      taken.push(waiter);
+    }
+    return taken;
+  }
+
+  takeAll(): Waiter<T>[] {
+    const all = [...this.#waiters.values()];
+    this.#waiters.clear();
+    return all;
+  }
+}

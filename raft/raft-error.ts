@@ -1,0 +1,33 @@
+import type { MemberId } from "./core/ids.ts";
+import type { Refusal } from "./core/refusal.ts";
+
+/**
+ * - a `Refusal`: nothing was appended, so trying again is safe.
+ * - `dropped`: it will not happen: another leader's entry took its place, or it never left this member.
+ * - `unknown`: it may or may not happen, or have happened.
+ * - `unconfirmed`: a read whose freshness could not be confirmed in time.
+ * - `stopped`: the member was stopped; of a proposal it means what `unknown` means.
+ */
+export type RaftErrorCode = Refusal | "dropped" | "unknown" | "unconfirmed" | "stopped";
+
+/** What became of a proposal, read or change that was not answered with success. */
+export class RaftError extends Error {
+  override readonly name = "RaftError";
+  readonly code: RaftErrorCode;
+  /** Who leads, as far as this member knows; `noMember` when it knows of nobody. */
+  readonly leader: MemberId;
+
+  constructor(code: RaftErrorCode, leader: MemberId, cause?: unknown) {
+    super(messages[code] ?? `refused: ${code}`, { cause });
+    this.code = code;
+    this.leader = leader;
+  }
+}
+
+const messages: Partial<Record<RaftErrorCode, string>> = {
+  noLeader: "no leader is known to this member",
+  dropped: "the proposal was dropped and will not happen",
+  unknown: "the outcome is unknown: it may or may not happen",
+  unconfirmed: "no leader confirmed the read in time",
+  stopped: "this member was stopped",
+};

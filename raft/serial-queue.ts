@@ -1,0 +1,15 @@
+/** Tasks that run one after the other, each to its end. */
+export class SerialQueue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  run<T>(task: () => T | Promise<T>): Promise<T> {
+    const result = this.#last.then(task);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  /** Resolves when all tasks that were given so far have ended. */
+  async idle(): Promise<void> {
+    await this.#last;
+  }
+}

@@ -1,0 +1,150 @@
+import type { MemberId } from "../core/ids.ts";
+import type { InstallSnapshot, Message } from "../core/message.ts";
+import type { Transport, TransportEvents } from "./transport.ts";
+
+export interface NetworkFaults {
+  /** Each message arrives after a time drawn from this range. */
+  readonly delayMs: readonly [min: number, max: number];
+  /** Chances from 0 to 1, drawn for each message. */
+  readonly loss: number;
+  /** Of every kind but proposals: see `Transport`. */
+  readonly duplication: number;
+  /** Of a message to be delayed by as much again as the longest delay, and be overtaken. */
+  readonly reorder: number;
+}
+
+export const noFaults: NetworkFaults = { delayMs: [0, 0], loss: 0, duplication: 0, reorder: 0 };
+
+export interface MemoryNetworkOptions {
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Real timers unless told. */
+  readonly after?: (delayMs: number, run: () => void) => void;
+  readonly faults?: NetworkFaults;
+}
+
+/** A network between members in one process, as bad as a test wants it. */
+export class MemoryNetwork {
+  faults: NetworkFaults;
+  readonly #random: () => number;
+  readonly #after: (delayMs: number, run: () => void) => void;
+  readonly #joined = new Map<MemberId, MemoryTransport>();
+  /** `from>to` */
+  readonly #cuts = new Set<string>();
+
+  constructor({
+    random,
+    faults = noFaults,
+    after = (delayMs, run) => void setTimeout(run, delayMs),
+  }: MemoryNetworkOptions) {
+    this.#random = random;
+    this.#after = after;
+    this.faults = faults;
+  }
+
+  /** One that joins under the id of another takes its place. */
+  join(member: MemberId): Transport {
+    return new MemoryTransport(member, this);
+  }
+
+  /** In one direction only. */
+  cut(from: MemberId, to: MemberId): void {
+    this.#cuts.add(`${from}>${to}`);
+  }
+
+  /** In both directions, from and to every other member. */
+  isolate(member: MemberId): void {
+    for (const other of this.#joined.keys()) {
+      if (other === member) continue;
+      this.cut(member, other);
+      this.cut(other, member);
+    }
+  }
+
+  heal(): void {
+    this.#cuts.clear();
+  }
+
+  attach(transport: MemoryTransport): void {
+    this.#joined.set(transport.member, transport);
+  }
+
+  detach(transport: MemoryTransport): void {
+    if (this.#joined.get(transport.member) === transport) this.#joined.delete(transport.member);
+  }
+
+  isCut(from: MemberId, to: MemberId): boolean {
+    return this.#cuts.has(`${from}>${to}`);
+  }
+
+  receiver(from: MemberId, to: MemberId): MemoryTransport | undefined {
+    return this.isCut(from, to) ? undefined : this.#joined.get(to);
+  }
+
+  carry(message: Message): void {
+    const { loss, duplication } = this.faults;
+    if (this.#random() < loss) return;
+    const copies = message.type !== "propose" && this.#random() < duplication ? 2 : 1;
+    for (let copy = 0; copy < copies; copy++) {
+      this.#after(this.#delayMs(), () => this.receiver(message.from, message.to)?.deliver(message));
+    }
+  }
+
+  #delayMs(): number {
+    const { delayMs, reorder } = this.faults;
+    const [min, max] = delayMs;
+    const usual = min + this.#random() * (max - min);
+    return this.#random() < reorder ? usual + Math.max(1, max) : usual;
+  }
+}
+
+class MemoryTransport implements Transport {
+  readonly member: MemberId;
+  readonly #network: MemoryNetwork;
+  #events: TransportEvents | undefined;
+  #members = new Set<MemberId>();
+
+  constructor(member: MemberId, network: MemoryNetwork) {
+    this.member = member;
+    this.#network = network;
+  }
+
+  async start(events: TransportEvents): Promise<void> {
+    this.#events = events;
+    this.#network.attach(this);
+  }
+
+  setMembers(members: readonly MemberId[]): void {
+    this.#members = new Set(members);
+  }
+
+  send(messages: readonly Message[]): void {
+    for (const message of messages) {
+      if (!this.#members.has(message.to)) this.#events?.dropped(message, "unknown");
+      else this.#network.carry(message);
+    }
+  }
+
+  deliver(message: Message): void {
+    if (this.#members.has(message.from)) this.#events?.receive(message);
+  }
+
+  async sendSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const receiver = this.#network.receiver(this.member, message.to);
+    const events = receiver === undefined ? undefined : receiver.#events;
+    if (events === undefined) throw new Error("the receiver is out of reach");
+    await events.receiveSnapshot(message, this.#whileConnected(message.to, chunks));
+  }
+
+  async close(): Promise<void> {
+    this.#events = undefined;
+    this.#network.detach(this);
+  }
+
+  async *#whileConnected(to: MemberId, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      if (this.#network.receiver(this.member, to) === undefined) throw new Error("the sender is out of reach");
+      yield chunk;
+    }
+  }
+}
