@@ -7,6 +7,7 @@ const table = {
   LimitRanger: true,
   ServiceAccount: true,
   TaintNodesByCondition: true,
+  PodSecurity: true,
   Priority: true,
   DefaultTolerationSeconds: true,
   DefaultStorageClass: true,

@@ -16,6 +16,7 @@ import {
 } from "./owner-references-permission-enforcement.ts";
 import { persistentVolumeClaimResize } from "./persistent-volume-claim-resize.ts";
 import type { PluginName } from "./plugin-names.ts";
+import { podSecurity } from "./pod-security/pod-security.ts";
 import { priority } from "./priority.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { serviceAccount } from "./service-account.ts";
@@ -36,6 +37,7 @@ const makers = {
   LimitRanger: limitRanger,
   ServiceAccount: serviceAccount,
   TaintNodesByCondition: taintNodesByCondition,
+  PodSecurity: podSecurity,
   Priority: priority,
   DefaultTolerationSeconds: defaultTolerationSeconds,
   DefaultStorageClass: defaultStorageClass,
