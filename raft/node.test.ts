@@ -139,7 +139,7 @@ describe("a cluster", () => {
   });
 
   test("goes on over a network that loses, repeats and reorders messages", async () => {
-    const cluster = await Cluster.of(3);
+    const cluster = await Cluster.of(3, { timing: { ...timing, proposalMs: 300 } });
     await cluster.leader();
     cluster.network.faults = { delayMs: [0, 4], loss: 0.05, duplication: 0.1, reorder: 0.2 };
     let unknown = 0;

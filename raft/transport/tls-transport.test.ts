@@ -1,0 +1,395 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import * as net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as tls from "node:tls";
+import { toIndex, toMemberId, toTerm, type MemberId } from "../core/ids.ts";
+import { membershipOf } from "../core/membership.ts";
+import type { InstallSnapshot, Message } from "../core/message.ts";
+import { makeCertificates, readCertificates } from "../example/certificates.ts";
+import { type Address, TlsTransport, type TlsTransportOptions } from "./tls-transport.ts";
+import type { TransportEvents } from "./transport.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "raft-tls-"));
+const strangers = join(scratch, "strangers");
+makeCertificates(scratch, [1, 2, 3]);
+makeCertificates(strangers, [1, 2]);
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const opened: TlsTransport[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((transport) => transport.close()));
+});
+
+interface Peer {
+  readonly transport: TlsTransport;
+  readonly received: Message[];
+  readonly refusals: string[];
+  readonly dropped: string[];
+}
+
+type Directory = Map<MemberId, Address>;
+
+async function open(
+  id: number,
+  directory: Directory,
+  options: Partial<TlsTransportOptions> = {},
+  events: Partial<TransportEvents> = {},
+): Promise<Peer> {
+  const transport = new TlsTransport({
+    clusterId: "test",
+    memberId: toMemberId(id),
+    starts: 1,
+    listen: { host: "127.0.0.1", port: 0 },
+    addressOf: (member) => directory.get(member),
+    tls: () => readCertificates(scratch, id),
+    silenceMs: 400,
+    ...options,
+  });
+  opened.push(transport);
+  const [received, refusals, dropped]: [Message[], string[], string[]] = [[], [], []];
+  await transport.start({
+    receive: (message) => received.push(message),
+    receiveSnapshot: async () => {},
+    dropped: (_, reason) => dropped.push(reason),
+    disconnected: () => {},
+    refused: (member, refusal) => refusals.push(`${member} ${refusal}`),
+    ...events,
+  });
+  directory.set(toMemberId(id), directory.get(toMemberId(id)) ?? transport.address);
+  return { transport, received, refusals, dropped };
+}
+
+const ids = (...members: number[]) => members.map(toMemberId);
+
+function heartbeat(from: number, to: number, round = 1): Message {
+  return { type: "heartbeat", from: toMemberId(from), to: toMemberId(to), term: toTerm(1), commit: toIndex(0), round };
+}
+
+function append(from: number, to: number, size: number): Message {
+  const entry = { index: toIndex(1), term: toTerm(1), kind: "normal" as const, data: Buffer.alloc(size, 5) };
+  const place = { prevIndex: toIndex(0), prevTerm: toTerm(0), commit: toIndex(0) };
+  return { type: "append", from: toMemberId(from), to: toMemberId(to), term: toTerm(1), ...place, entries: [entry] };
+}
+
+async function until(condition: () => boolean, what: string, ms = 5000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await Bun.sleep(5);
+  }
+}
+
+/** Sends until something arrives: messages before the first connection are lost. */
+async function reach(from: Peer, to: Peer, message: Message): Promise<void> {
+  const before = to.received.length;
+  await until(() => {
+    if (to.received.length === before) from.transport.send([message]);
+    return to.received.length > before;
+  }, "a message");
+}
+
+async function pair(options: Partial<TlsTransportOptions> = {}, events: Partial<TransportEvents> = {}) {
+  const directory: Directory = new Map();
+  const one = await open(1, directory, options);
+  const two = await open(2, directory, options, events);
+  for (const { transport } of [one, two]) transport.setMembers(ids(1, 2));
+  await reach(one, two, heartbeat(1, 2));
+  await reach(two, one, heartbeat(2, 1));
+  return { one, two, directory };
+}
+
+describe("messages", () => {
+  test("arrive whole and in order on each lane, small ones ahead of large ones", async () => {
+    const { one, two } = await pair();
+    await reach(one, two, append(1, 2, 10));
+    await Bun.sleep(50);
+    two.received.length = 0;
+    for (let round = 0; round < 20; round++) one.transport.send([append(1, 2, 1 << 20), heartbeat(1, 2, round)]);
+    await until(() => two.received.length === 40, "all of them");
+    const rounds = two.received.flatMap((message) => (message.type === "heartbeat" ? [message.round] : []));
+    expect(rounds).toEqual(Array.from({ length: 20 }, (_, round) => round));
+    const lastHeartbeat = two.received.findLastIndex(({ type }) => type === "heartbeat");
+    const lastAppend = two.received.findLastIndex(({ type }) => type === "append");
+    expect(lastHeartbeat).toBeLessThan(lastAppend);
+    expect(two.received.find(({ type }) => type === "append")).toEqual(append(1, 2, 1 << 20));
+  });
+
+  test("to a member without connection, or to nobody's member, are dropped and reported", async () => {
+    const directory: Directory = new Map();
+    const one = await open(1, directory);
+    one.transport.setMembers(ids(1, 2));
+    one.transport.send([heartbeat(1, 2), heartbeat(1, 9)]);
+    expect(one.dropped).toEqual(["notConnected", "unknown"]);
+  });
+
+  test("beyond what the queue holds are dropped and reported, and the lane goes on", async () => {
+    const { one, two } = await pair();
+    await reach(one, two, append(1, 2, 10));
+    await Bun.sleep(50);
+    two.received.length = 0;
+    for (let count = 0; count < 10; count++) one.transport.send([append(1, 2, 16 << 20)]);
+    expect(one.dropped).toContain("queueFull");
+    await until(
+      () => two.received.length + one.dropped.filter((reason) => reason === "queueFull").length === 10,
+      "the rest",
+      20_000,
+    );
+    await reach(one, two, append(1, 2, 10));
+  }, 30_000);
+
+  test("come again after the other side was away", async () => {
+    const { one, two, directory } = await pair();
+    await two.transport.close();
+    directory.delete(toMemberId(2));
+    const again = await open(2, directory, { starts: 2 });
+    again.transport.setMembers(ids(1, 2));
+    await reach(one, again, heartbeat(1, 2));
+  });
+
+  test("find a peer that vanished without a word", async () => {
+    const { one, two, directory } = await pair();
+    const address = directory.get(toMemberId(2)) as Address;
+    // A middle man who stops passing anything on, in both directions, and closes nothing.
+    let passing = true;
+    const middle = net.createServer((near) => {
+      const far = net.connect(address);
+      near.on("data", (bytes) => passing && far.write(bytes));
+      far.on("data", (bytes) => passing && near.write(bytes));
+      for (const side of [near, far]) side.on("error", () => {});
+    });
+    await new Promise<void>((resolve) => middle.listen(0, "127.0.0.1", resolve));
+    const lost: MemberId[] = [];
+    const three = await open(3, directory, {}, { disconnected: (member) => lost.push(member) });
+    directory.set(toMemberId(2), { host: "127.0.0.1", port: (middle.address() as net.AddressInfo).port });
+    for (const { transport } of [one, two, three]) transport.setMembers(ids(1, 2, 3));
+    await reach(three, two, heartbeat(3, 2));
+    passing = false;
+    await until(() => lost.includes(toMemberId(2)), "the silence to be noticed", 3000);
+    middle.close();
+  });
+});
+
+describe("who is refused", () => {
+  async function refusalOf(options: Partial<TlsTransportOptions>, members = ids(1, 2), id = 1): Promise<string[]> {
+    const directory: Directory = new Map();
+    const two = await open(2, directory);
+    two.transport.setMembers(ids(1, 2));
+    const other = await open(id, directory, options);
+    other.transport.setMembers(members);
+    other.transport.send([heartbeat(id, 2)]);
+    await until(() => other.refusals.length > 0 || two.received.length > 0, "an answer");
+    expect(two.received).toEqual([]);
+    return other.refusals;
+  }
+
+  test("one of another cluster", async () => {
+    expect(await refusalOf({ clusterId: "other" })).toContain("2 wrongCluster");
+  });
+
+  test("one that is no member", async () => {
+    expect(await refusalOf({}, ids(2, 3), 3)).toContain("2 unknown");
+  });
+
+  test("one that speaks for another than its certificate", async () => {
+    expect(await refusalOf({ tls: () => readCertificates(scratch, 3) })).toContain("2 certificate");
+  });
+
+  test("one that was a member", async () => {
+    const { one, two } = await pair();
+    two.transport.setMembers(ids(2));
+    await until(() => one.refusals.includes("2 removed"), "the refusal");
+    two.received.length = 0;
+    one.transport.send([heartbeat(1, 2)]);
+    await Bun.sleep(50);
+    expect(two.received).toEqual([]);
+  });
+
+  test("a second process of the same member, while the first one is heard; a restarted one is not", async () => {
+    const { one, two, directory } = await pair();
+    const twin = await open(1, new Map(directory).set(toMemberId(1), { host: "127.0.0.1", port: 1 }), { starts: 2 });
+    twin.transport.setMembers(ids(1, 2));
+    await until(() => twin.refusals.includes("2 twin"), "the refusal");
+    await one.transport.close();
+    two.received.length = 0;
+    await reach(twin, two, heartbeat(1, 2));
+  });
+
+  test("a process from an older copy of the member's directory, for good", async () => {
+    const { one, two, directory } = await pair({ starts: 5 });
+    await one.transport.close();
+    const copy = await open(1, directory, { starts: 5 });
+    copy.transport.setMembers(ids(1, 2));
+    await until(() => copy.refusals.includes("2 twin"), "the refusal");
+    expect(two.received.length).toBe(1);
+  });
+
+  test("one with a certificate of another authority, or none, or without TLS", async () => {
+    const directory: Directory = new Map();
+    const two = await open(2, directory);
+    two.transport.setMembers(ids(1, 2));
+    const { host, port } = two.transport.address;
+    const { ca } = readCertificates(scratch, 1);
+    const attempts: tls.ConnectionOptions[] = [
+      { ...readCertificates(strangers, 1), ca },
+      { ca },
+      { ...readCertificates(scratch, 1), maxVersion: "TLSv1.2" },
+    ];
+    for (const files of attempts) {
+      const answered = await new Promise<boolean>((resolve) => {
+        const socket = tls.connect({ ...files, host, port, servername: "member-2" });
+        socket.on("data", () => resolve(true));
+        socket.on("close", () => resolve(false));
+        socket.on("error", () => resolve(false));
+        socket.on("secureConnect", () => socket.write(Buffer.alloc(64)));
+      });
+      expect(answered).toBe(false);
+    }
+    const plain = await new Promise<boolean>((resolve) => {
+      const socket = net.connect(port, host, () => socket.write("GET / HTTP/1.1\r\n\r\n"));
+      socket.on("close", () => resolve(false));
+      socket.on("error", () => resolve(false));
+    });
+    expect(plain).toBe(false);
+    expect(two.received).toEqual([]);
+  });
+
+  test("frames that are none end their connection and reach nobody", async () => {
+    const { two } = await pair();
+    const received = two.received.length;
+    const { host, port } = two.transport.address;
+    for (const garbage of [Buffer.alloc(100, 255), Buffer.from([4, 0, 0, 0, 1, 2, 3, 4]), Buffer.alloc(5000)]) {
+      await new Promise<void>((resolve) => {
+        const socket = tls.connect({ ...readCertificates(scratch, 1), host, port, servername: "member-2" });
+        socket.on("close", () => resolve());
+        socket.on("error", () => {});
+        socket.on("secureConnect", () => socket.write(garbage));
+      });
+    }
+    expect(two.received.length).toBe(received);
+  });
+
+  test("a member whose server has another member's certificate is not talked to", async () => {
+    const directory: Directory = new Map();
+    const two = await open(2, directory, { tls: () => readCertificates(scratch, 3) });
+    const one = await open(1, directory);
+    for (const { transport } of [one, two]) transport.setMembers(ids(1, 2));
+    one.transport.send([heartbeat(1, 2)]);
+    await Bun.sleep(300);
+    one.transport.send([heartbeat(1, 2)]);
+    expect(two.received).toEqual([]);
+    expect(one.dropped).toEqual(["notConnected", "notConnected"]);
+  });
+});
+
+describe("snapshots", () => {
+  const snapshot = { index: toIndex(9), term: toTerm(3), membership: membershipOf(ids(1, 2)) };
+  const message: InstallSnapshot = {
+    type: "snapshot",
+    from: toMemberId(1),
+    to: toMemberId(2),
+    term: toTerm(3),
+    snapshot,
+  };
+
+  async function* parts(count: number, size: number) {
+    for (let part = 0; part < count; part++) yield Buffer.alloc(size, part);
+  }
+
+  async function collect(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+    const hash = new Bun.CryptoHasher("sha256");
+    for await (const chunk of chunks) hash.update(chunk);
+    return hash.digest("hex");
+  }
+
+  test("arrive whole, beside messages that do not wait for them", async () => {
+    const found: string[] = [];
+    const { one, two } = await pair(
+      {},
+      { receiveSnapshot: async (_, chunks) => void found.push(await collect(chunks)) },
+    );
+    const sending = one.transport.sendSnapshot(message, parts(100, 300_000));
+    const before = two.received.length;
+    for (let round = 0; round < 20; round++) {
+      one.transport.send([heartbeat(1, 2, round)]);
+      await Bun.sleep(2);
+    }
+    await sending;
+    expect(two.received.length - before).toBe(20);
+    expect(found).toEqual([await collect(parts(100, 300_000))]);
+  });
+
+  test("are no faster than allowed", async () => {
+    const { one } = await pair(
+      { snapshotBytesPerSecond: 4 << 20 },
+      { receiveSnapshot: async (_, chunks) => void (await collect(chunks)) },
+    );
+    const begun = performance.now();
+    await one.transport.sendSnapshot(message, parts(8, 1 << 18));
+    expect(performance.now() - begun).toBeGreaterThan(400);
+  });
+
+  test("go on where they were after their connection broke", async () => {
+    const found: string[] = [];
+    let read = 0;
+    const { one, directory } = await pair(
+      {},
+      {
+        receiveSnapshot: async (_, chunks) => {
+          const hash = new Bun.CryptoHasher("sha256");
+          for await (const chunk of chunks) {
+            hash.update(chunk);
+            await Bun.sleep(2);
+          }
+          found.push(hash.digest("hex"));
+        },
+      },
+    );
+    const address = directory.get(toMemberId(2)) as Address;
+    const links = new Set<net.Socket>();
+    const middle = net.createServer((near) => {
+      const far = net.connect(address);
+      near.pipe(far);
+      far.pipe(near);
+      links.add(near);
+      for (const side of [near, far]) side.on("error", () => {});
+      near.on("close", () => far.destroy());
+    });
+    await new Promise<void>((resolve) => middle.listen(0, "127.0.0.1", resolve));
+    directory.set(toMemberId(2), { host: "127.0.0.1", port: (middle.address() as net.AddressInfo).port });
+    async function* counted() {
+      for await (const part of parts(60, 250_000)) {
+        read++;
+        yield part;
+      }
+    }
+    const sending = one.transport.sendSnapshot(message, counted());
+    for (const at of [10, 25, 40]) {
+      await until(() => read >= at, "progress");
+      for (const link of links) link.destroy();
+      links.clear();
+    }
+    await sending;
+    expect(found).toEqual([await collect(parts(60, 250_000))]);
+    expect(read).toBe(60);
+    middle.close();
+  }, 30_000);
+
+  test("whose installation fails tell the sender why", async () => {
+    const { one } = await pair(
+      {},
+      {
+        receiveSnapshot: async () => {
+          throw new Error("no space is left");
+        },
+      },
+    );
+    await expect(one.transport.sendSnapshot(message, parts(3, 1000))).rejects.toThrow(/no space is left/);
+  });
+
+  test("that the receiver needs no more end early", async () => {
+    const { one } = await pair({}, { receiveSnapshot: async () => {} });
+    await one.transport.sendSnapshot(message, parts(10_000, 100_000));
+  });
+});
