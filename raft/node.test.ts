@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CounterState } from "./example/counter-state.ts";
 import {
+  foundedBy,
   type Log,
   type MemberId,
   MemoryLog,

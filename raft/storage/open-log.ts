@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { SnapshotMeta } from "../core/snapshot.ts";
-import { noMember } from "../core/ids.ts";
+import { noIndex, noMember, noTerm } from "../core/ids.ts";
+import type { Membership } from "../core/membership.ts";
 import { guardDirectory } from "./directory-guard.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { FileLog, type FileLogTuning, firstSegmentBytes } from "./file-log.ts";
@@ -28,8 +29,7 @@ const createdFile = "created.segment";
  * Makes the log of a new member. To be asked for explicitly, once: a member whose directory was lost must not come back
  * as if it had never voted.
  *
- * @param base nothing but the first voters for a member that founds a cluster, nobody for one that joins; or a snapshot
- * that was restored beforehand
+ * @param base `foundedBy` the first voters, or by nobody for a member that joins; or a snapshot that the state machine has
  * @throws LogError `exists` when there is one
  */
 export async function createLog(directory: string, owner: Owner, base: SnapshotMeta): Promise<void> {
@@ -52,6 +52,11 @@ export async function openLog(directory: string, owner: Owner, tuning: FileLogTu
     await release();
     throw error;
   }
+}
+
+/** What the log of each founder of a new cluster begins with; a member that joins later begins with `noMembership`. */
+export function foundedBy(membership: Membership): SnapshotMeta {
+  return { index: noIndex, term: noTerm, membership };
 }
 
 /** Whether `createLog` was here before: for programs that found a cluster at their first start. */
