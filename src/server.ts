@@ -210,6 +210,9 @@ function appOptions(parts: AppParts): AppOptions {
       minRequestTimeoutMs: config.minRequestTimeoutMs,
       randomInt: (below) => (below > 0 ? randomInt(below) : 0),
       metrics,
+      unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion")
+        ? parts.authorization.authorizer
+        : undefined,
       registry: (info) => registries.of(info),
       admission: registries.admission,
       ...endpoints,

@@ -167,6 +167,17 @@ export const status = {
     failure(422, "Invalid", "the server rejected our request due to an error in our request", {}),
   internal: (message: string) =>
     failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] }),
+  /** An object that is there and whose bytes cannot be read. */
+  storeReadError: (ref: ObjectRef, why: string) =>
+    failure(
+      500,
+      "StoreReadError",
+      `failed to read ${groupResourceText(ref)} ${quote(ref.name)} from the storage: ${why}`,
+      {
+        ...detailsOf(ref),
+        causes: [{ reason: "UnexpectedServerResponse", message: why }],
+      },
+    ),
   /** Errors that upstream passes on unconverted: 500 without a reason. */
   unconverted: (message: string) =>
     new StatusError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 }),

@@ -3,6 +3,10 @@ import type { JsonObject } from "../api/json.ts";
 import { status } from "../api/status.ts";
 import type { DeleteOptions } from "./strategy.ts";
 
+export const ignoreReadErrorsOption = "ignoreStoreReadErrorWithClusterBreakingPotential";
+/** What an object that cannot be read has nothing to be held against. */
+const optionsOfReadable = ["dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions"];
+
 const policies = ["Foreground", "Background", "Orphan"];
 
 /**
@@ -19,6 +23,7 @@ export function deleteOptionsOf(values: JsonObject): DeleteOptions {
     orphanDependents: values["orphanDependents"] as boolean | undefined,
     preconditions: { uid: preconditions.uid, resourceVersion: preconditions.resourceVersion },
     dryRun: ((values["dryRun"] ?? []) as string[]).includes("All"),
+    ignoreReadErrors: values[ignoreReadErrorsOption] === true,
   };
 }
 
@@ -37,6 +42,12 @@ function optionErrors(values: JsonObject): FieldError[] {
   }
   if (policy !== undefined && !policies.includes(policy as string)) {
     errors.push(fieldError.notSupported("propagationPolicy", policy, [...policies, "nil"]));
+  }
+  if (values[ignoreReadErrorsOption] === true) {
+    for (const name of optionsOfReadable) {
+      if (values[name] === undefined || (Array.isArray(values[name]) && values[name].length === 0)) continue;
+      errors.push(fieldError.invalid(ignoreReadErrorsOption, true, `cannot be set together with .${name}`));
+    }
   }
   return errors;
 }

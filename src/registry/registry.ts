@@ -26,6 +26,7 @@ import { encodeForStore } from "./encode-for-store.ts";
 import { Settlement } from "./settlement.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
+import { absent } from "./unreadable.ts";
 
 /** What a write carries besides the object. */
 export interface WriteContext {
@@ -185,7 +186,7 @@ export class Registry {
     const key = this.keyOf(namespace, name);
     for (let tries = 1; ; tries++) {
       const entry = this.#parts.store.get(key);
-      if (entry === undefined) throw status.notFound(this.ref(name));
+      if (entry === undefined) throw absent(this, this.#parts.store, namespace, name);
       const result = await this.#tryUpdate(entry, transform, context, options, namespace);
       if (result !== undefined) return result;
       if (tries === guardedUpdateTriesMax) throw status.staleResourceVersion(this.ref(name));
@@ -197,7 +198,7 @@ export class Registry {
     const key = this.keyOf(namespace, name);
     for (let tries = 1; ; tries++) {
       const entry = this.#parts.store.get(key);
-      if (entry === undefined) throw status.notFound(this.ref(name));
+      if (entry === undefined) throw absent(this, this.#parts.store, namespace, name);
       const result = await this.#tryDelete(entry, namespace, options, context);
       if (result !== undefined) return result;
       if (tries === guardedUpdateTriesMax) throw status.staleResourceVersion(this.ref(name));
@@ -391,7 +392,9 @@ export class Registry {
     context: WriteContext,
   ): Promise<ApplyResult | { kind: "dryRun" }> {
     const { store, info, newId } = this.#parts;
-    const key = this.keyOf(namespace, object.metadata.name ?? "");
+    const { name = "" } = object.metadata;
+    const key = this.keyOf(namespace, name);
+    if (store.corruptAt(key) !== undefined) throw absent(this, store, namespace, name);
     if (context.dryRun) {
       const current = store.get(key);
       return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };

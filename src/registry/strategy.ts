@@ -11,6 +11,8 @@ export interface DeleteOptions {
   readonly orphanDependents: boolean | undefined;
   readonly preconditions: { readonly uid: string | undefined; readonly resourceVersion: string | undefined };
   readonly dryRun: boolean;
+  /** Remove the object only if it cannot be read. */
+  readonly ignoreReadErrors?: boolean;
 }
 
 /**

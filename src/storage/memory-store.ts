@@ -60,6 +60,10 @@ export class MemoryStore implements Store {
     return [];
   }
 
+  corruptAt(): undefined {
+    return undefined;
+  }
+
   commit(command: Command): Promise<ApplyResult> {
     return this.#writer.add(command);
   }

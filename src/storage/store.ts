@@ -140,7 +140,8 @@ export interface Store {
   compact(revision: Revision): Promise<void>;
   /** Undefined while the store takes writes; else why it never will again. */
   readonly failure: StoreUnavailableError | undefined;
-  /** Objects that could not be read at open. */
+  /** Objects that could not be read at open, and were not removed since. They are in no list and no scan. */
   readonly corrupt: readonly CorruptEntryError[];
+  corruptAt(key: Key): CorruptEntryError | undefined;
   close(): Promise<void>;
 }

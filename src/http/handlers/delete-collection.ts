@@ -1,6 +1,8 @@
+import { fieldError } from "../../api/field-error.ts";
 import { StatusError, status } from "../../api/status.ts";
 import { encodeList } from "../../codec/encode-list.ts";
 import { contentTypeOf } from "../../codec/negotiate.ts";
+import { ignoreReadErrorsOption } from "../../registry/delete-options.ts";
 import { selectionOf } from "../../registry/selection.ts";
 import { readDeleteOptions } from "./delete-options.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
@@ -15,6 +17,10 @@ export const deleteCollection: VerbHandler = async (call) => {
   const representation = negotiateFor(call, "list");
   const listOptions = parseListOptions(request.query, false);
   const options = await readDeleteOptions(call);
+  if (options.ignoreReadErrors === true) {
+    const text = "is not allowed with DELETECOLLECTION, try again after removing the option";
+    throw status.invalidOptions("DeleteOptions", [fieldError.invalid(ignoreReadErrorsOption, true, text)]);
+  }
   const selection = selectionOf(info, request.namespace, request.name, listOptions);
   const page = await readPage(registry.cacher, parts.store, selection, listOptions);
   const context = writeContext(call, options.dryRun, "");

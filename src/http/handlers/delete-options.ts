@@ -3,7 +3,7 @@ import { status } from "../../api/status.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
 import { decodeMessage, ProtobufDecodeError } from "../../codec/protobuf.ts";
 import type { StructSchema } from "../../schema/schema.ts";
-import { deleteOptionsOf } from "../../registry/delete-options.ts";
+import { deleteOptionsOf, ignoreReadErrorsOption } from "../../registry/delete-options.ts";
 import type { DeleteOptions } from "../../registry/strategy.ts";
 import { decodeTyped } from "../../schema/decode.ts";
 import { DecodeTypeError } from "../../schema/decode-error.ts";
@@ -18,6 +18,7 @@ import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
 export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptions> {
   const bytes = await call.exchange.request.body();
   const values = bytes.length === 0 ? fromQuery(call.request.query) : fromBody(call, bytes);
+  if (call.parts.unreadableDeletes === undefined) delete values[ignoreReadErrorsOption];
   return deleteOptionsOf(values);
 }
 
@@ -64,6 +65,7 @@ function fromQuery(query: Query): JsonObject {
   if (query.has("orphanDependents")) values["orphanDependents"] = queryFlag(query, "orphanDependents");
   const policy = queryValue(query, "propagationPolicy");
   if (policy !== "") values["propagationPolicy"] = policy;
+  if (query.has(ignoreReadErrorsOption)) values[ignoreReadErrorsOption] = queryFlag(query, ignoreReadErrorsOption);
   if (query.has("dryRun")) values["dryRun"] = [...(query.get("dryRun") ?? [])];
   return values;
 }

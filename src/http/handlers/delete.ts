@@ -1,7 +1,12 @@
+import { successStatus } from "../../api/status.ts";
+import { forbiddenError } from "../../authorization/forbidden.ts";
 import { encodeStatus } from "../../codec/encode-object.ts";
 import { contentTypeOf } from "../../codec/negotiate.ts";
+import type { Representation } from "../../codec/representation.ts";
+import { removeUnreadable } from "../../registry/unreadable.ts";
+import type { HttpResponse } from "../exchange.ts";
 import { readDeleteOptions } from "./delete-options.ts";
-import { bytesReply, negotiateFor, type VerbHandler } from "./endpoint.ts";
+import { bytesReply, negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
 /** DELETE of one object. */
@@ -9,6 +14,7 @@ export const remove: VerbHandler = async (call) => {
   const { request, registry } = call;
   const representation = negotiateFor(call, "object");
   const options = await readDeleteOptions(call);
+  if (options.ignoreReadErrors === true) return removeWhatCannotBeRead(call, representation);
   const context = writeContext(call, options.dryRun, "");
   const result = await registry.delete(request.namespace, request.name, options, context);
   if (result.answer.kind === "status") {
@@ -17,3 +23,23 @@ export const remove: VerbHandler = async (call) => {
   }
   return objectReply(call, result.code, result.answer, representation);
 };
+
+const unreadableDeleteVerb = "unsafe-delete-ignore-read-errors";
+
+/** Needs a verb of its own beside `delete`: the object may be what others rely on. */
+async function removeWhatCannotBeRead(call: ResourceCall, representation: Representation): Promise<HttpResponse> {
+  const { exchange, request, registry, parts } = call;
+  const attributes = { ...request, verb: unreadableDeleteVerb };
+  const decision = await parts.unreadableDeletes?.authorize(exchange.user, attributes);
+  if (decision?.kind !== "allow") {
+    throw forbiddenError(exchange.user, attributes, decision?.reason ?? "");
+  }
+  await removeUnreadable(registry, parts.store, {
+    namespace: request.namespace,
+    name: request.name,
+    id: crypto.randomUUID(),
+  });
+  exchange.annotate?.("apiserver.k8s.io/unsafe-delete-ignore-read-error", "");
+  const removed = successStatus({ name: request.name, kind: registry.info.kind });
+  return bytesReply(200, contentTypeOf(representation, false), encodeStatus(removed, representation));
+}

@@ -1,12 +1,13 @@
 import type { Admission } from "../../admission/admission.ts";
 import type { Clock } from "../../api/clock.ts";
-import { status } from "../../api/status.ts";
+import type { Authorizer } from "../../authorization/authorizer.ts";
 import { negotiate, type NegotiateOptions } from "../../codec/negotiate.ts";
 import type { MediaType, Representation } from "../../codec/representation.ts";
 import type { Action } from "../../registry/action.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import { absent } from "../../registry/unreadable.ts";
 import type { ResourceInfo } from "../../scheme/resource.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
 import type { Store } from "../../storage/store.ts";
@@ -21,6 +22,8 @@ export interface HandlerParts {
   readonly clock: Clock;
   /** `application/cbor` is served (gate CBORServingAndStorage). */
   readonly cbor: boolean;
+  /** Who may delete what cannot be read; undefined when nobody can (gate AllowUnsafeMalformedObjectDeletion). */
+  readonly unreadableDeletes?: Authorizer | undefined;
   /** A watch without timeoutSeconds ends after a random time from this to twice this. */
   readonly minRequestTimeoutMs: number;
   readonly randomInt: (below: number) => number;
@@ -84,7 +87,8 @@ export function bytesReply(code: number, contentType: string, body: Uint8Array):
   return { kind: "reply", code, headers: [["content-type", contentType]], body };
 }
 
-/** @throws StatusError 404 */
+/** @throws StatusError 404, or 500 for an object that cannot be read */
 export function objectNotFound(call: ResourceCall): never {
-  throw status.notFound(call.registry.ref(call.request.name));
+  const { registry, request, parts } = call;
+  throw absent(registry, parts.store, request.namespace, request.name);
 }

@@ -24,6 +24,9 @@ export const list: VerbHandler = async (call) => {
   const options = parseListOptions(request.query, false);
   const selection = selectionOf(info, request.namespace, request.name, options);
   const page = await readPage(registry.cacher, parts.store, selection, options);
+  for (const { key } of parts.store.corrupt) {
+    if (key.startsWith(selection.prefix)) call.exchange.warnings.push(`${key} cannot be read and is not in this list`);
+  }
   const encoded = encodeList(pageOnWire(page, selection, options), info, representation, parts.clock.nowMs());
   return {
     kind: "reply",

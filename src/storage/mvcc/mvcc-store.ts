@@ -99,6 +99,10 @@ export class MvccStore implements Store {
     return [...this.#corrupt.values()];
   }
 
+  corruptAt(key: Key): CorruptEntryError | undefined {
+    return this.#corrupt.get(key);
+  }
+
   get failure(): StoreUnavailableError | undefined {
     return this.#writer.failure;
   }

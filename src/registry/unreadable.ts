@@ -1,0 +1,36 @@
+import { StatusError, status } from "../api/status.ts";
+import type { Store } from "../storage/store.ts";
+import type { Registry } from "./registry.ts";
+
+/**
+ * Removes an object that cannot be read, whatever its finalizers were and whoever waits for them. Watchers see it with
+ * nothing but its name.
+ * @throws StatusError 404; 409 for an object that can be read, which is deleted as any other
+ */
+export async function removeUnreadable(
+  registry: Registry,
+  store: Store,
+  { namespace, name, id }: { namespace: string; name: string; id: string },
+): Promise<void> {
+  const key = registry.keyOf(namespace, name);
+  if (store.corruptAt(key) === undefined) {
+    if (store.get(key) === undefined) throw status.notFound(registry.ref(name));
+    throw status.conflict(
+      registry.ref(name),
+      "unsafe deletion is not allowed because the object is decodable from storage",
+    );
+  }
+  const where = registry.info.namespaced ? `,"namespace":${JSON.stringify(namespace)}` : "";
+  const last = {
+    prefix: Buffer.from(`{"metadata":{"name":${JSON.stringify(name)}${where},"resourceVersion":"`),
+    suffix: Buffer.from(`"}}`),
+  };
+  await store.commit({ id, key, expect: { kind: "any" }, operation: { kind: "delete", last } });
+}
+
+/** The answer to a read or write that meets nothing in memory: 404, or 500 for an object that cannot be read. */
+export function absent(registry: Registry, store: Store, namespace: string, name: string): StatusError {
+  const unreadable = store.corruptAt(registry.keyOf(namespace, name));
+  const ref = registry.ref(name);
+  return unreadable === undefined ? status.notFound(ref) : status.storeReadError(ref, unreadable.message);
+}
