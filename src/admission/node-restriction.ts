@@ -1,0 +1,334 @@
+import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { status } from "../api/status.ts";
+import { nodeIdentity } from "../authorization/node/node-identity.ts";
+import { podReferences } from "../authorization/node/references.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import { refuse } from "./attributes.ts";
+import type { ObjectLookup } from "./object-lookup.ts";
+import { requestedCommonName, signerNameOf } from "./signing-request.ts";
+
+const mirrorAnnotation = "kubernetes.io/config.mirror";
+const leaseNamespace = "kube-node-lease";
+const nodeSigners = new Set(["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"]);
+
+/** Labels below the system's domains that a node may set on itself. */
+const nodeLabels = new Set([
+  "kubernetes.io/hostname",
+  "topology.kubernetes.io/zone",
+  "topology.kubernetes.io/region",
+  "failure-domain.beta.kubernetes.io/zone",
+  "failure-domain.beta.kubernetes.io/region",
+  "node.kubernetes.io/instance-type",
+  "beta.kubernetes.io/instance-type",
+  "kubernetes.io/os",
+  "kubernetes.io/arch",
+  "beta.kubernetes.io/os",
+  "beta.kubernetes.io/arch",
+]);
+const nodeLabelDomains = ["kubelet.kubernetes.io", "node.kubernetes.io"];
+const restrictedDomain = "node-restriction.kubernetes.io";
+
+interface Request {
+  readonly node: string;
+  readonly attributes: AdmissionAttributes;
+  readonly lookup: ObjectLookup;
+}
+type Rule = (request: Request) => void;
+
+const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ["/pods", pods],
+  ["/nodes", ownNode],
+  ["/persistentvolumeclaims", claimStatus],
+  ["/serviceaccounts", accountToken],
+  ["coordination.k8s.io/leases", ownLease],
+  ["storage.k8s.io/csinodes", ownCsiNode],
+  ["resource.k8s.io/resourceslices", ownSlice],
+  ["certificates.k8s.io/certificatesigningrequests", ownCertificate],
+  ["certificates.k8s.io/podcertificaterequests", certificateOfPod],
+]);
+
+/** Nodes write only what is theirs: themselves, the status of their pods, mirror pods and tokens for their pods. */
+export function nodeRestriction({ lookup }: { readonly lookup: ObjectLookup }): AdmissionPlugin {
+  return {
+    name: "NodeRestriction",
+    admit(attributes) {
+      const node = nodeIdentity(attributes.user);
+      if (node === undefined) return;
+      if (node === "") {
+        throw refuse(attributes, `could not determine node from user ${JSON.stringify(attributes.user.name)}`);
+      }
+      rules.get(`${attributes.info.group}/${attributes.info.resource}`)?.({ node, attributes, lookup });
+    },
+  };
+}
+
+function pods(request: Request): void {
+  const { attributes, node } = request;
+  const { operation, subresource } = attributes;
+  switch (subresource) {
+    case "":
+      if (operation === "CREATE") return mirrorPod(request);
+      if (operation === "DELETE") return ownPod(request, "delete pods with spec.nodeName set to itself");
+      throw refuse(
+        attributes,
+        `unexpected operation "UPDATE", node ${quote(node)} can only create and delete mirror pods`,
+      );
+    case "status":
+      return podStatus(request);
+    case "eviction":
+      return ownPod(request, "evict pods with spec.nodeName set to itself");
+    default:
+      throw refuse(
+        attributes,
+        `unexpected pod subresource ${quote(subresource)}, only 'status' and 'eviction' are allowed`,
+      );
+  }
+}
+
+function ownPod({ node, attributes, lookup }: Request, what: string): void {
+  const { namespace, name, oldObject } = attributes;
+  const pod = oldObject ?? lookup.get({ group: "", resource: "pods" }, namespace, name);
+  if (pod === undefined) throw status.notFound({ group: "", resource: "pods", name });
+  if (nodeNameOf(pod) !== node) throw refuse(attributes, `node ${quote(node)} can only ${what}`);
+}
+
+function mirrorPod({ node, attributes, lookup }: Request): void {
+  const pod = attributes.object as KubeObject;
+  const who = `node ${quote(node)}`;
+  if (pod.metadata.annotations?.[mirrorAnnotation] === undefined) {
+    throw refuse(
+      attributes,
+      `pod does not have ${quote(mirrorAnnotation)} annotation, ${who} can only create mirror pods`,
+    );
+  }
+  if (nodeNameOf(pod) !== node) {
+    throw refuse(attributes, `${who} can only create pods with spec.nodeName set to itself`);
+  }
+  const problem = ownerProblem(pod, node, lookup) ?? referenceProblem(pod);
+  if (problem !== undefined) throw refuse(attributes, problem.startsWith("node ") ? problem : `${who} ${problem}`);
+}
+
+/** A mirror pod belongs to its node and to nothing else. */
+function ownerProblem({ metadata }: KubeObject, node: string, lookup: ObjectLookup): string | undefined {
+  const [owner, ...others] = metadata.ownerReferences ?? [];
+  if (others.length > 0) return "can only create pods with a single owner reference set to itself";
+  if (owner?.apiVersion !== "v1" || owner.kind !== "Node" || owner.name !== node) {
+    return "can only create pods with an owner reference set to itself";
+  }
+  if (owner["controller"] !== true) return "can only create pods with a controller owner reference set to itself";
+  if (owner["blockOwnerDeletion"] === true) return "must not set blockOwnerDeletion on an owner reference";
+  const found = lookup.get({ group: "", resource: "nodes" }, "", node);
+  if (found === undefined) throw status.notFound({ group: "", resource: "nodes", name: node });
+  if (owner.uid === found.metadata.uid) return undefined;
+  return `node ${node} UID mismatch: expected ${owner.uid} got ${found.metadata.uid}`;
+}
+
+/** Whatever a pod refers to, its node may read: a node must not make up such pods. */
+function referenceProblem(pod: KubeObject): string | undefined {
+  const used = new Set(podReferences(pod as unknown as JsonObject, "ns", "pod").map((key) => key.split("/")[0]));
+  const spec = fields(pod["spec"]);
+  if (used.has("serviceaccounts")) return "can not create pods that reference a service account";
+  if (used.has("secrets")) return "can not create pods that reference secrets";
+  if (used.has("configmaps")) return "can not create pods that reference configmaps";
+  if (list(spec["volumes"]).some(bundlesTrust)) return "can not create pods that reference clustertrustbundles";
+  if (used.has("persistentvolumeclaims")) return "can not create pods that reference persistentvolumeclaims";
+  const { resourceClaimStatuses, extendedResourceClaimStatus } = fields(pod["status"]);
+  const claims = list(spec["resourceClaims"]).length + list(resourceClaimStatuses).length;
+  if (claims > 0 || isJsonObject(extendedResourceClaimStatus))
+    return "can not create pods that reference resourceclaims";
+  return undefined;
+}
+
+function bundlesTrust(volume: JsonObject): boolean {
+  return list(fields(volume["projected"])["sources"]).some((source) => isJsonObject(source["clusterTrustBundle"]));
+}
+
+function podStatus({ node, attributes }: Request): void {
+  const { operation, object, oldObject } = attributes;
+  if (operation !== "UPDATE" || object === undefined || oldObject === undefined) {
+    throw refuse(attributes, `unexpected operation ${quote(operation)}`);
+  }
+  if (nodeNameOf(oldObject) !== node) {
+    throw refuse(
+      attributes,
+      `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`,
+    );
+  }
+  if (!equalJson({ ...object.metadata.labels }, { ...oldObject.metadata.labels })) {
+    throw refuse(attributes, `node ${quote(node)} cannot update labels through pod status`);
+  }
+  for (const name of ["resourceClaimStatuses", "extendedResourceClaimStatus"]) {
+    if (!equalJson(fields(object["status"])[name] ?? null, fields(oldObject["status"])[name] ?? null)) {
+      throw refuse(attributes, `node ${quote(node)} cannot update resource claim statuses`);
+    }
+  }
+}
+
+function ownNode({ node, attributes }: Request): void {
+  const { operation, name, object, oldObject } = attributes;
+  if (name !== node) {
+    throw refuse(attributes, `node ${quote(node)} is not allowed to modify node ${quote(name)}`);
+  }
+  if (object === undefined) return;
+  const forbidden = forbiddenLabels(object.metadata.labels ?? {}, oldObject?.metadata.labels ?? {});
+  // Whoever owns a node takes it along when it goes.
+  if (!equalJson(object.metadata.ownerReferences ?? [], oldObject?.metadata.ownerReferences ?? [])) {
+    throw refuse(attributes, `node ${quote(node)} is not allowed to modify ownerReferences`);
+  }
+  if (operation === "CREATE") {
+    if (fields(object["spec"])["configSource"] !== undefined) {
+      throw refuse(attributes, `node ${quote(node)} is not allowed to create pods with a non-nil configSource`);
+    }
+    if (forbidden.length > 0) {
+      const labels = forbidden.join(", ");
+      throw refuse(attributes, `node ${quote(node)} is not allowed to set the following labels: ${labels}`);
+    }
+    return;
+  }
+  const spec = fields(object["spec"]);
+  const oldSpec = fields(oldObject?.["spec"]);
+  if (spec["configSource"] !== undefined && !equalJson(spec["configSource"], oldSpec["configSource"])) {
+    throw refuse(attributes, `node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`);
+  }
+  if (!equalJson(spec["taints"] ?? [], oldSpec["taints"] ?? [])) {
+    throw refuse(attributes, `node ${quote(node)} is not allowed to modify taints`);
+  }
+  if (forbidden.length > 0) throw refuse(attributes, `is not allowed to modify labels: ${forbidden.join(", ")}`);
+}
+
+/** Labels that are added, changed or gone and are not a node's own business: they steer which pods come to it. */
+function forbiddenLabels(
+  labels: Readonly<Record<string, string>>,
+  old: Readonly<Record<string, string>>,
+): readonly string[] {
+  const keys = new Set([...Object.keys(labels), ...Object.keys(old)]);
+  return [...keys].filter((key) => labels[key] !== old[key] && isRestrictedLabel(key)).sort();
+}
+
+function isRestrictedLabel(key: string): boolean {
+  const slash = key.indexOf("/");
+  const domain = slash === -1 ? "" : key.slice(0, slash);
+  if (isWithin(domain, restrictedDomain)) return true;
+  const ofSystem = isWithin(domain, "kubernetes.io") || isWithin(domain, "k8s.io");
+  return ofSystem && !nodeLabels.has(key) && !nodeLabelDomains.some((own) => isWithin(domain, own));
+}
+
+function isWithin(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
+}
+
+/** Fields of a claim's status that the node reports; everything else stays as it is. */
+const claimStatusFields = ["capacity", "conditions", "allocatedResourceStatuses", "allocatedResources"];
+
+function claimStatus({ node, attributes }: Request): void {
+  const { operation, subresource, object, oldObject } = attributes;
+  if (subresource !== "status") throw refuse(attributes, "may only update PVC status");
+  if (operation !== "UPDATE" || object === undefined || oldObject === undefined) {
+    throw refuse(attributes, `unexpected operation ${quote(operation)}`);
+  }
+  if (equalJson(withoutClaimReport(object), withoutClaimReport(oldObject))) return;
+  throw refuse(
+    attributes,
+    `node ${quote(node)} is not allowed to update fields other than status.capacity and status.conditions`,
+  );
+}
+
+function withoutClaimReport(claim: KubeObject): JsonObject {
+  const { resourceVersion: _resourceVersion, managedFields: _managedFields, ...metadata } = claim.metadata;
+  const kept = Object.entries(fields(claim["status"])).filter(([name]) => !claimStatusFields.includes(name));
+  return { ...claim, metadata, status: Object.fromEntries(kept) } as unknown as JsonObject;
+}
+
+function accountToken({ node, attributes, lookup }: Request): void {
+  const { operation, subresource, object, namespace } = attributes;
+  if (operation !== "CREATE" || subresource !== "token") return;
+  const ref = fields(fields(object?.["spec"])["boundObjectRef"]);
+  const name = typeof ref["name"] === "string" ? ref["name"] : "";
+  if (ref["apiVersion"] !== "v1" || ref["kind"] !== "Pod" || name === "") {
+    throw refuse(attributes, "node requested token not bound to a pod");
+  }
+  const uid = typeof ref["uid"] === "string" ? ref["uid"] : "";
+  if (uid === "") throw refuse(attributes, "node requested token with a pod binding without a uid");
+  const pod = lookup.get({ group: "", resource: "pods" }, namespace, name);
+  if (pod === undefined) throw status.notFound({ group: "", resource: "pods", name });
+  if (uid !== pod.metadata.uid) {
+    throw refuse(
+      attributes,
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
+  }
+  if (nodeNameOf(pod) !== node) {
+    throw refuse(attributes, "node requested token bound to a pod scheduled on a different node");
+  }
+}
+
+function ownLease({ node, attributes }: Request): void {
+  if (attributes.namespace !== leaseNamespace) {
+    throw refuse(attributes, `can only access leases in the ${quote(leaseNamespace)} system namespace`);
+  }
+  if (attributes.name === node) return;
+  throw refuse(attributes, "can only access node lease with the same name as the requesting node");
+}
+
+function ownCsiNode({ node, attributes }: Request): void {
+  if (attributes.name === node) return;
+  throw refuse(attributes, "can only access CSINode with the same name as the requesting node");
+}
+
+function ownSlice({ node, attributes }: Request): void {
+  const { operation, object, oldObject } = attributes;
+  const verb = operation === "CREATE" ? "create" : operation === "DELETE" ? "delete" : "update";
+  if ([object, oldObject].every((slice) => slice === undefined || nodeNameOf(slice) === node)) return;
+  throw refuse(attributes, `can only ${verb} ResourceSlice with the same NodeName as the requesting node`);
+}
+
+function ownCertificate({ node, attributes }: Request): void {
+  const { operation, object, subresource } = attributes;
+  if (operation !== "CREATE" || subresource !== "" || object === undefined) return;
+  if (!nodeSigners.has(signerNameOf(object))) return;
+  const { request } = fields(object["spec"]);
+  if (requestedCommonName(typeof request === "string" ? request : "") === `system:node:${node}`) return;
+  throw refuse(attributes, `can only create a node CSR with CN=system:node:${node}`);
+}
+
+function certificateOfPod({ node, attributes, lookup }: Request): void {
+  const { operation, subresource, object, namespace } = attributes;
+  if (operation !== "CREATE" || subresource !== "") return;
+  const { podName, podUID, nodeName } = fields(object?.["spec"]);
+  if (nodeName !== node) {
+    throw refuse(
+      attributes,
+      `PodCertificateRequest.Spec.NodeName=${quote(nodeName)}, which is not the requesting node ${quote(node)}`,
+    );
+  }
+  const name = typeof podName === "string" ? podName : "";
+  const pod = lookup.get({ group: "", resource: "pods" }, namespace, name);
+  if (pod === undefined) throw status.notFound({ group: "", resource: "pods", name });
+  if (pod.metadata.uid !== podUID) {
+    throw refuse(
+      attributes,
+      `PodCertificateRequest for pod ${quote(name)} contains pod UID ${quote(podUID)} which differs from running pod ${quote(pod.metadata.uid)}`,
+    );
+  }
+  if (nodeNameOf(pod) !== node) {
+    throw refuse(attributes, `pod ${quote(name)} is not running on node ${quote(node)}`);
+  }
+}
+
+function nodeNameOf(object: KubeObject): string {
+  const { nodeName } = fields(object["spec"]);
+  return typeof nodeName === "string" ? nodeName : "";
+}
+
+function fields(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function list(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function quote(text: unknown): string {
+  return JSON.stringify(text ?? "");
+}
