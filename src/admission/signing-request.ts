@@ -7,6 +7,7 @@ export function signerNameOf(request: KubeObject): string {
   return (request["spec"] as { signerName?: string } | undefined)?.signerName ?? "";
 }
 
+const commonNameOid = Buffer.from("550403", "hex");
 const organizationOid = Buffer.from("55040a", "hex");
 const sequenceTag = 0x30;
 const setTag = 0x31;
@@ -17,10 +18,20 @@ const setTag = 0x31;
  * @param pem the request's PEM text, in base64
  */
 export function requestedOrganizations(pem: string): readonly string[] {
+  return requestedSubject(pem)
+    .filter(({ oid }) => oid.equals(organizationOid))
+    .map(({ value }) => value);
+}
+
+/** The common name in the subject, undefined where there is none. Of several the last one counts, as for a certificate. */
+export function requestedCommonName(pem: string): string | undefined {
+  return requestedSubject(pem).findLast(({ oid }) => oid.equals(commonNameOid))?.value;
+}
+
+function requestedSubject(pem: string): ReturnType<typeof subjectOf> {
   const text = Buffer.from(pem, "base64").toString("latin1");
   const match = /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]*)-----END/.exec(text);
-  const subject = subjectOf(Buffer.from(match?.[1] ?? "", "base64"));
-  return subject.filter(({ oid }) => oid.equals(organizationOid)).map(({ value }) => value);
+  return subjectOf(Buffer.from(match?.[1] ?? "", "base64"));
 }
 
 /** CertificationRequest { CertificationRequestInfo { version, subject: Name, … }, … } of RFC 2986. */
