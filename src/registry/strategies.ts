@@ -56,6 +56,14 @@ import { networkPolicyStrategy } from "./resources/networking/network-policy.ts"
 import { serviceCidrStrategy } from "./resources/networking/service-cidr.ts";
 import { clusterRoleBindingStrategy, roleBindingStrategy } from "./resources/rbac/role-binding.ts";
 import { clusterRoleStrategy, roleStrategy } from "./resources/rbac/role.ts";
+import { deviceClassStrategy } from "./resources/resource/device-class.ts";
+import { deviceTaintRuleStatusStrategy, deviceTaintRuleStrategy } from "./resources/resource/device-taint-rule.ts";
+import {
+  resourceClaimStatusStrategy,
+  resourceClaimStrategy,
+  resourceClaimTemplateStrategy,
+} from "./resources/resource/resource-claim.ts";
+import { resourceSliceStrategy } from "./resources/resource/resource-slice.ts";
 import { csiDriverStrategy } from "./resources/storage/csi-driver.ts";
 import { csiNodeStrategy } from "./resources/storage/csi-node.ts";
 import { csiStorageCapacityStrategy } from "./resources/storage/csi-storage-capacity.ts";
@@ -120,6 +128,13 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "rbac.authorization.k8s.io/clusterroles": clusterRoleStrategy,
   "rbac.authorization.k8s.io/rolebindings": roleBindingStrategy,
   "rbac.authorization.k8s.io/roles": roleStrategy,
+  "resource.k8s.io/deviceclasses": deviceClassStrategy,
+  "resource.k8s.io/devicetaintrules": deviceTaintRuleStrategy,
+  "resource.k8s.io/devicetaintrules/status": deviceTaintRuleStatusStrategy,
+  "resource.k8s.io/resourceclaims": resourceClaimStrategy,
+  "resource.k8s.io/resourceclaims/status": resourceClaimStatusStrategy,
+  "resource.k8s.io/resourceclaimtemplates": resourceClaimTemplateStrategy,
+  "resource.k8s.io/resourceslices": resourceSliceStrategy,
   "storage.k8s.io/csidrivers": csiDriverStrategy,
   "storage.k8s.io/csinodes": csiNodeStrategy,
   "storage.k8s.io/csistoragecapacities": csiStorageCapacityStrategy,

@@ -7,8 +7,8 @@ import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { validateMatchConditions } from "./match-conditions.ts";
-import { dnsLabel1035Problems } from "./names.ts";
 import { isPresent, numberOf, objectsOf, textOf, textsOf } from "./pod-fields.ts";
+import { hasKnownReviewVersion, reviewVersions, validateReviewVersions } from "./review-versions.ts";
 import { validateWebhookClient } from "./webhook-client.ts";
 
 const failurePolicies = ["Fail", "Ignore"];
@@ -16,7 +16,7 @@ const matchPolicies = ["Equivalent", "Exact"];
 const reinvocationPolicies = ["IfNeeded", "Never"];
 const harmlessSideEffects = ["None", "NoneOnDryRun"];
 const allSideEffects = ["None", "NoneOnDryRun", "Some", "Unknown"];
-const reviewVersions = ["v1", "v1beta1"];
+const requiredText = `must specify one of ${reviewVersions.join(", ")}`;
 const timeoutSecondsMax = 30;
 
 /** Of both kinds. What an earlier release has let in may stay, and nothing of its like can be added. */
@@ -26,7 +26,7 @@ export function validateWebhookConfiguration(configuration: KubeObject, old?: Ku
   const sideEffects = stored.every(({ sideEffects: effects }) => harmlessSideEffects.includes(textOf(effects)))
     ? harmlessSideEffects
     : allSideEffects;
-  const needsKnownVersion = stored.every((hook) => hasKnownVersion(versionsOf(hook)) || versionsOf(hook).length === 0);
+  const needsKnown = stored.every((hook) => hasKnownReviewVersion(versionsOf(hook)) || versionsOf(hook).length === 0);
   const needsUniqueNames = new Set(stored.map(({ name }) => textOf(name))).size === stored.length;
   const names = new Set<string>();
   const errors: FieldError[] = [];
@@ -35,7 +35,11 @@ export function validateWebhookConfiguration(configuration: KubeObject, old?: Ku
     const name = textOf(hook["name"]);
     errors.push(...validateWebhook(hook, sideEffects, `webhooks[${at}]`));
     errors.push(
-      ...validateReviewVersions(versionsOf(hook), needsKnownVersion, `webhooks[${at}].admissionReviewVersions`),
+      ...validateReviewVersions(
+        versionsOf(hook),
+        { requiredText, needsKnown },
+        `webhooks[${at}].admissionReviewVersions`,
+      ),
     );
     if (needsUniqueNames && names.has(name)) errors.push(fieldError.duplicate(`webhooks[${at}].name`, name));
     if (name !== "") names.add(name);
@@ -49,10 +53,6 @@ function hooksOf(configuration: KubeObject): JsonObject[] {
 
 function versionsOf(hook: JsonObject): string[] {
   return textsOf(hook["admissionReviewVersions"]);
-}
-
-function hasKnownVersion(versions: readonly string[]): boolean {
-  return versions.some((version) => reviewVersions.includes(version));
 }
 
 function validateWebhook(hook: JsonObject, sideEffects: readonly string[], field: string): FieldError[] {
@@ -87,18 +87,4 @@ function validateWebhook(hook: JsonObject, sideEffects: readonly string[], field
 function validateGiven(value: JsonValue | undefined, choices: readonly string[], field: string): FieldError[] {
   if (!isPresent(value) || choices.includes(textOf(value))) return [];
   return [fieldError.notSupported(field, value, choices)];
-}
-
-function validateReviewVersions(versions: readonly string[], needsKnown: boolean, field: string): FieldError[] {
-  const known = reviewVersions.join(", ");
-  if (versions.length === 0) return [fieldError.required(field, `must specify one of ${known}`)];
-  const seen = new Set<string>();
-  const errors = versions.flatMap((version, at) => {
-    if (seen.has(version)) return [fieldError.invalid(`${field}[${at}]`, version, "duplicate version")];
-    seen.add(version);
-    const problems = dnsLabel1035Problems(version);
-    return problems.map((problem) => fieldError.invalid(`${field}[${at}]`, version, problem));
-  });
-  if (!needsKnown || hasKnownVersion(versions)) return errors;
-  return [...errors, fieldError.invalid(field, [...versions], `must include at least one of ${known}`)];
 }

@@ -4,6 +4,7 @@ import defaultsJson from "../generated/defaults.json";
 import { defaultContainer } from "./container.ts";
 import { defaultCsiDriver } from "./csi-driver.ts";
 import { defaultCustomResourceDefinition } from "./custom-resource-definition.ts";
+import { defaultDeviceRequest } from "./device-request.ts";
 import { defaultEndpointPort } from "./endpoints.ts";
 import { defaultFlowSchema } from "./flow-schema.ts";
 import { defaultIngressClassParameters } from "./ingress-class.ts";
@@ -41,6 +42,8 @@ const codedRules: Readonly<Record<string, DefaultRule>> = {
   "rbac/v1.ClusterRoleBinding": defaultRoleBinding,
   "rbac/v1.RoleBinding": defaultRoleBinding,
   "rbac/v1.Subject": defaultSubject,
+  "resource/v1.DeviceSubRequest": defaultDeviceRequest,
+  "resource/v1.ExactDeviceRequest": defaultDeviceRequest,
   "storage/v1.CSIDriver": defaultCsiDriver,
 };
 

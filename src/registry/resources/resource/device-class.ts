@@ -1,0 +1,9 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateDeviceClass } from "../../validation/device-class.ts";
+
+export const deviceClassStrategy: Strategy = {
+  ...defaultStrategy,
+  generationFields: ["spec"],
+  validate: validateDeviceClass,
+};

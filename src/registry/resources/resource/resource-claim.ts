@@ -1,0 +1,26 @@
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import {
+  validateResourceClaim,
+  validateResourceClaimTemplate,
+  validateResourceClaimUpdate,
+} from "../../validation/resource-claim.ts";
+import { validateResourceClaimStatus } from "../../validation/resource-claim-status.ts";
+
+export const resourceClaimStrategy: Strategy = {
+  ...defaultStrategy,
+  resetFields: ["status"],
+  validate: validateResourceClaim,
+  validateUpdate: validateResourceClaimUpdate,
+};
+
+export const resourceClaimStatusStrategy: Strategy = {
+  ...statusStrategy(resourceClaimStrategy),
+  validate: validateResourceClaimStatus,
+};
+
+export const resourceClaimTemplateStrategy: Strategy = {
+  ...defaultStrategy,
+  validate: validateResourceClaimTemplate,
+  validateUpdate: validateResourceClaimUpdate,
+};

@@ -1,0 +1,23 @@
+import { type FieldError, fieldError } from "../../api/field-error.ts";
+import type { JsonValue } from "../../api/json.ts";
+import { validateBoundedList } from "./bounded-list.ts";
+import { fieldsOf } from "./key-values.ts";
+import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
+
+const selectorsMax = 32;
+const expressionBytesMax = 10 * 1024;
+
+/** Expressions over devices; what they mean is for the CEL compiler. */
+export function validateDeviceSelectors(value: JsonValue | undefined, field: string): FieldError[] {
+  return validateBoundedList(
+    objectsOf(value),
+    selectorsMax,
+    ({ cel }, path) => {
+      if (!isPresent(cel)) return [fieldError.required(`${path}.cel`)];
+      const expression = textOf(fieldsOf(cel)["expression"]);
+      if (Buffer.byteLength(expression) <= expressionBytesMax) return [];
+      return [fieldError.tooLong(`${path}.cel.expression`, expressionBytesMax)];
+    },
+    field,
+  );
+}
