@@ -6,6 +6,7 @@ const table = {
   NamespaceLifecycle: true,
   LimitRanger: true,
   ServiceAccount: true,
+  NodeRestriction: true,
   TaintNodesByCondition: true,
   PodSecurity: true,
   Priority: true,
