@@ -9,6 +9,7 @@ import { defaultStorageClass } from "./default-storage-class.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
+import { nodeRestriction } from "./node-restriction.ts";
 import type { ObjectLookup } from "./object-lookup.ts";
 import {
   ownerReferencesPermissionEnforcement,
@@ -36,6 +37,7 @@ const makers = {
   NamespaceLifecycle: namespaceLifecycle,
   LimitRanger: limitRanger,
   ServiceAccount: serviceAccount,
+  NodeRestriction: nodeRestriction,
   TaintNodesByCondition: taintNodesByCondition,
   PodSecurity: podSecurity,
   Priority: priority,
