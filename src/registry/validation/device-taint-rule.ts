@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { validateConditions } from "./condition.ts";
+import { validateConditions } from "./conditions.ts";
 import { validateDeviceLabel, validatePoolName } from "./device-names.ts";
 import { validateDeviceTaint } from "./device-taint.ts";
 import { fieldsOf } from "./key-values.ts";

@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { validateBoundedList, validateBoundedSet } from "./bounded-list.ts";
-import { validateConditions } from "./condition.ts";
+import { validateConditions } from "./conditions.ts";
 import {
   type RequestNames,
   requestNamesOf,
