@@ -153,7 +153,7 @@ function main(factsDir: string | undefined): void {
   mkdirSync(outputDir, { recursive: true });
   writeEntries(
     "types",
-    [...reached].sort().map((name) => [name, typeEntry(factType(types, name))]),
+    [...reached].sort().map((name) => [name, typeEntry(types, factType(types, name))]),
   );
   writeEntries("resources", [
     ...groupsOf(facts.groups, resources).map(({ group, versions }): Entry => [`group:${group}`, versions]),
@@ -213,7 +213,7 @@ function reachableTypes(types: Record<string, FactType>, resources: FactResource
     const type = factType(types, name);
     if (type.kind !== "protoOnly") reached.add(name);
     if (type.of !== undefined) pending.push(...namedTypesIn(type.of));
-    for (const field of keptFields(type)) pending.push(...namedTypesIn(field.t));
+    for (const field of keptFields(types, type)) pending.push(...namedTypesIn(field.t));
   }
   return reached;
 }
@@ -229,19 +229,26 @@ function namedTypesIn(ref: string): string[] {
   return ref.split(/\[\]|map\[|\]/).filter((part) => part.includes("."));
 }
 
-function keptFields(type: FactType): FactField[] {
-  return (type.fields ?? []).filter(
-    ({ newIn = "", gate = "" }) =>
-      !unservedReleases.has(newIn) && !gate.split(",").some((name) => unservedGates.has(name)),
-  );
+/** Fields that are served. One whose type has none of its own left goes too. */
+function keptFields(types: Record<string, FactType>, type: FactType): FactField[] {
+  return (type.fields ?? []).filter((field) => isServedField(field) && !isEmptied(types, types[field.t]));
 }
 
-function typeEntry(type: FactType): object {
+function isServedField({ newIn = "", gate = "" }: FactField): boolean {
+  return !unservedReleases.has(newIn) && !gate.split(",").some((name) => unservedGates.has(name));
+}
+
+function isEmptied(types: Record<string, FactType>, type: FactType | undefined): boolean {
+  const fields = type?.fields ?? [];
+  return fields.length > 0 && fields.every((field) => !isServedField(field) || isEmptied(types, types[field.t]));
+}
+
+function typeEntry(types: Record<string, FactType>, type: FactType): object {
   switch (type.kind) {
     case "struct":
       return {
         ...(type.structType === "atomic" ? { atomic: 1 } : {}),
-        fields: keptFields(type).map((field) => ({
+        fields: keptFields(types, type).map((field) => ({
           n: field.n,
           t: field.t,
           ...(field.inline === true ? { inline: 1 } : {}),

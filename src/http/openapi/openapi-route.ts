@@ -38,7 +38,7 @@ export function openApiRoute(source: OpenApiSource, clock: Pick<Clock, "nowMs">)
       requireGet(exchange);
       const path = exchange.info.path.endsWith("/") ? exchange.info.path.slice(0, -1) : exchange.info.path;
       if (path === v2Path) return v2Reply(exchange, documents);
-      if (path === v3Root) return jsonReply(exchange, documents.index());
+      if (path === v3Root) return jsonReply(exchange, await documents.index());
       return v3Reply(exchange, documents, path, clock.nowMs());
     },
   };
@@ -98,8 +98,16 @@ class Documents {
       .flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
   }
 
-  /** The tag of a document is in its address, so that clients may keep it for ever. */
-  index(): Encoded {
+  /**
+   * The tag of a document is in its address, so that clients may keep it for ever. So all documents have to be made
+   * first: one a turn, as together they take long.
+   */
+  async index(): Promise<Encoded> {
+    for (const groupVersion of this.groupVersions()) {
+      if (this.#has(indexKey(groupVersion))) continue;
+      this.v3(groupVersion);
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+    }
     return this.#once(v3Root, () => {
       const entries = this.groupVersions().map((groupVersion) => {
         const key = indexKey(groupVersion);
@@ -119,6 +127,10 @@ class Documents {
 
   v2Protobuf(): Encoded {
     return this.#once(protobufMediaType, () => encoded(encodeSwagger(openApiV2Document(this.#source))));
+  }
+
+  #has(key: string): boolean {
+    return this.#source.catalog.generation() === this.#generation && this.#encoded.has(key);
   }
 
   #once(key: string, build: () => Encoded): Encoded {

@@ -60,6 +60,8 @@ export const metaDescriptions: Readonly<Record<string, TypeDescriptions>> = {
     code: "HTTP status code.",
   },
   "meta/v1.DeleteOptions": {
+    ignoreStoreReadErrorWithClusterBreakingPotential:
+      "Removes an object that cannot be read. What it stood for may break.",
     "": "How an object is to be deleted.",
     gracePeriodSeconds: "Time that the object is given to end; zero ends it at once.",
     preconditions: "What must hold, or the deletion is refused.",

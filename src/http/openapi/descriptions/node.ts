@@ -33,6 +33,8 @@ export const nodeDescriptions: Readonly<Record<string, TypeDescriptions>> = {
     volumesAttached: "Volumes that are attached.",
     runtimeHandlers: "Handlers of the container runtime.",
     features: "What the runtime supports.",
+    config: "No longer used.",
+    declaredFeatures: "Features that the node says it has.",
   },
   "core/v1.NodeCondition": {
     "": "One condition of a node.",

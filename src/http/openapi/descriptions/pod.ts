@@ -3,6 +3,7 @@ import type { TypeDescriptions } from "../descriptions.ts";
 export const podDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "core/v1.Pod": { "": "Containers that run together on one node." },
   "core/v1.PodSpec": {
+    schedulingGroup: "The group of pods that this one is placed with.",
     "": "What a pod runs, and where and how.",
     volumes: "Volumes that containers of the pod can mount.",
     initContainers: "Containers that run one after another to their end before the others start.",
@@ -141,6 +142,10 @@ export const podDescriptions: Readonly<Record<string, TypeDescriptions>> = {
     tolerationSeconds: "For NoExecute: seconds until the pod is evicted after all.",
   },
   "core/v1.PodStatus": {
+    extendedResourceClaimStatus: "Claim that was made for extended resources.",
+    allocatedResources: "Resources that the node has set aside for the pod.",
+    resources: "Resources that the pod has.",
+    nodeAllocatableResourceClaimStatuses: "Claims for resources of the node.",
     "": "The observed state of a pod.",
     observedGeneration: "Generation of the pod that the status is about.",
     phase: "Pending, Running, Succeeded, Failed or Unknown.",

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import { apiVersionOf } from "../../api/gvk.ts";
+import { Scheme } from "../../scheme/scheme.ts";
+import { schemeCatalog } from "../discovery/scheme-catalog.ts";
+import { openApiV2Document, openApiV3Document } from "./documents.ts";
+import { openApiName } from "./schema-name.ts";
+
+const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
+const source = {
+  catalog: schemeCatalog(scheme),
+  typeOf: (name: string) => scheme.typeSchema(name),
+  version: "v1.36.0",
+};
+const groupVersions = scheme
+  .groups()
+  .flatMap(({ group, versions }) => versions.map((version) => ({ group, version })))
+  .map((groupVersion) => [apiVersionOf(groupVersion), groupVersion] as const);
+
+describe.each(groupVersions)("the document of %s", (_, groupVersion) => {
+  const document = openApiV3Document(source, groupVersion) as any;
+  const text = JSON.stringify(document);
+
+  test("defines everything that it refers to", () => {
+    for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      expect(document.components.schemas).toHaveProperty([name as string]);
+    }
+  });
+
+  test("has unique operation ids", () => {
+    const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
+    expect(ids.length).toBeGreaterThan(0);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("says of every kind what it is, and what its fields are", () => {
+    for (const { schema, kind, group, version, listKind } of source.catalog.resources(groupVersion)) {
+      const definition = document.components.schemas[openApiName(schema.name)];
+      expect(definition["x-kubernetes-group-version-kind"]).toContainEqual({ group, version, kind });
+      expect({ kind, text: definition.description }).toEqual({ kind, text: expect.any(String) });
+      for (const [field, property] of Object.entries<any>(definition.properties)) {
+        expect({ kind, field, text: property.description }).toEqual({ kind, field, text: expect.any(String) });
+      }
+      if (listKind !== "") expect(text).toContain(`"kind":"${listKind}"`);
+    }
+  });
+
+  test("says of the spec and the status of every kind what their fields are", () => {
+    for (const { schema, kind } of source.catalog.resources(groupVersion)) {
+      for (const part of ["spec", "status"]) {
+        const inner = schema.fields.get(part)?.schema;
+        if (inner?.kind !== "struct") continue;
+        const { description, properties = {} } = document.components.schemas[openApiName(inner.name)];
+        expect({ kind, part, text: description }).toEqual({ kind, part, text: expect.any(String) });
+        for (const [field, property] of Object.entries<any>(properties)) {
+          expect({ kind, part, field, text: property.description }).toEqual({
+            kind,
+            part,
+            field,
+            text: expect.any(String),
+          });
+        }
+      }
+    }
+  });
+});
+
+test("the document of all group versions defines everything that it refers to, under unique operation ids", () => {
+  const document = openApiV2Document(source) as any;
+  const text = JSON.stringify(document);
+  const names = new Set([...text.matchAll(/"#\/definitions\/([^"]+)"/g)].map(([, name]) => name as string));
+  for (const name of names) expect(Object.hasOwn(document.definitions, name)).toBe(true);
+  const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+});
