@@ -2,7 +2,6 @@ import type { ConfChange } from "./conf-change.ts";
 import { changeMembership, leaveJoint, promotedBy } from "./conf-change.ts";
 import { encodeConfEntry } from "./conf-entry.ts";
 import type { MemberId } from "./ids.ts";
-import type { Membership } from "./membership.ts";
 import { isJoint, membersOf } from "./membership.ts";
 import { newPeer } from "./progress.ts";
 import type { Raft } from "./raft.ts";
@@ -46,7 +45,6 @@ export function syncPeers(raft: Raft, leader: Leader): void {
   const before = new Map(leader.peers);
   leader.peers.clear();
   for (const member of members) leader.peers.set(member, before.get(member) ?? newPeer(member, raft.log.lastIndex));
-  if (leader.transfer !== undefined && !isVoterOf(raft.log.membership, leader.transfer.to)) leader.transfer = undefined;
 }
 
 /**
@@ -63,8 +61,4 @@ function hindrance({ log, isLogFull }: Raft, leader: Leader): Refusal | undefine
 function isReady(raft: Raft, leader: Leader, member: MemberId): boolean {
   const peer = leader.peers.get(member);
   return peer !== undefined && isCaughtUp(raft, peer);
-}
-
-function isVoterOf({ voters }: Membership, member: MemberId): boolean {
-  return voters.includes(member);
 }

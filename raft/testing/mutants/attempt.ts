@@ -1,3 +1,4 @@
+import { checkScript, readScripts } from "../script/script-file.ts";
 import { Simulation } from "../simulator/simulation.ts";
 
 /**
@@ -9,6 +10,10 @@ const [from = 1, seeds = 500, steps = 4000] = process.argv.slice(2).map(Number);
 await Bun.write(Bun.stdout, firstToNotice() ?? "");
 
 function firstToNotice(): string | undefined {
+  for (const script of readScripts()) {
+    const complaint = complaintOf(() => checkScript(script));
+    if (complaint !== undefined) return `script ${script.name}\n${complaint}`;
+  }
   for (let seed = from; seed < from + seeds; seed++) {
     const complaint = complaintOf(() => new Simulation(seed).run(steps));
     if (complaint !== undefined) return `seed ${seed}\n${complaint}`;

@@ -1,0 +1,317 @@
+import type { ConfStep } from "../../core/conf-change.ts";
+import type { Entry } from "../../core/entry.ts";
+import type { Index, MemberId, RequestId } from "../../core/ids.ts";
+import { noIndex, noMember, noTerm } from "../../core/ids.ts";
+import type { Membership } from "../../core/membership.ts";
+import type { Message } from "../../core/message.ts";
+import type { Limits } from "../../core/options.ts";
+import { RawNode } from "../../core/raw-node.ts";
+import type { Ready, Write } from "../../core/ready.ts";
+import type { SnapshotMeta } from "../../core/snapshot.ts";
+import { DiskImage } from "../simulator/disk-image.ts";
+import { RegisterMachine } from "../simulator/register-machine.ts";
+import {
+  describeEntry,
+  describeMembership,
+  describeMessage,
+  describeOutcome,
+  describeRole,
+  describeWrite,
+} from "./describe.ts";
+
+interface Pending {
+  readonly write: Write | undefined;
+  readonly promises: readonly Message[];
+}
+
+interface Player {
+  readonly id: MemberId;
+  readonly disk: DiskImage;
+  node: RawNode | undefined;
+  /** What its disk was given and has not finished. */
+  pending: Pending[];
+  diskHolds: boolean;
+  commit: Index;
+}
+
+const electionTicks = 10;
+const heartbeatTicks = 3;
+/** More hops than any scene takes to come to rest. */
+const hopsMax = 200;
+
+/**
+ * A few members on a table, moved by hand: nothing is delivered or made durable but by a command, and everything that
+ * a member does is told. Member n draws n − 1 where chance is asked, so the lowest number stands first.
+ */
+export class Stage {
+  readonly lines: string[] = [];
+  readonly #players = new Map<MemberId, Player>();
+  #flying: Message[] = [];
+  readonly #cuts = new Set<string>();
+  #limits: Partial<Limits> = {};
+  #requests = 0;
+  /** While it comes to rest by itself, messages and writes are not told. */
+  #isQuiet = false;
+
+  limit(limits: Partial<Limits>): void {
+    this.#limits = { ...this.#limits, ...limits };
+  }
+
+  join(id: MemberId, membership: Membership): void {
+    const meta = { index: noIndex, term: noTerm, membership };
+    const state = new RegisterMachine(noIndex, 0, new Int32Array(0));
+    const disk = new DiskImage({ term: noTerm, vote: noMember, commit: noIndex }, { meta, state });
+    const player: Player = { id, disk, node: undefined, pending: [], diskHolds: false, commit: noIndex };
+    this.#players.set(id, player);
+    this.#start(player);
+  }
+
+  tick(id: MemberId, times: number): void {
+    for (let time = 0; time < times; time++) this.#act(id, (node) => node.tick());
+  }
+
+  /** All members tick, one after the other, and what they say arrives. */
+  passTime(times: number): void {
+    for (let time = 0; time < times; time++) {
+      this.#isQuiet = true;
+      for (const id of this.#players.keys()) if (this.#player(id).node !== undefined) this.tick(id, 1);
+      this.settle();
+    }
+  }
+
+  /** Campaigns, and all that follows from it happens. */
+  elect(id: MemberId): void {
+    this.#isQuiet = true;
+    this.campaign(id);
+    this.settle();
+  }
+
+  campaign(id: MemberId): void {
+    this.#act(id, (node) => node.campaign());
+  }
+
+  propose(id: MemberId, text: string): void {
+    this.#act(id, (node) => {
+      const outcome = node.propose(++this.#requests as RequestId, new TextEncoder().encode(text));
+      this.#tell(`${id} propose ${describeOutcome(outcome)}`);
+    });
+  }
+
+  change(id: MemberId, steps: readonly ConfStep[]): void {
+    this.#act(id, (node) => {
+      const outcome = node.proposeConfChange({ steps, context: new Uint8Array() });
+      this.#tell(`${id} change ${describeOutcome(outcome)}`);
+    });
+  }
+
+  read(id: MemberId): void {
+    this.#act(id, (node) => {
+      const request = ++this.#requests as RequestId;
+      const refusal = node.readIndex(request);
+      this.#tell(`${id} read #${request}${refusal === undefined ? " asked" : ` refused: ${refusal}`}`);
+    });
+  }
+
+  transfer(id: MemberId, to: MemberId): void {
+    this.#act(id, (node) => {
+      const refusal = node.transferLeadership(to);
+      if (refusal !== undefined) this.#tell(`${id} transfer refused: ${refusal}`);
+    });
+  }
+
+  stepDown(id: MemberId): void {
+    this.#act(id, (node) => node.stepDown());
+  }
+
+  unreachable(id: MemberId, member: MemberId): void {
+    this.#act(id, (node) => node.reportUnreachable(member));
+  }
+
+  /** A stream that `id` sent ended. */
+  streamed(id: MemberId, to: MemberId, arrived: boolean): void {
+    this.#act(id, (node) => node.reportSnapshot(to, arrived));
+  }
+
+  /** What is in flight now arrives, but for what is cut; with ends given, only what flies between them. */
+  deliver(from?: MemberId, to?: MemberId): void {
+    for (const message of this.#take(from, to)) this.#arrive(message);
+  }
+
+  drop(from?: MemberId, to?: MemberId): void {
+    this.#take(from, to);
+  }
+
+  /** What is in flight arrives, and stays in flight: it will arrive again. */
+  repeat(from: MemberId, to: MemberId): void {
+    const messages = this.#take(from, to);
+    this.#flying.push(...messages);
+    for (const message of messages) this.#arrive(message);
+  }
+
+  /** A message from nowhere. */
+  say(message: Message): void {
+    this.#arrive(message);
+  }
+
+  reverse(): void {
+    this.#flying.reverse();
+  }
+
+  cut(from: MemberId, to: MemberId): void {
+    this.#cuts.add(`${from} ${to}`);
+  }
+
+  heal(): void {
+    this.#cuts.clear();
+  }
+
+  /** The disk takes writes and does not finish them. */
+  holdDisk(id: MemberId): void {
+    this.#player(id).diskHolds = true;
+  }
+
+  /** It finishes the oldest `count` writes, or all and those to come. */
+  releaseDisk(id: MemberId, count: number | undefined): void {
+    const player = this.#player(id);
+    if (count === undefined) player.diskHolds = false;
+    this.#finishWrites(player, count ?? player.pending.length);
+    this.#pump(player);
+  }
+
+  crash(id: MemberId): void {
+    const player = this.#player(id);
+    player.node = undefined;
+    player.pending = [];
+    this.#flying = this.#flying.filter(({ from }) => from !== id);
+  }
+
+  restart(id: MemberId): void {
+    this.#start(this.#player(id));
+  }
+
+  /** The state at `index` is durable; the log up to there is forgotten. */
+  compact(id: MemberId, index: Index): void {
+    const { disk } = this.#player(id);
+    this.#act(id, (node) => {
+      const meta = node.snapshotMeta(index);
+      disk.checkpoint = { meta, state: new RegisterMachine(index, 0, new Int32Array(0)) };
+      node.compact(index);
+      disk.compact(meta);
+    });
+  }
+
+  /** Delivers until nothing moves any more. */
+  settle(): void {
+    this.#isQuiet = true;
+    for (let hop = 0; this.#flying.length > 0 && hop < hopsMax; hop++) this.deliver();
+    this.#isQuiet = false;
+  }
+
+  show(id: MemberId): void {
+    const { node, disk } = this.#player(id);
+    if (node === undefined) return this.#tell(`${id} is down`);
+    const { commit, durable, membership, baseIndex, lastIndex, progress, uncommittedBytes } = node.status();
+    const entries = disk.entries.map(describeEntry).join(" ");
+    this.#tell(`${id} ${describeRole(node.softState)}, ${describeMembership(membership)}`);
+    this.#tell(`  log ${baseIndex}–${lastIndex}, durable ${durable}, commit ${commit}, ${uncommittedBytes} bytes open`);
+    const { base, hardState } = disk;
+    this.#tell(`  disk term ${hardState.term} vote ${hardState.vote}: ${base.index}/${base.term} ${entries}`);
+    for (const { member, state, match, active } of progress) {
+      this.#tell(`  ${member}: ${state}, match ${match}${active ? "" : ", silent"}`);
+    }
+  }
+
+  #start(player: Player): void {
+    const { id, disk } = player;
+    const random = { below: (limit: number) => (id - 1) % limit };
+    const initial = disk.recover();
+    player.node = new RawNode({ id, electionTicks, heartbeatTicks, random, limits: this.#limits }, initial);
+    player.commit = player.node.log.commit;
+    this.#pump(player);
+  }
+
+  #act(id: MemberId, action: (node: RawNode) => void): void {
+    const player = this.#player(id);
+    if (player.node === undefined) return this.#tell(`${id} is down`);
+    action(player.node);
+    this.#pump(player);
+  }
+
+  #arrive(message: Message): void {
+    if (this.#cuts.has(`${message.from} ${message.to}`)) return;
+    const player = this.#players.get(message.to);
+    if (player?.node === undefined) return;
+    player.node.step(message);
+    this.#pump(player);
+  }
+
+  #pump(player: Player): void {
+    const { node, id } = player;
+    while (node?.hasReady() === true) {
+      const ready = node.ready();
+      node.advance(ready);
+      this.#tellReady(player, ready);
+      for (const message of ready.messagesNow) this.#send(message);
+      this.#queue(player, ready);
+      if (!player.diskHolds) this.#finishWrites(player, player.pending.length);
+      this.#apply(id, node, ready.committed);
+    }
+  }
+
+  #queue(player: Player, { write, messagesAfterPersist }: Ready): void {
+    if (write !== undefined || messagesAfterPersist.length > 0) {
+      player.pending.push({ write, promises: messagesAfterPersist });
+    }
+  }
+
+  #finishWrites(player: Player, count: number): void {
+    for (const { write, promises } of player.pending.splice(0, count)) {
+      if (write !== undefined) {
+        player.disk.write(write, write.snapshot && stateAt(write.snapshot));
+        if (player.diskHolds || !this.#isQuiet) this.#tell(`${player.id} stores ${describeWrite(write)}`);
+        player.node?.persisted(write.mark);
+      }
+      for (const message of promises) this.#send(message);
+    }
+  }
+
+  #apply(id: MemberId, node: RawNode, committed: readonly Entry[]): void {
+    for (const entry of committed) {
+      this.#tell(`${id} applies ${describeEntry(entry)}`);
+      node.applied(entry.index);
+    }
+  }
+
+  #tellReady({ id }: Player, { softState, readStates, proposalResults }: Ready): void {
+    if (softState !== undefined) this.#tell(`${id} ${describeRole(softState)}`);
+    for (const { id: request, outcome } of readStates) this.#tell(`${id} read #${request} ${describeOutcome(outcome)}`);
+    for (const { outcome } of proposalResults) this.#tell(`${id} hears: ${describeOutcome(outcome)}`);
+  }
+
+  #send(message: Message): void {
+    if (!this.#isQuiet) this.#tell(`  ${describeMessage(message)}`);
+    this.#flying.push(message);
+  }
+
+  #take(from: MemberId | undefined, to: MemberId | undefined): Message[] {
+    const taken = this.#flying.filter((message) => {
+      return (from === undefined || message.from === from) && (to === undefined || message.to === to);
+    });
+    this.#flying = this.#flying.filter((message) => !taken.includes(message));
+    return taken;
+  }
+
+  #player(id: MemberId): Player {
+    const player = this.#players.get(id);
+    if (player === undefined) throw new Error(`there is no member ${id}`);
+    return player;
+  }
+
+  #tell(line: string): void {
+    this.lines.push(line);
+  }
+}
+
+function stateAt(meta: SnapshotMeta) {
+  return { meta, state: new RegisterMachine(meta.index, 0, new Int32Array(0)) };
+}
