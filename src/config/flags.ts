@@ -119,10 +119,50 @@ export const flags = {
   "authorization-mode": {
     type: "choices",
     default: ["AlwaysAllow"],
-    allowed: ["AlwaysAllow", "AlwaysDeny", "RBAC"],
+    allowed: ["ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"],
     group: "Authentication and authorization",
     value: "modes",
-    help: "authorizers in order: AlwaysAllow, AlwaysDeny, RBAC",
+    help: "authorizers in order: ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook",
+  },
+  "authorization-config": {
+    type: "text",
+    group: "Authentication and authorization",
+    value: "file",
+    help: "authorizers and their settings in a file, instead of --authorization-mode; read again when it changes",
+  },
+  "authorization-policy-file": {
+    type: "text",
+    group: "Authentication and authorization",
+    value: "file",
+    help: "policies of mode ABAC, one JSON object a line",
+  },
+  "authorization-webhook-config-file": {
+    type: "text",
+    group: "Authentication and authorization",
+    value: "file",
+    help: "kubeconfig of the service that mode Webhook asks",
+  },
+  "authorization-webhook-version": {
+    type: "choices",
+    default: ["v1beta1"],
+    allowed: ["v1", "v1beta1"],
+    group: "Authentication and authorization",
+    value: "version",
+    help: "version of the reviews that mode Webhook sends: v1 or v1beta1",
+  },
+  "authorization-webhook-cache-authorized-ttl": {
+    type: "duration",
+    default: 300_000,
+    group: "Authentication and authorization",
+    value: "duration",
+    help: "how long the webhook's allow is kept; 0 for not at all",
+  },
+  "authorization-webhook-cache-unauthorized-ttl": {
+    type: "duration",
+    default: 30_000,
+    group: "Authentication and authorization",
+    value: "duration",
+    help: "how long the webhook's other answers are kept; 0 for not at all",
   },
 
   "feature-gates": {
