@@ -2,7 +2,8 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import type { Clock } from "../api/clock.ts";
-import type { AuthorizationMode } from "../authorization/server-authorization.ts";
+import type { AuthorizationOptions } from "../authorization/authorization-options.ts";
+import { authorizationOptionsOf } from "./authorization.ts";
 import { systemClock } from "../api/clock.ts";
 import { type ControllerName, parseControllers } from "./controllers.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
@@ -34,7 +35,7 @@ export interface ServerConfig {
   readonly clientCaFile: string | undefined;
   readonly tokenAuthFile: string | undefined;
   readonly anonymousAuth: boolean;
-  readonly authorizationMode: readonly AuthorizationMode[];
+  readonly authorization: AuthorizationOptions;
   readonly featureGates: FeatureGates;
   /** Keys in canonical form, see `parseRuntimeConfig`. */
   readonly runtimeConfig: ReadonlyMap<string, boolean>;
@@ -84,8 +85,7 @@ export function resolveOptions(
 ): ServerConfig {
   for (const name of flagNames) checkValue(`--${name}`, flags[name], options[optionName(name)]);
   const inMemory = options.inMemory ?? flags["in-memory"].default;
-  const authorizationMode = (options.authorizationMode ??
-    flags["authorization-mode"].default) as readonly AuthorizationMode[];
+  const authorization = authorizationOptionsOf(options);
   const dataDir = inMemory ? undefined : resolve(options.dataDir ?? defaultDataDir(environment));
   return {
     bindAddress: options.bindAddress ?? flags["bind-address"].default,
@@ -101,8 +101,8 @@ export function resolveOptions(
     clientCaFile: options.clientCaFile,
     tokenAuthFile: options.tokenAuthFile,
     // Where everything is allowed, a request without credentials must not be let in by default.
-    anonymousAuth: options.anonymousAuth ?? !authorizationMode.includes("AlwaysAllow"),
-    authorizationMode,
+    anonymousAuth: options.anonymousAuth ?? !authorization.modes.includes("AlwaysAllow"),
+    authorization,
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
     admissionPlugins: chosenPlugins(options.enableAdmissionPlugins ?? [], options.disableAdmissionPlugins ?? []),
