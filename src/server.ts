@@ -88,7 +88,11 @@ async function startOn(
   const cachers = disposables.adopt(new CacherSet({ store, clock, metrics: watchMetrics(scheme, metrics) }), (set) =>
     set.close(),
   );
-  const authorization = disposables.use(openAuthorization({ modes: config.authorizationMode, scheme, store }));
+  const onError = (error: unknown) => log.error("a part of the server failed", { error });
+  const isGateOn = config.featureGates.enabled;
+  const authorization = disposables.use(
+    openAuthorization({ options: config.authorization, scheme, store, clock, isGateOn, onError }),
+  );
   const registries = new Registries({
     scheme,
     store,
@@ -105,7 +109,6 @@ async function startOn(
   metrics.trackStorageObjects(() => objectCounts(registries));
 
   const namespaces = registries.of(scheme.find("", "v1", "namespaces"));
-  const onError = (error: unknown) => log.error("a part of the server failed", { error });
   const systemNamespaces = new SystemNamespaces(namespaces);
   await systemNamespaces.ensure();
   disposables.use(systemNamespaces.start(clock, onError));
@@ -118,7 +121,7 @@ async function startOn(
   const flowControl = new DefaultFlowControl(registries);
   const [identity] = await Promise.all([
     ServerIdentity.open(config),
-    rbac === undefined ? undefined : ensureDefaultRbac(rbac, config.featureGates.enabled),
+    rbac === undefined ? undefined : ensureDefaultRbac(rbac, isGateOn),
     ensurePriorityClasses(registries),
     flowControl.ensure(),
   ]);
