@@ -20,6 +20,7 @@ const table = {
   CertificateSigning: true,
   CertificateSubjectRestriction: true,
   DefaultIngressClass: true,
+  ResourceQuota: true,
 } as const satisfies Record<string, boolean>;
 
 export type PluginName = keyof typeof table;

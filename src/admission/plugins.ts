@@ -1,3 +1,4 @@
+import type { Clock } from "../api/clock.ts";
 import type { RandomInt } from "../registry/random-name.ts";
 import type { AdmissionPlugin } from "./admission.ts";
 import type { Authorize } from "./authorization.ts";
@@ -19,6 +20,8 @@ import { persistentVolumeClaimResize } from "./persistent-volume-claim-resize.ts
 import type { PluginName } from "./plugin-names.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
 import { priority } from "./priority.ts";
+import type { QuotaAccountant } from "./resource-quota/accountant.ts";
+import { resourceQuota } from "./resource-quota/resource-quota.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { serviceAccount } from "./service-account.ts";
 import { storageObjectInUseProtection } from "./storage-object-in-use-protection.ts";
@@ -29,6 +32,8 @@ export interface PluginParts {
   readonly lookup: ObjectLookup;
   readonly authorize: Authorize;
   readonly resourceOfKind: ResourceOfKind;
+  readonly clock: Clock;
+  readonly quotas: QuotaAccountant;
   readonly randomInt: RandomInt;
   readonly wait: (delayMs: number) => Promise<void>;
 }
@@ -51,6 +56,7 @@ const makers = {
   CertificateSigning: certificateSigning,
   CertificateSubjectRestriction: certificateSubjectRestriction,
   DefaultIngressClass: defaultIngressClass,
+  ResourceQuota: resourceQuota,
 } satisfies Record<PluginName, (parts: PluginParts) => AdmissionPlugin>;
 
 /** The plugins of these names, in the same order. */

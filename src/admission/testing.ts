@@ -17,6 +17,10 @@ export function objects(byResource: Readonly<Record<ResourceText, readonly objec
     get: (resource, namespace, name) =>
       of(resource).find((object) => object.metadata.name === name && isIn(namespace)(object)),
     list: (resource, namespace) => of(resource).filter(isIn(namespace)),
+    scan: (resource, namespace) =>
+      of(resource)
+        .filter(isIn(namespace))
+        .map((object) => ({ identity: object, read: () => object })),
   };
 }
 

@@ -1,3 +1,4 @@
+import { resourceQuotas } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { ControllerName } from "../config/controllers.ts";
@@ -5,6 +6,7 @@ import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store } from "../storage/store.ts";
 import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
+import { QuotaUsage } from "./quota-usage.ts";
 import { rootCaPublisher } from "./root-ca-publisher.ts";
 import { defaultServiceAccounts } from "./service-accounts.ts";
 import { ServiceAllocationRepair } from "./service-allocation-repair.ts";
@@ -36,6 +38,7 @@ export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
     const objects = registry({ group: "", resource: "configmaps" });
     running.use(rootCaPublisher({ ...parts, namespaces, objects }, ca).start());
   }
+  running.use(new QuotaUsage(parts, registry(resourceQuotas)).start());
   const { serviceAllocation } = registries;
   if (serviceAllocation === undefined) return running;
   const { network } = serviceAllocation;

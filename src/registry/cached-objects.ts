@@ -1,4 +1,4 @@
-import type { ObjectLookup } from "../admission/object-lookup.ts";
+import type { ObjectLookup, StoredObject } from "../admission/object-lookup.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
@@ -27,10 +27,15 @@ export class CachedObjects implements ObjectLookup {
   list(resource: GroupResource, namespace: string): readonly KubeObject[] {
     const registry = this.#registryOf(resource);
     if (registry === undefined) return [];
-    const { keyPrefix } = registry.info;
-    const page = registry.cacher.list({ prefix: namespace === "" ? keyPrefix : `${keyPrefix}${namespace}/` });
-    if (page instanceof Promise) throw new Error("the newest state is always in memory");
-    return page.entries.map((entry) => this.#decode(entry, registry));
+    return entriesOf(registry, namespace).map((entry) => this.#decode(entry, registry));
+  }
+
+  *scan(resource: GroupResource, namespace: string): Generator<StoredObject> {
+    const registry = this.#registryOf(resource);
+    if (registry === undefined) return;
+    for (const entry of entriesOf(registry, namespace)) {
+      yield { identity: entry, read: () => decodeEntry(entry, registry.info) };
+    }
   }
 
   #decode(entry: Entry, { info }: Registry): KubeObject {
@@ -41,4 +46,10 @@ export class CachedObjects implements ObjectLookup {
     }
     return object;
   }
+}
+
+function entriesOf({ cacher, info }: Registry, namespace: string): readonly Entry[] {
+  const page = cacher.list({ prefix: namespace === "" ? info.keyPrefix : `${info.keyPrefix}${namespace}/` });
+  if (page instanceof Promise) throw new Error("the newest state is always in memory");
+  return page.entries;
 }

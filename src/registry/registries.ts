@@ -1,9 +1,15 @@
 import { type Admission, type AdmissionPlugin, admissionChain } from "../admission/admission.ts";
 import { authorizeBy } from "../admission/authorization.ts";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
+import type { ObjectLookup } from "../admission/object-lookup.ts";
 import { makePlugins } from "../admission/plugins.ts";
+import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
+import { resourceQuotas } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import { cloneJson, type JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { systemUser } from "../authentication/system-user.ts";
 import { alwaysDenyAuthorizer } from "../authorization/always-deny.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { CacherSet } from "../cacher/cacher-set.ts";
@@ -15,8 +21,8 @@ import { ServiceAllocation, type ServiceNetwork } from "./allocation/service-all
 import type { Allocator } from "./allocator.ts";
 import { CachedObjects } from "./cached-objects.ts";
 import type { RandomInt } from "./random-name.ts";
-import { Registry } from "./registry.ts";
-import { strategyOf } from "./strategies.ts";
+import { Registry, type WriteContext } from "./registry.ts";
+import { strategyOf, subresourceStrategyOf } from "./strategies.ts";
 
 export interface RegistriesParts {
   readonly scheme: Scheme;
@@ -43,12 +49,16 @@ export class Registries {
   readonly #byGroupResource = new Map<string, Registry>();
   /** The chain that every write goes through. */
   readonly admission: Admission;
+  /** Keeps what is used of quotas. */
+  readonly quotas: QuotaAccountant;
   /** Undefined where Services get no addresses. */
   readonly serviceAllocation: ServiceAllocation | undefined;
 
   constructor(parts: RegistriesParts) {
     this.serviceAllocation = this.#serviceAllocation(parts);
-    const admission = this.#admissionOf(parts);
+    const lookup = new CachedObjects((resource) => this.find(resource));
+    this.quotas = this.#quotasOf(lookup, parts);
+    const admission = this.#admissionOf(lookup, parts);
     this.admission = admission;
     const versions = Map.groupBy(parts.scheme.resources, storedInfo);
     for (const info of parts.scheme.stored) {
@@ -92,11 +102,28 @@ export class Registries {
     return group === "" && resource === "services" ? this.serviceAllocation?.allocator : undefined;
   }
 
-  #admissionOf(parts: RegistriesParts): Admission {
+  #quotasOf(lookup: ObjectLookup, { clock }: RegistriesParts): QuotaAccountant {
+    return new QuotaAccountant({
+      lookup,
+      clock,
+      countable: () => [...this.all()].map(({ info }) => info).filter(({ namespaced }) => namespaced),
+      writeStatus: async (quota) => {
+        const registry = this.find(resourceQuotas);
+        const strategy = subresourceStrategyOf(resourceQuotas, "status");
+        if (registry === undefined || strategy === undefined) throw new Error("resource quotas are not served");
+        const { namespace = "", name = "" } = quota.metadata;
+        const options = { strategy, subresource: "status" };
+        await registry.update(namespace, name, () => cloneObject(quota), serverContext, options);
+      },
+    });
+  }
+
+  #admissionOf(lookup: ObjectLookup, parts: RegistriesParts): Admission {
     const { admissionPlugins = chosenPlugins([], []), admissionGuards = [], clock, randomInt } = parts;
-    const lookup = new CachedObjects((resource) => this.find(resource));
     const plugins = makePlugins(admissionPlugins, {
       lookup,
+      clock,
+      quotas: this.quotas,
       randomInt,
       authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),
       resourceOfKind: (gvk) => parts.scheme.findKind(gvk),
@@ -104,6 +131,12 @@ export class Registries {
     });
     return admissionChain([...plugins, ...admissionGuards]);
   }
+}
+
+const serverContext: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+
+function cloneObject(object: KubeObject): KubeObject {
+  return cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
 }
 
 function resourceKey({ group, resource }: GroupResource): string {

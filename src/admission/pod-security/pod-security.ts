@@ -125,9 +125,10 @@ function tightens(now: LevelVersion, before: LevelVersion): boolean {
 
 /** One line for each way of falling short, naming a pod and how many others there are. */
 function existingPodWarnings(namespace: string, enforce: LevelVersion, lookup: ObjectLookup): readonly string[] {
-  const pods = lookup.list({ group: "", resource: "pods" }, namespace) as readonly Pod[];
+  const pods = [...lookup.scan({ group: "", resource: "pods" }, namespace)];
   const names = new Map<string, string[]>();
-  for (const pod of pods.slice(0, existingPodsMax)) {
+  for (const { read } of pods.slice(0, existingPodsMax)) {
+    const pod = read() as Pod;
     const found = violations(enforce, viewOf(pod));
     if (found.length === 0) continue;
     const reasons = found.map(({ reason }) => reason).join(", ");

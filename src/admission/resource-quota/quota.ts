@@ -1,0 +1,38 @@
+import { equalJson, type JsonValue } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { formatQuantity, type Quantity } from "../../api/quantity.ts";
+import type { ResourceList } from "../pod.ts";
+import { type Amounts, amountsOf } from "../pod-resources.ts";
+
+export interface ResourceQuota extends KubeObject {
+  spec?: { hard?: ResourceList; scopes?: string[]; scopeSelector?: { matchExpressions?: ScopeRequirement[] } };
+  status?: { hard?: ResourceList; used?: ResourceList };
+}
+export type ScopeRequirement = { scopeName: string; operator: string; values?: string[] };
+
+export const resourceQuotas = { group: "", resource: "resourcequotas" };
+
+export function hardOf({ spec }: ResourceQuota): Amounts {
+  return amountsOf(spec?.hard);
+}
+
+export function usedOf({ status }: ResourceQuota): Amounts {
+  return amountsOf(status?.used);
+}
+
+/** The status speaks of the limits as they are, and of each how much is used. */
+export function isCounted({ spec, status }: ResourceQuota): boolean {
+  const hard = spec?.hard ?? {};
+  if (!equalJson(hard as JsonValue, (status?.hard ?? {}) as JsonValue)) return false;
+  return Object.keys(hard).every((name) => status?.used?.[name] !== undefined);
+}
+
+/** `cpu=1,pods=2`: the amounts of these names, in order. */
+export function amountsText(amounts: Amounts, names: readonly string[]): string {
+  return [...names]
+    .sort()
+    .map((name) => `${name}=${formatQuantity(amounts.get(name) ?? noAmount)}`)
+    .join(",");
+}
+
+export const noAmount: Quantity = { nanos: 0n, format: "decimalSI" };

@@ -1,0 +1,95 @@
+import type { GroupResource } from "../../api/gvk.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { Quantity } from "../../api/quantity.ts";
+import type { Pod } from "../pod.ts";
+import { type Amounts, amountsOf, podLimits, podRequests } from "../pod-resources.ts";
+
+/** Kinds whose number has a second, older name. */
+const countedByName = new Set([
+  "configmaps",
+  "persistentvolumeclaims",
+  "replicationcontrollers",
+  "resourcequotas",
+  "secrets",
+  "services",
+]);
+const classSuffix = ".storageclass.storage.k8s.io/";
+const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
+
+/** What one object counts for, by the names that quotas have for it. */
+export function usageOf({ group, resource }: GroupResource, object: KubeObject, nowMs: number): Amounts {
+  const counts = new Map([[group === "" ? `count/${resource}` : `count/${resource}.${group}`, count(1)]]);
+  if (group !== "") return counts;
+  if (countedByName.has(resource)) counts.set(resource, count(1));
+  if (resource === "pods") return new Map([...counts, ...podUsage(object as Pod, nowMs)]);
+  if (resource === "services") return new Map([...counts, ...serviceUsage(object)]);
+  return resource === "persistentvolumeclaims" ? new Map([...counts, ...claimUsage(object)]) : counts;
+}
+
+export function count(units: number): Quantity {
+  return { nanos: BigInt(units) * 1_000_000_000n, format: "decimalSI" };
+}
+
+/** A pod that has ended counts as an object, and no more for what it used. */
+function podUsage(pod: Pod, nowMs: number): Amounts {
+  if (hasEnded(pod, nowMs)) return new Map();
+  const { spec = {} } = pod;
+  const usage = new Map([["pods", count(1)]]);
+  for (const [name, amount] of podRequests(spec)) {
+    if (isExtended(name)) usage.set(`requests.${name}`, amount);
+    else if (isCompute(name)) usage.set(name, amount).set(`requests.${name}`, amount);
+  }
+  for (const [name, amount] of podLimits(spec)) if (isCompute(name)) usage.set(`limits.${name}`, amount);
+  return usage;
+}
+
+function hasEnded({ metadata, status }: Pod, nowMs: number): boolean {
+  if (status?.phase === "Failed" || status?.phase === "Succeeded") return true;
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata;
+  return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000 < nowMs;
+}
+
+function isCompute(name: string): boolean {
+  return name === "cpu" || name === "memory" || name === "ephemeral-storage" || name.startsWith("hugepages-");
+}
+
+/** Resources of devices have a domain that is not the system's. */
+function isExtended(name: string): boolean {
+  const [domain = "", rest] = name.split("/");
+  return rest !== undefined && domain !== "kubernetes.io" && !domain.endsWith(".kubernetes.io");
+}
+
+function serviceUsage(service: KubeObject): Amounts {
+  const {
+    type,
+    ports = [],
+    allocateLoadBalancerNodePorts,
+  } = (service["spec"] ?? {}) as {
+    type?: string;
+    ports?: { nodePort?: number }[];
+    allocateLoadBalancerNodePorts?: boolean;
+  };
+  if (type === "NodePort") return new Map([["services.nodeports", count(ports.length)]]);
+  if (type !== "LoadBalancer") return new Map();
+  const named = ports.filter(({ nodePort = 0 }) => nodePort !== 0).length;
+  const nodePorts = allocateLoadBalancerNodePorts === false ? named : ports.length;
+  return new Map([
+    ["services.loadbalancers", count(1)],
+    ["services.nodeports", count(nodePorts)],
+  ]);
+}
+
+function claimUsage(claim: KubeObject): Amounts {
+  const { storageClassName = "", resources } = (claim["spec"] ?? {}) as {
+    storageClassName?: string;
+    resources?: { requests?: Record<string, string> };
+  };
+  const className = claim.metadata.annotations?.[claimClassAnnotation] ?? storageClassName;
+  const usage = new Map<string, Quantity>();
+  const storage = amountsOf(resources?.requests).get("storage");
+  if (storage !== undefined) usage.set("requests.storage", storage);
+  if (className === "") return usage;
+  usage.set(`${className}${classSuffix}persistentvolumeclaims`, count(1));
+  if (storage !== undefined) usage.set(`${className}${classSuffix}requests.storage`, storage);
+  return usage;
+}

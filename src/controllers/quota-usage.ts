@@ -1,0 +1,75 @@
+import type { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
+import { isCounted, type ResourceQuota } from "../admission/resource-quota/quota.ts";
+import type { Clock } from "../api/clock.ts";
+import { decodeEntry } from "../codec/stored-object.ts";
+import type { Registries } from "../registry/registries.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { Key, Store, StoreEvent } from "../storage/store.ts";
+
+/** Whatever was missed, such as a status that somebody has written by hand, is put right after this time. */
+const resyncIntervalMs = 300_000;
+
+export interface QuotaUsageParts {
+  readonly registries: Registries;
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** Has quotas counted anew when something was freed: an object is gone, a pod has ended, or the limits have changed. */
+export class QuotaUsage {
+  readonly #parts: QuotaUsageParts;
+  readonly #quotas: QuotaAccountant;
+  readonly #registry: Registry;
+  /** Keys of namespaced resources up to their namespace. */
+  readonly #prefixes: ReadonlySet<Key>;
+  readonly #podPrefix: Key | undefined;
+
+  /** @param registry of resourcequotas */
+  constructor(parts: QuotaUsageParts, registry: Registry) {
+    this.#parts = parts;
+    this.#quotas = parts.registries.quotas;
+    this.#registry = registry;
+    const namespaced = [...parts.registries.all()].map(({ info }) => info).filter((info) => info.namespaced);
+    this.#prefixes = new Set(namespaced.map(({ keyPrefix }) => keyPrefix));
+    this.#podPrefix = parts.registries.find({ group: "", resource: "pods" })?.info.keyPrefix;
+  }
+
+  start(): Disposable {
+    const { store, clock } = this.#parts;
+    const running = new DisposableStack();
+    running.use(store.subscribe((events) => this.#receive(events)));
+    running.use(clock.every(resyncIntervalMs, () => this.#recountAll()));
+    this.#recountAll();
+    return running;
+  }
+
+  #recountAll(): void {
+    for (const { key } of this.#parts.store.scan(this.#registry.info.keyPrefix)) this.#recount(key);
+  }
+
+  #receive(events: readonly StoreEvent[]): void {
+    for (const event of events) {
+      const { key } = event.entry;
+      if (key.startsWith(this.#registry.info.keyPrefix)) this.#receiveQuota(event);
+      else if (event.type === "DELETED" || this.#hasEnded(event)) this.#recount(key);
+    }
+  }
+
+  #receiveQuota({ type, entry }: StoreEvent): void {
+    if (type === "DELETED") return;
+    const quota = decodeEntry(entry, this.#registry.info) as ResourceQuota;
+    if (!isCounted(quota)) this.#recount(entry.key);
+  }
+
+  #hasEnded({ type, entry, previous }: StoreEvent): boolean {
+    if (type !== "MODIFIED" || this.#podPrefix === undefined || !entry.key.startsWith(this.#podPrefix)) return false;
+    return entry.index.fields?.["status.phase"] !== previous?.index.fields?.["status.phase"];
+  }
+
+  /** `…/pods/<namespace>/<name>` */
+  #recount(key: Key): void {
+    const nameAt = key.lastIndexOf("/");
+    const namespaceAt = key.lastIndexOf("/", nameAt - 1) + 1;
+    if (this.#prefixes.has(key.slice(0, namespaceAt))) this.#quotas.recount(key.slice(namespaceAt, nameAt));
+  }
+}

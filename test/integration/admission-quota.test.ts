@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { configMap, pod, TestServer } from "./server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start();
+});
+afterAll(() => server.close());
+
+const quotasOf = (namespace: string) => `/api/v1/namespaces/${namespace}/resourcequotas`;
+const podsOf = (namespace: string) => `/api/v1/namespaces/${namespace}/pods`;
+const withCpu = (name: string, cpu: string) => ({
+  ...pod(name),
+  spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu }, limits: { cpu } } }] },
+});
+
+async function namespaceWith(hard: object, spec: object = {}): Promise<string> {
+  const namespace = await server.namespace();
+  await server.create(quotasOf(namespace), { metadata: { name: "q" }, spec: { hard, ...spec } });
+  return namespace;
+}
+
+async function used(namespace: string): Promise<any> {
+  return (await server.get(`${quotasOf(namespace)}/q`)).json.status?.used;
+}
+
+/** The count catches up in the background. */
+async function eventually(read: () => Promise<unknown>, expected: unknown): Promise<void> {
+  const deadline = Date.now() + 3_000;
+  for (;;) {
+    const value = await read();
+    if (Bun.deepEquals(value, expected)) return;
+    if (Date.now() > deadline) expect(value).toEqual(expected as never);
+    await Bun.sleep(10);
+  }
+}
+
+test("fifty creations at a time never pass the limit", async () => {
+  const namespace = await namespaceWith({ pods: "20", "requests.cpu": "15" });
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, at) => server.post(podsOf(namespace), withCpu(`p${at}`, "1"))),
+  );
+  const created = answers.filter(({ code }) => code === 201);
+  expect(created.length).toBe(15);
+  const refused = answers.filter(({ code }) => code !== 201);
+  expect(new Set(refused.map(({ code, json }) => `${code} ${json.reason}`))).toEqual(new Set(["403 Forbidden"]));
+  expect(refused[0]?.json.message).toMatch(
+    /^pods "p\d+" is forbidden: exceeded quota: q, requested: requests\.cpu=1, used: requests\.cpu=15, limited: requests\.cpu=15$/,
+  );
+  expect(await used(namespace)).toEqual({ pods: "15", "requests.cpu": "15" });
+});
+
+test("what is deleted, or has ended, is free at once", async () => {
+  const namespace = await namespaceWith({ pods: "1" });
+  for (let round = 0; round < 3; round++) {
+    await server.create(podsOf(namespace), pod("p"));
+    expect((await server.post(podsOf(namespace), pod("other"))).code).toBe(403);
+    expect((await server.delete(`${podsOf(namespace)}/p?gracePeriodSeconds=0`)).code).toBe(200);
+  }
+  await eventually(() => used(namespace), { pods: "0" });
+  await server.create(podsOf(namespace), pod("ends"));
+  const ended = { status: { phase: "Succeeded" } };
+  await server.patch(`${podsOf(namespace)}/ends/status`, "application/merge-patch+json", ended);
+  await server.create(podsOf(namespace), pod("next"));
+  await eventually(() => used(namespace), { pods: "1" });
+});
+
+test("what fails afterwards or is only tried counts for nothing", async () => {
+  const namespace = await namespaceWith({ "count/configmaps": "2" });
+  const maps = `/api/v1/namespaces/${namespace}/configmaps`;
+  await server.create(maps, configMap("a"));
+  expect((await server.post(maps, configMap("a"))).code).toBe(409);
+  expect((await server.post(`${maps}?dryRun=All`, configMap("b"))).code).toBe(201);
+  await eventually(() => used(namespace), { "count/configmaps": "1" });
+  await server.create(maps, configMap("b"));
+  const refused = await server.post(`${maps}?dryRun=All`, configMap("c"));
+  expect(refused.json.message).toBe(
+    'configmaps "c" is forbidden: exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2',
+  );
+});
+
+test("containers must name what is limited", async () => {
+  const namespace = await namespaceWith({ "limits.cpu": "4", "requests.memory": "1Gi" });
+  const { code, json } = await server.post(podsOf(namespace), withCpu("p", "1"));
+  expect({ code, message: json.message }).toEqual({
+    code: 403,
+    message: 'pods "p" is forbidden: failed quota: q: must specify requests.memory for: c',
+  });
+});
+
+test("a quota counts what was there before it, and follows its limits", async () => {
+  const namespace = await server.namespace();
+  await server.create(podsOf(namespace), pod("before"));
+  await server.create(quotasOf(namespace), { metadata: { name: "q" }, spec: { hard: { pods: "1" } } });
+  expect((await server.post(podsOf(namespace), pod("after"))).code).toBe(403);
+  const patch = { spec: { hard: { pods: "2", services: "5" } } };
+  await server.patch(`${quotasOf(namespace)}/q`, "application/merge-patch+json", patch);
+  await server.create(podsOf(namespace), pod("after"));
+  await eventually(() => used(namespace), { pods: "2", services: "0" });
+});
+
+describe("scopes", () => {
+  test("count only the pods that are in them", async () => {
+    const namespace = await namespaceWith({ pods: "1" }, { scopes: ["BestEffort"] });
+    await server.create(podsOf(namespace), withCpu("burstable", "1"));
+    await server.create(podsOf(namespace), pod("best-effort"));
+    expect((await server.post(podsOf(namespace), pod("second"))).code).toBe(403);
+    expect(await used(namespace)).toEqual({ pods: "1" });
+  });
+
+  test("by priority class", async () => {
+    const matchExpressions = [{ scopeName: "PriorityClass", operator: "In", values: ["system-node-critical"] }];
+    const namespace = await namespaceWith({ pods: "0" }, { scopeSelector: { matchExpressions } });
+    await server.create(podsOf(namespace), pod("plain"));
+    const spec = { ...pod("x").spec, priorityClassName: "system-node-critical" };
+    expect((await server.post(podsOf(namespace), { ...pod("critical"), spec })).code).toBe(403);
+  });
+});
+
+test("node ports and load balancers of Services count, and are free when the type changes", async () => {
+  const namespace = await namespaceWith({ services: "2", "services.nodeports": "2", "services.loadbalancers": "0" });
+  const services = `/api/v1/namespaces/${namespace}/services`;
+  const service = (name: string, type: string) => ({
+    metadata: { name },
+    spec: {
+      type,
+      ports: [
+        { name: "a", port: 80 },
+        { name: "b", port: 81 },
+      ],
+    },
+  });
+  expect((await server.post(services, service("l", "LoadBalancer"))).json.message).toContain(
+    "services.loadbalancers=1",
+  );
+  await server.create(services, service("n", "NodePort"));
+  expect((await server.post(services, service("m", "NodePort"))).json.message).toContain("services.nodeports=2");
+  const patched = await server.patch(`${services}/n`, "application/merge-patch+json", { spec: { type: "ClusterIP" } });
+  expect(patched.json.message).toBeUndefined();
+  await server.create(services, service("m", "NodePort"));
+  await eventually(() => used(namespace), { services: "2", "services.nodeports": "2", "services.loadbalancers": "0" });
+});
+
+test("sizes of claims count, by class too", async () => {
+  const perClass = "fast.storageclass.storage.k8s.io/requests.storage";
+  const namespace = await namespaceWith({ "requests.storage": "10Gi", [perClass]: "3Gi" });
+  const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
+  const claim = (name: string, storage: string, storageClassName: string) => ({
+    metadata: { name },
+    spec: { accessModes: ["ReadWriteOnce"], storageClassName, resources: { requests: { storage } } },
+  });
+  await server.create(claims, claim("a", "2Gi", "fast"));
+  expect((await server.post(claims, claim("b", "2Gi", "fast"))).json.message).toBe(
+    `persistentvolumeclaims "b" is forbidden: exceeded quota: q, requested: ${perClass}=2Gi, used: ${perClass}=2Gi, limited: ${perClass}=3Gi`,
+  );
+  await server.create(claims, claim("b", "2Gi", "slow"));
+  expect(await used(namespace)).toEqual({ "requests.storage": "4Gi", [perClass]: "2Gi" });
+});
