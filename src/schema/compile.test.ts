@@ -37,7 +37,10 @@ describe("compiling generated types", () => {
   });
   test("resolves aliases, closed sets and types with their own form", () => {
     expect(node.fields.get("mode")?.schema).toEqual({ kind: "scalar", scalar: "string", values: ["On", "Off"] });
-    expect(node.fields.get("sizes")?.schema).toEqual({ kind: "map", values: { kind: "scalar", scalar: "quantity" } });
+    expect(node.fields.get("sizes")?.schema).toEqual({
+      kind: "map",
+      values: { kind: "scalar", scalar: "quantity", typeName: "resource.Quantity" },
+    });
     expect(node.fields.get("sizes")?.mapType).toBe("atomic");
   });
   test("refuses what is not a known struct", () => {

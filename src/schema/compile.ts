@@ -127,7 +127,7 @@ export class TypeSchemas {
   #special(name: string): ScalarSchema {
     const scalar = specialScalars[name];
     if (scalar === undefined) throw new Error(`type ${name} has its own JSON form and no scalar kind`);
-    return { kind: "scalar", scalar };
+    return { kind: "scalar", scalar, typeName: name };
   }
 }
 

@@ -38,6 +38,8 @@ export interface ScalarSchema {
   readonly scalar: ScalarKind;
   /** Closed set of values. */
   readonly values?: readonly string[];
+  /** Name of a type with a JSON form of its own, where documents call it by that name. */
+  readonly typeName?: string;
 }
 export interface ListSchema {
   readonly kind: "list";

@@ -97,7 +97,7 @@ export class Definitions {
     }
   }
 
-  #scalar({ scalar, values }: ScalarSchema): JsonObject {
+  #scalar({ scalar, values, typeName }: ScalarSchema): JsonObject {
     switch (scalar) {
       case "string":
         return { type: "string", ...(values === undefined ? {} : { enum: [...values] }) };
@@ -115,7 +115,8 @@ export class Definitions {
       case "bytes":
         return { type: "string", format: "byte" };
       case "any":
-        return {};
+        // Never an empty schema: kubectl takes it for none.
+        return typeName === undefined ? { description: "Any value." } : this.#named(typeName, {});
       case "rawExtension":
         return this.#named("runtime.RawExtension", { type: "object" });
       case "fieldsV1":

@@ -82,6 +82,10 @@ export const extensionDescriptions: Readonly<Record<string, TypeDescriptions>> =
     acceptedNames: "The names that it has got.",
     storedVersions: "Versions of which there may be objects in the store.",
   },
+  "apiextensions/v1.JSON": { "": "Any JSON value." },
+  "apiextensions/v1.JSONSchemaPropsOrArray": { "": "A schema, or a list of schemas." },
+  "apiextensions/v1.JSONSchemaPropsOrBool": { "": "A schema, or whether anything is allowed." },
+  "apiextensions/v1.JSONSchemaPropsOrStringArray": { "": "A schema, or a list of names." },
   "apiregistration/v1.APIService": { "": "A group version, and who serves it; its name is <version>.<group>." },
   "apiregistration/v1.APIServiceSpec": {
     "": "Which group version, and where it is served.",
