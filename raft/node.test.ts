@@ -45,11 +45,7 @@ class Cluster {
   readonly #extra: Partial<RaftNodeOptions<number>>;
 
   constructor(voters: readonly number[], extra: Partial<RaftNodeOptions<number>> = {}) {
-    this.base = {
-      index: toIndex(0),
-      term: 0 as SnapshotMeta["term"],
-      membership: membershipOf(voters.map(toMemberId)),
-    };
+    this.base = foundedBy(membershipOf(voters.map(toMemberId)));
     this.#extra = extra;
     opened.push(this);
   }

@@ -5,6 +5,7 @@ import type { Disk, DiskFile } from "./disk.ts";
 /** Entries and votes are nobody else's business: a log holds whatever the state machine holds. */
 const directoryMode = 0o700;
 const fileMode = 0o600;
+const writeHereBytesMax = 256 << 10;
 
 /** The real file system. Makes the directory where it is missing. */
 export function openSystemDisk(directory: string): Disk {
@@ -52,19 +53,34 @@ class SystemFile implements DiskFile {
     return done;
   }
 
+  /** Small writes end in the kernel's memory sooner than another thread could be asked to make them. */
   async write(bytes: Uint8Array, position: number): Promise<void> {
-    for (let done = 0; done < bytes.length; ) done += await this.#writeSome(bytes.subarray(done), position + done);
+    const here = bytes.length <= writeHereBytesMax;
+    for (let done = 0; done < bytes.length; ) {
+      const rest = bytes.subarray(done);
+      done += here ? this.#writeHere(rest, position + done) : await this.#writeElsewhere(rest, position + done);
+    }
+  }
+
+  #writeHere(bytes: Uint8Array, position: number): number {
+    const count = fs.writeSync(this.#descriptor, bytes, 0, bytes.length, position);
+    if (count === 0) throw this.#nothingWritten();
+    return count;
   }
 
   /** A short write is no error by itself: the next one tells why, as on a disk that has just become full. */
-  #writeSome(bytes: Uint8Array, position: number): Promise<number> {
+  #writeElsewhere(bytes: Uint8Array, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
       fs.write(this.#descriptor, bytes, 0, bytes.length, position, (error, count) => {
         if (error) reject(error);
-        else if (count === 0) reject(new Error(`no byte of ${bytes.length} was written to ${this.name}`));
+        else if (count === 0) reject(this.#nothingWritten());
         else resolve(count);
       });
     });
+  }
+
+  #nothingWritten(): Error {
+    return new Error(`no byte was written to ${this.name}`);
   }
 
   sync(): Promise<void> {

@@ -1,0 +1,28 @@
+import type { Disk, DiskFile } from "../storage/disk.ts";
+
+/** A disk whose every sync takes so much longer: local ones acknowledge faster than those that a cluster meets. */
+export function slowDisk(disk: Disk, addedMs: number): Disk {
+  if (addedMs === 0) return disk;
+  return {
+    directory: disk.directory,
+    list: () => disk.list(),
+    open: (name, how) => slowFile(disk.open(name, how), addedMs),
+    rename: (from, to) => disk.rename(from, to),
+    remove: (name) => disk.remove(name),
+    syncDirectory: () => disk.syncDirectory(),
+  };
+}
+
+function slowFile(file: DiskFile, addedMs: number): DiskFile {
+  return {
+    name: file.name,
+    size: () => file.size(),
+    read: (into, position) => file.read(into, position),
+    write: (bytes, position) => file.write(bytes, position),
+    sync: async () => {
+      await file.sync();
+      await new Promise((resolve) => setTimeout(resolve, addedMs));
+    },
+    close: () => file.close(),
+  };
+}
