@@ -23,6 +23,31 @@ import {
   podCertificateRequestStatusStrategy,
   podCertificateRequestStrategy,
 } from "./resources/certificates/pod-certificate-request.ts";
+import { controllerRevisionStrategy } from "./resources/apps/controller-revision.ts";
+import { daemonSetStatusStrategy, daemonSetStrategy } from "./resources/apps/daemon-set.ts";
+import { deploymentStatusStrategy, deploymentStrategy } from "./resources/apps/deployment.ts";
+import { replicaSetStatusStrategy, replicaSetStrategy } from "./resources/apps/replica-set.ts";
+import { statefulSetStatusStrategy, statefulSetStrategy } from "./resources/apps/stateful-set.ts";
+import {
+  horizontalPodAutoscalerStatusStrategy,
+  horizontalPodAutoscalerStrategy,
+} from "./resources/autoscaling/horizontal-pod-autoscaler.ts";
+import { cronJobStrategy } from "./resources/batch/cron-job.ts";
+import { jobStatusStrategy, jobStrategy } from "./resources/batch/job.ts";
+import { leaseCandidateStrategy } from "./resources/coordination/lease-candidate.ts";
+import { limitRangeStrategy } from "./resources/core/limit-range.ts";
+import { podTemplateStrategy } from "./resources/core/pod-template.ts";
+import {
+  replicationControllerStatusStrategy,
+  replicationControllerStrategy,
+} from "./resources/core/replication-controller.ts";
+import { resourceQuotaStatusStrategy, resourceQuotaStrategy } from "./resources/core/resource-quota.ts";
+import { runtimeClassStrategy } from "./resources/node/runtime-class.ts";
+import {
+  podDisruptionBudgetStatusStrategy,
+  podDisruptionBudgetStrategy,
+} from "./resources/policy/pod-disruption-budget.ts";
+import { priorityClassStrategy } from "./resources/scheduling/priority-class.ts";
 import { leaseStrategy } from "./resources/coordination/lease.ts";
 import { configMapStrategy } from "./resources/core/config-map.ts";
 import { endpointsStrategy } from "./resources/core/endpoints.ts";
@@ -80,6 +105,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "/configmaps": configMapStrategy,
   "/endpoints": endpointsStrategy,
   "/events": eventStrategy,
+  "/limitranges": limitRangeStrategy,
   "/namespaces": namespaceStrategy,
   "/namespaces/finalize": namespaceFinalizeStrategy,
   "/nodes": nodeStrategy,
@@ -90,6 +116,11 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "/pods/ephemeralcontainers": podEphemeralContainersStrategy,
   "/pods/resize": podResizeStrategy,
   "/pods/status": podStatusStrategy,
+  "/podtemplates": podTemplateStrategy,
+  "/replicationcontrollers": replicationControllerStrategy,
+  "/replicationcontrollers/status": replicationControllerStatusStrategy,
+  "/resourcequotas": resourceQuotaStrategy,
+  "/resourcequotas/status": resourceQuotaStatusStrategy,
   "/secrets": secretStrategy,
   "/serviceaccounts": serviceAccountStrategy,
   "/services": serviceStrategy,
@@ -104,12 +135,27 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "apiextensions.k8s.io/customresourcedefinitions/status": customResourceDefinitionStatusStrategy,
   "apiregistration.k8s.io/apiservices": apiServiceStrategy,
   "apiregistration.k8s.io/apiservices/status": apiServiceStatusStrategy,
+  "apps/controllerrevisions": controllerRevisionStrategy,
+  "apps/daemonsets": daemonSetStrategy,
+  "apps/daemonsets/status": daemonSetStatusStrategy,
+  "apps/deployments": deploymentStrategy,
+  "apps/deployments/status": deploymentStatusStrategy,
+  "apps/replicasets": replicaSetStrategy,
+  "apps/replicasets/status": replicaSetStatusStrategy,
+  "apps/statefulsets": statefulSetStrategy,
+  "apps/statefulsets/status": statefulSetStatusStrategy,
+  "autoscaling/horizontalpodautoscalers": horizontalPodAutoscalerStrategy,
+  "autoscaling/horizontalpodautoscalers/status": horizontalPodAutoscalerStatusStrategy,
+  "batch/cronjobs": cronJobStrategy,
+  "batch/jobs": jobStrategy,
+  "batch/jobs/status": jobStatusStrategy,
   "certificates.k8s.io/certificatesigningrequests": certificateSigningRequestStrategy,
   "certificates.k8s.io/certificatesigningrequests/approval": certificateApprovalStrategy,
   "certificates.k8s.io/certificatesigningrequests/status": certificateStatusStrategy,
   "certificates.k8s.io/clustertrustbundles": clusterTrustBundleStrategy,
   "certificates.k8s.io/podcertificaterequests": podCertificateRequestStrategy,
   "certificates.k8s.io/podcertificaterequests/status": podCertificateRequestStatusStrategy,
+  "coordination.k8s.io/leasecandidates": leaseCandidateStrategy,
   "coordination.k8s.io/leases": leaseStrategy,
   "discovery.k8s.io/endpointslices": endpointSliceStrategy,
   "flowcontrol.apiserver.k8s.io/flowschemas": flowSchemaStrategy,
@@ -124,6 +170,9 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "networking.k8s.io/ipaddresses": ipAddressStrategy,
   "networking.k8s.io/networkpolicies": networkPolicyStrategy,
   "networking.k8s.io/servicecidrs": serviceCidrStrategy,
+  "node.k8s.io/runtimeclasses": runtimeClassStrategy,
+  "policy/poddisruptionbudgets": podDisruptionBudgetStrategy,
+  "policy/poddisruptionbudgets/status": podDisruptionBudgetStatusStrategy,
   "rbac.authorization.k8s.io/clusterrolebindings": clusterRoleBindingStrategy,
   "rbac.authorization.k8s.io/clusterroles": clusterRoleStrategy,
   "rbac.authorization.k8s.io/rolebindings": roleBindingStrategy,
@@ -135,6 +184,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "resource.k8s.io/resourceclaims/status": resourceClaimStatusStrategy,
   "resource.k8s.io/resourceclaimtemplates": resourceClaimTemplateStrategy,
   "resource.k8s.io/resourceslices": resourceSliceStrategy,
+  "scheduling.k8s.io/priorityclasses": priorityClassStrategy,
   "storage.k8s.io/csidrivers": csiDriverStrategy,
   "storage.k8s.io/csinodes": csiNodeStrategy,
   "storage.k8s.io/csistoragecapacities": csiStorageCapacityStrategy,

@@ -93,7 +93,7 @@ describe("one object is refused", () => {
       "a Lease with a preferred holder only",
       validateLease,
       { spec: { preferredHolder: "x" } },
-      "spec.preferredHolder: Forbidden: may only be specified when `strategy` is defined",
+      "spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined",
     ],
     [
       "an Event in another namespace",
@@ -105,7 +105,7 @@ describe("one object is refused", () => {
       "an Event with a time but no reporter",
       validateEvent,
       { involvedObject: { namespace: "n" }, eventTime: "t" },
-      "reportingComponent: Required value",
+      "reportingController: Required value",
     ],
     [
       "a Node with a taint twice",
@@ -182,7 +182,9 @@ describe("an update is refused", () => {
 
   test("of anything but the series of a modern event", () => {
     const modern = { group: "events.k8s.io", version: "v1" };
-    expect(validateEventUpdate(object({ series: { count: 2 } }), object({}), modern)).toEqual([]);
+    expect(validateEventUpdate(object({ series: { count: 2, lastObservedTime: "t" } }), object({}), modern)).toEqual(
+      [],
+    );
     const [changed, old] = [object({ message: "b" }), object({ message: "a" })];
     expect(validateEventUpdate(changed, old)).toEqual([]);
     expect(texts(validateEventUpdate(changed, old, modern))).toEqual([

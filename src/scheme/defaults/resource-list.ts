@@ -16,6 +16,17 @@ export function roundRequirements(requirements: JsonObject): void {
   roundResourceList(requirements["requests"]);
 }
 
+/** Amounts of a quota: what it allows, and what is used of it. */
+export function roundQuota(quota: JsonObject): void {
+  roundResourceList(quota["hard"]);
+  roundResourceList(quota["used"]);
+}
+
+/** What a sandbox takes for itself. */
+export function roundOverhead(overhead: JsonObject): void {
+  roundResourceList(overhead["podFixed"]);
+}
+
 /** Amounts finer than a thousandth are rounded up, in place. */
 export function roundResourceList(list: JsonValue | undefined): void {
   if (!isJsonObject(list)) return;

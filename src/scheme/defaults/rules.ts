@@ -4,26 +4,42 @@ import defaultsJson from "../generated/defaults.json";
 import { defaultContainer } from "./container.ts";
 import { defaultCsiDriver } from "./csi-driver.ts";
 import { defaultCustomResourceDefinition } from "./custom-resource-definition.ts";
+import { defaultDaemonSet } from "./daemon-set.ts";
+import { defaultDeployment, defaultReplicaSet } from "./deployment.ts";
 import { defaultDeviceRequest } from "./device-request.ts";
 import { defaultEndpointPort } from "./endpoints.ts";
 import { defaultFlowSchema } from "./flow-schema.ts";
+import { defaultAutoscaler, defaultReplicas } from "./horizontal-pod-autoscaler.ts";
 import { defaultIngressClassParameters } from "./ingress-class.ts";
+import { defaultCronJob, defaultJob } from "./job.ts";
+import { defaultLimitRangeItem } from "./limit-range.ts";
 import { defaultNamespace } from "./namespace.ts";
 import { defaultNetworkPolicy } from "./network-policy.ts";
 import { defaultNode, roundNodeStatus } from "./node.ts";
 import { defaultClaim, defaultPersistentVolume } from "./persistent-volume.ts";
 import { defaultPod, defaultPodSpec } from "./pod.ts";
-import { roundRequirements } from "./resource-list.ts";
+import { defaultReplicationController } from "./replication-controller.ts";
+import { roundOverhead, roundQuota, roundRequirements } from "./resource-list.ts";
 import { defaultRoleBinding, defaultSubject } from "./role-binding.ts";
 import { defaultService } from "./service.ts";
+import { defaultStatefulSet } from "./stateful-set.ts";
 import { defaultClaimTemplate, defaultVolume } from "./volume.ts";
 
 /** Rules that are code, by the type that they belong to. */
 const codedRules: Readonly<Record<string, DefaultRule>> = {
   "apiextensions/v1.CustomResourceDefinition": defaultCustomResourceDefinition,
+  "apps/v1.DaemonSet": defaultDaemonSet,
+  "apps/v1.Deployment": defaultDeployment,
+  "apps/v1.ReplicaSet": defaultReplicaSet,
+  "apps/v1.StatefulSet": defaultStatefulSet,
+  "autoscaling/v1.HorizontalPodAutoscaler": defaultReplicas,
+  "autoscaling/v2.HorizontalPodAutoscaler": defaultAutoscaler,
+  "batch/v1.CronJob": defaultCronJob,
+  "batch/v1.Job": defaultJob,
   "core/v1.Container": defaultContainer,
   "core/v1.EndpointPort": defaultEndpointPort,
   "core/v1.EphemeralContainer": defaultContainer,
+  "core/v1.LimitRangeItem": defaultLimitRangeItem,
   "core/v1.Namespace": defaultNamespace,
   "core/v1.Node": defaultNode,
   "core/v1.NodeStatus": roundNodeStatus,
@@ -32,6 +48,9 @@ const codedRules: Readonly<Record<string, DefaultRule>> = {
   "core/v1.PersistentVolumeClaimTemplate": defaultClaimTemplate,
   "core/v1.Pod": defaultPod,
   "core/v1.PodSpec": defaultPodSpec,
+  "core/v1.ReplicationController": defaultReplicationController,
+  "core/v1.ResourceQuotaSpec": roundQuota,
+  "core/v1.ResourceQuotaStatus": roundQuota,
   "core/v1.ResourceRequirements": roundRequirements,
   "core/v1.Service": defaultService,
   "core/v1.Volume": defaultVolume,
@@ -39,6 +58,7 @@ const codedRules: Readonly<Record<string, DefaultRule>> = {
   "flowcontrol/v1.FlowSchema": defaultFlowSchema,
   "networking/v1.IngressClassParametersReference": defaultIngressClassParameters,
   "networking/v1.NetworkPolicy": defaultNetworkPolicy,
+  "node/v1.Overhead": roundOverhead,
   "rbac/v1.ClusterRoleBinding": defaultRoleBinding,
   "rbac/v1.RoleBinding": defaultRoleBinding,
   "rbac/v1.Subject": defaultSubject,

@@ -1,0 +1,9 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateControllerRevision, validateControllerRevisionUpdate } from "../../validation/controller-revision.ts";
+
+export const controllerRevisionStrategy: Strategy = {
+  ...defaultStrategy,
+  validate: (revision, old) => validateControllerRevision(revision, old),
+  validateUpdate: validateControllerRevisionUpdate,
+};

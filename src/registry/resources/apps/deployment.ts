@@ -1,0 +1,24 @@
+import type { Strategy } from "../../strategy.ts";
+import { validateDeployment, validateDeploymentStatusUpdate } from "../../validation/deployment.ts";
+import { validateSelectorUpdate } from "../../validation/replica-set.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+
+export const deploymentStrategy: Strategy = {
+  ...specStrategy,
+  // Annotations count because a deployment gives its own to its replica sets.
+  generationFields: ["spec", "metadata.annotations"],
+  validate: validateDeployment,
+  validateUpdate: validateSelectorUpdate,
+};
+
+const plainStatusStrategy = statusRules(deploymentStrategy, validateDeploymentStatusUpdate);
+
+export const deploymentStatusStrategy: Strategy = {
+  ...plainStatusStrategy,
+  generationFields: [],
+  prepareForUpdate(object, old, nowMs) {
+    plainStatusStrategy.prepareForUpdate(object, old, nowMs);
+    if (old.metadata.labels === undefined) delete object.metadata.labels;
+    else object.metadata.labels = old.metadata.labels;
+  },
+};

@@ -1,0 +1,11 @@
+import type { Strategy } from "../../strategy.ts";
+import { validateReplicaSet, validateReplicaSetStatus, validateSelectorUpdate } from "../../validation/replica-set.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+
+export const replicaSetStrategy: Strategy = {
+  ...specStrategy,
+  validate: validateReplicaSet,
+  validateUpdate: validateSelectorUpdate,
+};
+
+export const replicaSetStatusStrategy = statusRules(replicaSetStrategy, validateReplicaSetStatus);

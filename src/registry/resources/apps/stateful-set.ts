@@ -1,0 +1,17 @@
+import type { Strategy } from "../../strategy.ts";
+import { dnsLabelProblems } from "../../validation/names.ts";
+import {
+  validateStatefulSet,
+  validateStatefulSetStatusUpdate,
+  validateStatefulSetUpdate,
+} from "../../validation/stateful-set.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+
+export const statefulSetStrategy: Strategy = {
+  ...specStrategy,
+  validateName: dnsLabelProblems,
+  validate: (set, old) => validateStatefulSet(set, old),
+  validateUpdate: validateStatefulSetUpdate,
+};
+
+export const statefulSetStatusStrategy = statusRules(statefulSetStrategy, validateStatefulSetStatusUpdate);

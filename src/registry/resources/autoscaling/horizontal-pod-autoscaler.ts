@@ -1,0 +1,18 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import {
+  validateHorizontalPodAutoscaler,
+  validateHorizontalPodAutoscalerStatus,
+} from "../../validation/horizontal-pod-autoscaler.ts";
+import { statusRules } from "../spec-strategy.ts";
+
+export const horizontalPodAutoscalerStrategy: Strategy = {
+  ...defaultStrategy,
+  resetFields: ["status"],
+  validate: (autoscaler, old) => validateHorizontalPodAutoscaler(autoscaler, old),
+};
+
+export const horizontalPodAutoscalerStatusStrategy = statusRules(
+  horizontalPodAutoscalerStrategy,
+  validateHorizontalPodAutoscalerStatus,
+);

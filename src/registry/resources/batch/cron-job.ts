@@ -1,0 +1,8 @@
+import type { Strategy } from "../../strategy.ts";
+import { validateCronJob } from "../../validation/cron-job.ts";
+import { specStrategy } from "../spec-strategy.ts";
+
+export const cronJobStrategy: Strategy = {
+  ...specStrategy,
+  validate: (cronJob, old) => validateCronJob(cronJob, old),
+};

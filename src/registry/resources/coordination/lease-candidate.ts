@@ -1,0 +1,13 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "../../validation/lease-candidate.ts";
+import { configKeyProblems } from "../../validation/names.ts";
+
+export const leaseCandidateStrategy: Strategy = {
+  ...defaultStrategy,
+  allowCreateOnUpdate: true,
+  allowUnconditionalUpdate: false,
+  validateName: configKeyProblems,
+  validate: validateLeaseCandidate,
+  validateUpdate: validateLeaseCandidateUpdate,
+};

@@ -1,0 +1,9 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateLimitRange } from "../../validation/limit-range.ts";
+
+export const limitRangeStrategy: Strategy = {
+  ...defaultStrategy,
+  allowCreateOnUpdate: true,
+  validate: validateLimitRange,
+};

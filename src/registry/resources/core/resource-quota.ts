@@ -1,0 +1,18 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import {
+  validateResourceQuota,
+  validateResourceQuotaStatus,
+  validateResourceQuotaUpdate,
+} from "../../validation/resource-quota.ts";
+import { statusRules } from "../spec-strategy.ts";
+
+export const resourceQuotaStrategy: Strategy = {
+  ...defaultStrategy,
+  returnsDeletedObject: true,
+  resetFields: ["status"],
+  validate: validateResourceQuota,
+  validateUpdate: validateResourceQuotaUpdate,
+};
+
+export const resourceQuotaStatusStrategy = statusRules(resourceQuotaStrategy, validateResourceQuotaStatus);

@@ -1,0 +1,11 @@
+import { defaultStrategy } from "../../default-strategy.ts";
+import type { Strategy } from "../../strategy.ts";
+import { validateRuntimeClass, validateRuntimeClassUpdate } from "../../validation/runtime-class.ts";
+
+export const runtimeClassStrategy: Strategy = {
+  ...defaultStrategy,
+  allowCreateOnUpdate: true,
+  allowUnconditionalUpdate: false,
+  validate: validateRuntimeClass,
+  validateUpdate: validateRuntimeClassUpdate,
+};

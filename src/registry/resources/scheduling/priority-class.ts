@@ -1,0 +1,12 @@
+import type { Strategy } from "../../strategy.ts";
+import { defaultStrategy } from "../../default-strategy.ts";
+import { validatePriorityClass, validatePriorityClassUpdate } from "../../validation/priority-class.ts";
+
+export const priorityClassStrategy: Strategy = {
+  ...defaultStrategy,
+  prepareForCreate(object) {
+    object.metadata.generation = 1;
+  },
+  validate: validatePriorityClass,
+  validateUpdate: validatePriorityClassUpdate,
+};

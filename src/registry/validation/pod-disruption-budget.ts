@@ -1,0 +1,37 @@
+import { type FieldError, fieldError } from "../../api/field-error.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { validateConditions } from "./conditions.ts";
+import { validateIntOrPercent, validateNotMoreThan100Percent } from "./int-or-percent.ts";
+import { fieldsOf } from "./key-values.ts";
+import { validateLabelSelector } from "./label-selector.ts";
+import { isPresent, textOf, validateNotNegative } from "./pod-fields.ts";
+
+const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
+
+export function validatePodDisruptionBudget(budget: KubeObject): FieldError[] {
+  const spec = fieldsOf(budget["spec"]);
+  const policy = spec["unhealthyPodEvictionPolicy"];
+  const errors: FieldError[] = [];
+  if (isPresent(spec["minAvailable"]) && isPresent(spec["maxUnavailable"])) {
+    errors.push(fieldError.invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set"));
+  }
+  for (const name of ["minAvailable", "maxUnavailable"]) {
+    errors.push(...validateIntOrPercent(spec[name], `spec.${name}`));
+    errors.push(...validateNotMoreThan100Percent(spec[name], `spec.${name}`));
+  }
+  errors.push(...validateLabelSelector(spec["selector"], "spec.selector"));
+  if (isPresent(policy) && !evictionPolicies.includes(textOf(policy))) {
+    errors.push(fieldError.notSupported("spec.unhealthyPodEvictionPolicy", policy, evictionPolicies));
+  }
+  return errors;
+}
+
+export function validatePodDisruptionBudgetStatus(budget: KubeObject): FieldError[] {
+  const status = fieldsOf(budget["status"]);
+  return [
+    ...validateConditions(status["conditions"], "status.conditions"),
+    ...["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"].flatMap((name) =>
+      validateNotNegative(status[name], `status.${name}`),
+    ),
+  ];
+}
