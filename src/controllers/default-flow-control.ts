@@ -1,4 +1,4 @@
-import { cloneJson, type JsonObject } from "../api/json.ts";
+import { cloneJson, equalJson, type JsonObject } from "../api/json.ts";
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
@@ -47,13 +47,20 @@ async function ensureAll(registry: Registry, wanted: readonly FlowControlObject[
 
 async function ensure(registry: Registry, wanted: FlowControlObject): Promise<void> {
   const { name = "" } = wanted.object.metadata;
+  const existing = registry.current("", name);
+  if (existing !== undefined && isAsItShouldBe(existing, wanted)) return;
   try {
-    if (registry.current("", name) === undefined)
-      await registry.create(withAnnotation(copyOf(wanted.object), true), "", context);
-    else await registry.update("", name, (old) => restored(old, wanted), context);
+    if (existing !== undefined) await registry.update("", name, (old) => restored(old, wanted), context);
+    else await registry.create(withAnnotation(copyOf(wanted.object), true), "", context);
   } catch (error) {
     if (!isSomebodyFaster(error)) throw error;
   }
+}
+
+/** The usual case, told without going through an update. */
+function isAsItShouldBe(existing: KubeObject, wanted: FlowControlObject): boolean {
+  const next = restored(existing, wanted);
+  return equalJson(next as unknown as JsonObject, existing as unknown as JsonObject);
 }
 
 /** The same object when nothing has to be done: then nothing is written. */

@@ -1,0 +1,16 @@
+import { apiVersionOf, type GroupVersion } from "../../api/gvk.ts";
+import type { Catalog } from "../discovery/catalog.ts";
+
+export const v3Root = "/openapi/v3";
+export const v2Path = "/openapi/v2";
+/** The form of `/openapi/v2` that kubectl asks for first. */
+export const protobufMediaType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/** `api/v1` or `apis/apps/v1`: the place of a document below `/openapi/v3`. */
+export function documentKey(groupVersion: GroupVersion): string {
+  return `${groupVersion.group === "" ? "api" : "apis"}/${apiVersionOf(groupVersion)}`;
+}
+
+export function groupVersionsOf(catalog: Catalog): GroupVersion[] {
+  return catalog.groups().flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
+}
