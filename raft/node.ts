@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { noCrash, type ReachCrashPoint } from "./crash-point.ts";
+import { CommitNotices } from "./commit-notices.ts";
 import type { ConfChange } from "./core/conf-change.ts";
 import type { Status } from "./core/consensus-node.ts";
 import type { Entry } from "./core/entry.ts";
@@ -9,6 +10,7 @@ import type { InstallSnapshot, Message, ProposalOutcome } from "./core/message.t
 import type { Limits } from "./core/options.ts";
 import { RawNode } from "./core/raw-node.ts";
 import type { ProposalResult, ReadState, Ready, SoftState, Write } from "./core/ready.ts";
+import { finishRestore } from "./finish-restore.ts";
 import { PendingEntries, PendingRequests, type Waiter } from "./pending.ts";
 import { RaftError, type RaftErrorCode } from "./raft-error.ts";
 import { SerialQueue } from "./serial-queue.ts";
@@ -65,6 +67,8 @@ const ticksPerHeartbeat = 4;
 const forwardedMax = 65_536;
 const defaultLogBytesMax = 64 << 20;
 const defaultTailEntries = 5000;
+/** Smaller than the core's: messages of a megabyte cost more in memory that is new each time than they save in calls. */
+const defaultAppendBytesMax = 64 << 10;
 
 type Outcome<Result> = Applied<Result>;
 
@@ -96,11 +100,12 @@ export class RaftNode<Result> {
   #writesDone = 0;
   #writeBegunMs = 0;
   /** Messages that may go only when the writes up to this count are durable. */
+  readonly #notices = new CommitNotices();
   #held: { readonly after: number; readonly messages: readonly Message[] }[] = [];
   #installed: (() => void)[] = [];
   #membership: Membership | undefined;
-  /** Whom the transport talks to, as text. */
-  #heard: string | undefined;
+  /** Whom the transport talks to. */
+  #heard: readonly MemberId[] | undefined;
   #outgoingSnapshots = new Map<MemberId, Index>();
   #compacting = false;
   #scheduled = false;
@@ -133,7 +138,7 @@ export class RaftNode<Result> {
         heartbeatTicks: ticksPerHeartbeat,
         electionTicks: Math.max(ticksPerHeartbeat + 1, Math.round((ticksPerHeartbeat * electionMs) / heartbeatMs)),
         random: { below: (limit) => randomInt(limit) },
-        ...(options.limits !== undefined && { limits: options.limits }),
+        limits: { appendBytesMax: defaultAppendBytesMax, ...options.limits },
       },
       { ...recovered, applied: stateIndex },
     );
@@ -243,18 +248,21 @@ export class RaftNode<Result> {
   #work(): void {
     this.#noticeStalls();
     this.#askReads();
+    this.#notices.beginTurn();
     while (this.#core.hasReady()) {
       const ready = this.#core.ready();
       this.#core.advance(ready);
       this.#take(ready);
     }
+    this.#transport.send(this.#notices.takeDue());
+    if (this.#notices.areWaiting) this.#schedule();
     this.#compactWhenLarge();
   }
 
   /** The durability contract. */
   #take(ready: Ready): void {
     this.#reach("beforeSend");
-    this.#send(ready.messagesNow);
+    this.#send(this.#notices.sift(ready.messagesNow));
     if (ready.write !== undefined) this.#write(ready.write);
     if (this.#writesDone === this.#writes) this.#send(ready.messagesAfterPersist);
     else if (ready.messagesAfterPersist.length > 0)
@@ -434,8 +442,8 @@ export class RaftNode<Result> {
     );
     const members = sorted(memberships.slice(settled).flatMap((dated) => membersOf(dated.membership)));
     const heard = members.length > 0 ? members : (this.#options.seeds ?? []);
-    if (heard.join() !== this.#heard) {
-      this.#heard = heard.join();
+    if (heard.length !== this.#heard?.length || heard.some((member, position) => member !== this.#heard?.[position])) {
+      this.#heard = heard;
       this.#transport.setMembers(heard);
     }
     if (membership === this.#membership) return;
@@ -557,18 +565,6 @@ export class RaftNode<Result> {
     this.#nextId++;
     return toRequestId(this.#nextId);
   }
-}
-
-/** A snapshot that the state machine has and the log has not: the process ended in between. */
-async function finishRestore(log: Log, stateIndex: Index) {
-  const { hardState, base, entries, expected } = log.recovered;
-  const kept = { hardState, base, entries };
-  if (expected === undefined || expected.index !== stateIndex || expected.index <= base.index) return kept;
-  const held = entries[expected.index - base.index - 1];
-  if (held?.term === expected.term) return kept;
-  const renewed = { ...hardState, commit: expected.index };
-  await log.append({ snapshot: expected, hardState: renewed, entries: [] });
-  return { hardState: renewed, base: expected, entries: [] };
 }
 
 function changesMembership({ write, committed, softState }: Ready): boolean {

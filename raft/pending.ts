@@ -8,8 +8,9 @@ export interface Waiter<T> {
   readonly reject: (error: Error) => void;
 }
 
-interface Appended<T> extends Waiter<T> {
+interface Appended<T> {
   readonly term: Term;
+  readonly waiter: Waiter<T>;
 }
 
 /**
@@ -25,18 +26,19 @@ export class PendingEntries<T> {
 
   /** Returns whom the place was promised to before, by a leader that has lost it. */
   add(index: Index, term: Term, waiter: Waiter<T>): Waiter<T> | undefined {
-    const before = this.#waiters.get(index);
-    this.#waiters.delete(index);
-    this.#waiters.set(index, { ...waiter, term });
+    const before = this.#waiters.get(index)?.waiter;
+    // The oldest stays the first.
+    if (before !== undefined) this.#waiters.delete(index);
+    this.#waiters.set(index, { term, waiter });
     return before;
   }
 
   /** Who waits at the place of an entry that was committed, and whether for this very entry. */
   take({ index, term }: Entry): { readonly waiter: Waiter<T>; readonly isIt: boolean } | undefined {
-    const waiter = this.#waiters.get(index);
-    if (waiter === undefined) return undefined;
+    const found = this.#waiters.get(index);
+    if (found === undefined) return undefined;
     this.#waiters.delete(index);
-    return { waiter, isIt: waiter.term === term };
+    return { waiter: found.waiter, isIt: found.term === term };
   }
 
   /** Everybody whose entry lies at or before `index`: its fate will not be seen any more. */
@@ -44,7 +46,10 @@ export class PendingEntries<T> {
     return this.#takeWhere((at) => at <= index);
   }
 
+  /** Looks at the oldest first and no further than it must. */
   takeExpired(nowMs: number): Waiter<T>[] {
+    const [oldest] = this.#waiters.values();
+    if (oldest === undefined || oldest.waiter.deadlineMs > nowMs) return [];
     return this.#takeWhere((_, { deadlineMs }) => deadlineMs <= nowMs);
   }
 
@@ -54,7 +59,7 @@ export class PendingEntries<T> {
 
   #takeWhere(condition: (index: Index, waiter: Waiter<T>) => boolean): Waiter<T>[] {
     const taken: Waiter<T>[] = [];
-    for (const [index, waiter] of this.#waiters) {
+    for (const [index, { waiter }] of this.#waiters) {
       if (!condition(index, waiter)) continue;
       this.#waiters.delete(index);
       taken.push(waiter);

@@ -105,9 +105,10 @@ async function load(node: RaftNode<undefined>, concurrency: number, seconds: num
   const latenciesMs: number[] = [];
   const begunMs = performance.now();
   const endMs = begunMs + 1000 * seconds;
+  const payloads = Array.from({ length: 64 }, () => crypto.getRandomValues(new Uint8Array(bytes)));
   const proposer = async () => {
     for (let now = performance.now(); now < endMs; ) {
-      await node.propose(crypto.getRandomValues(new Uint8Array(bytes)));
+      await node.propose(payloads[latenciesMs.length % payloads.length] ?? new Uint8Array());
       const done = performance.now();
       latenciesMs.push(done - now);
       now = done;

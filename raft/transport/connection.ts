@@ -94,10 +94,9 @@ export class Connection {
   #read(frames: FrameReader, chunk: Buffer): void {
     this.#unansweredPings = 0;
     try {
-      for (const frame of frames.push(chunk)) {
-        if (!this.#open) return;
-        this.#events.frame(frame);
-      }
+      frames.push(chunk, (frame) => {
+        if (this.#open) this.#events.frame(frame);
+      });
     } catch {
       this.close();
     }

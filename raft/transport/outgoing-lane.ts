@@ -8,6 +8,8 @@ import type { HandshakeRefusal, TransportEvents } from "./transport.ts";
 const backoffMsMin = 20;
 const backoffMsMax = 1000;
 
+const writeBytesWanted = 64 << 10;
+
 /** How a lane gets its connection: handshake done, or the reason why not. */
 export type Dial = (closed: () => void) => Promise<Connection | HandshakeRefusal>;
 
@@ -36,7 +38,11 @@ export class OutgoingLane {
     const connection = this.#connection;
     if (connection === undefined) return this.#drop(messages, "notConnected");
     const fitting = this.#fitting(messages, this.#options.queueBytesMax - connection.pendingBytes);
-    if (fitting > 0) connection.writeFrames(framesOf(messages.slice(0, fitting)));
+    for (let from = 0; from < fitting; ) {
+      const to = writeEnd(messages, from, fitting);
+      connection.writeFrames(framesOf(messages, from, to));
+      from = to;
+    }
     if (fitting < messages.length) this.#drop(messages.slice(fitting), "queueFull");
   }
 
@@ -95,9 +101,17 @@ export class OutgoingLane {
   }
 }
 
-function framesOf(messages: readonly Message[]): Buffer {
-  const bytes = new ByteWriter(messages.reduce((sum, message) => sum + bytesAtMost(message), 0));
-  for (const message of messages) {
+/** As many messages as make one write of a good size: beyond it, memory that is new each time costs more than the calls. */
+function writeEnd(messages: readonly Message[], from: number, end: number): number {
+  let to = from;
+  for (let bytes = 0; to < end && (to === from || bytes < writeBytesWanted); to++) bytes += bytesAtMost(messages[to]);
+  return to;
+}
+
+function framesOf(messages: readonly Message[], from: number, to: number): Buffer {
+  const some = messages.slice(from, to);
+  const bytes = new ByteWriter(some.reduce((sum, message) => sum + bytesAtMost(message), 0));
+  for (const message of some) {
     const start = bytes.length;
     bytes.u32(0);
     encodeMessage(message, bytes);
@@ -109,8 +123,11 @@ function framesOf(messages: readonly Message[]): Buffer {
 const fieldsBytesMax = 96;
 const entryFieldsBytesMax = 16;
 
-function bytesAtMost(message: Message): number {
+function bytesAtMost(message: Message | undefined): number {
+  if (message === undefined) return 0;
   if (message.type === "propose") return fieldsBytesMax + message.data.length;
   if (message.type !== "append") return fieldsBytesMax;
-  return message.entries.reduce((sum, { data }) => sum + entryFieldsBytesMax + data.length, fieldsBytesMax);
+  let bytes = fieldsBytesMax;
+  for (const { data } of message.entries) bytes += entryFieldsBytesMax + data.length;
+  return bytes;
 }
