@@ -37,7 +37,6 @@ export function changeMembership(membership: Membership, steps: readonly ConfSte
     take(step, voters, learners);
   }
   if (steps.length === 0) return refused("noChange");
-  if (voters.size === 0) return refused("quorumLost");
   return { kind: "membership", membership: towards(membership, membershipOf([...voters], [...learners])) };
 }
 

@@ -48,13 +48,13 @@ export function syncPeers(raft: Raft, leader: Leader): void {
 }
 
 /**
- * One at a time. A new leader cannot know whether the newest membership in its log is committed, nor whether another
+ * One at a time; a joint membership is always followed by one that is not committed. A new leader cannot know whether the newest membership in its log is committed, nor whether another
  * one was meant to follow, until it has committed an entry of its own term.
  */
 function hindrance({ log, isLogFull }: Raft, leader: Leader): Refusal | undefined {
   if (leader.transfer !== undefined) return "transferring";
   if (isLogFull) return "logFull";
-  const open = log.membershipIndex > log.commit || isJoint(log.membership) || log.commit < leader.firstIndex;
+  const open = log.membershipIndex > log.commit || log.commit < leader.firstIndex;
   return open ? "changePending" : undefined;
 }
 

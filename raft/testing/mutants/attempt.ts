@@ -2,30 +2,35 @@ import { checkScript, readScripts } from "../script/script-file.ts";
 import { Simulation } from "../simulator/simulation.ts";
 
 /**
- * What every mutant is put through, in a process of its own: the scripts, then seeds. Prints who noticed first, and what
- * it saw; nothing when nobody did. `bun --preload ./preload.ts attempt.ts <first seed> <seeds> <steps>`
+ * What a mutant is put through, in a process of its own: the scripts, then seeds. Prints one line for the first of each
+ * kind that noticed, and what it saw: `bun --preload ./preload.ts attempt.ts <first seed> <seeds> <steps>`.
  */
 const [from = 1, seeds = 500, steps = 4000] = process.argv.slice(2).map(Number);
 
-await Bun.write(Bun.stdout, firstToNotice() ?? "");
+await Bun.write(Bun.stdout, [firstScript(), firstSeed()].filter((line) => line !== undefined).join("\n"));
 
-function firstToNotice(): string | undefined {
+function firstScript(): string | undefined {
   for (const script of readScripts()) {
     const complaint = complaintOf(() => checkScript(script));
-    if (complaint !== undefined) return `script ${script.name}\n${complaint}`;
-  }
-  for (let seed = from; seed < from + seeds; seed++) {
-    const complaint = complaintOf(() => new Simulation(seed).run(steps));
-    if (complaint !== undefined) return `seed ${seed}\n${complaint}`;
+    if (complaint !== undefined) return `script ${script.name}: ${complaint}`;
   }
   return undefined;
 }
 
+function firstSeed(): string | undefined {
+  for (let seed = from; seed < from + seeds; seed++) {
+    const complaint = complaintOf(() => new Simulation(seed).run(steps));
+    if (complaint !== undefined) return `seed ${seed}: ${complaint}`;
+  }
+  return undefined;
+}
+
+/** The first line of what was thrown. */
 function complaintOf(run: () => unknown): string | undefined {
   try {
     run();
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return (error instanceof Error ? error.message : String(error)).split("\n")[0];
   }
 }

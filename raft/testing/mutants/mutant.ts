@@ -9,8 +9,8 @@ export interface Mutant {
   /** What stands there, once. */
   readonly from: string;
   readonly to: string;
-  /** `script <title>` or `seed <number>`: the first that notices. */
-  readonly killedBy: string;
+  /** The first that notice: `script <name>`, and `seed <number>` when the simulator does too. */
+  readonly killedBy: readonly string[];
 }
 
 export const mutants: readonly Mutant[] = list;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Mutant } from "./mutant.ts";
-import { mutantVariable, mutants } from "./mutant.ts";
+import { attemptMutant } from "./attempt-mutant.ts";
+import { mutants } from "./mutant.ts";
 
 /**
  * `bun raft/testing/mutants/run.ts [--only NAME] [--seeds N] [--steps M] [--note]`: puts every mutant through the tests
@@ -10,50 +10,32 @@ import { mutantVariable, mutants } from "./mutant.ts";
 const { values } = parseArgs({
   options: {
     only: { type: "string" },
-    seeds: { type: "string", default: "500" },
-    steps: { type: "string", default: "4000" },
+    seeds: { type: "string", default: "200" },
+    steps: { type: "string", default: "20000" },
     note: { type: "boolean", default: false },
   },
 });
 
-/** A mutant that makes the core run in circles is noticed, too. */
-const attemptMsMax = 60_000;
-const folder = import.meta.dir;
 const chosen = mutants.filter(({ name }) => values.only === undefined || name === values.only);
-const killers = new Map<string, string>();
+const killers = new Map<string, readonly string[]>();
 
 for (const mutant of chosen) {
-  const answer = await attempt(mutant);
-  const [killer = "", detail = ""] = answer.split("\n");
-  killers.set(mutant.name, killer);
-  await Bun.write(Bun.stdout, `${killer === "" ? "LIVES " : "killed"} ${mutant.name}: ${killer} (${detail})\n`);
+  const answers = await attemptMutant(mutant, { from: 1, seeds: Number(values.seeds), steps: Number(values.steps) });
+  killers.set(
+    mutant.name,
+    answers.map((answer) => answer.split(":")[0] ?? ""),
+  );
+  await Bun.write(Bun.stdout, `${answers.length === 0 ? "LIVES " : "killed"} ${mutant.name}\n`);
+  for (const answer of answers) await Bun.write(Bun.stdout, `         ${answer}\n`);
 }
 
-const living = [...killers].filter(([, killer]) => killer === "");
-await Bun.write(Bun.stdout, `${chosen.length} mutants, ${living.length} live\n`);
+const living = [...killers.values()].filter((by) => by.length === 0);
+const bySeed = [...killers.values()].filter((by) => by.some((killer) => killer.startsWith("seed")));
+await Bun.write(Bun.stdout, `${chosen.length} mutants, ${living.length} live, ${bySeed.length} killed by a seed\n`);
 if (values.note) await note();
 process.exit(living.length === 0 ? 0 : 1);
 
-async function attempt({ name }: Mutant): Promise<string> {
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      "--preload",
-      join(folder, "preload.ts"),
-      join(folder, "attempt.ts"),
-      "1",
-      values.seeds,
-      values.steps,
-    ],
-    { env: { ...Bun.env, [mutantVariable]: name }, stdout: "pipe", stderr: "pipe", timeout: attemptMsMax },
-  );
-  const [answer, complaint] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  const code = await child.exited;
-  if (child.signalCode !== null) return "does not end\n";
-  return code === 0 ? answer : `does not start\n${complaint.slice(0, 200)}`;
-}
-
 async function note(): Promise<void> {
   const noted = mutants.map((mutant) => ({ ...mutant, killedBy: killers.get(mutant.name) ?? mutant.killedBy }));
-  await Bun.write(join(folder, "mutants.json"), `${JSON.stringify(noted, null, 2)}\n`);
+  await Bun.write(join(import.meta.dir, "mutants.json"), `${JSON.stringify(noted, null, 2)}\n`);
 }

@@ -82,6 +82,9 @@ const commands: Readonly<Record<string, Command>> = {
   hold: (stage, [id]) => stage.holdDisk(member(id)),
   // release 1: all, and from now on; release 1 2: the two oldest
   release: (stage, [id, count]) => stage.releaseDisk(member(id), count === undefined ? undefined : Number(count)),
+  // slow 1: its state machine falls behind; quick 1: it has caught up
+  slow: (stage, [id]) => stage.slowApply(member(id), true),
+  quick: (stage, [id]) => stage.slowApply(member(id), false),
   crash: (stage, [id]) => stage.crash(member(id)),
   restart: (stage, [id]) => stage.restart(member(id)),
   compact: (stage, [id, index]) => stage.compact(member(id), Number(index) as Index),

@@ -1,3 +1,4 @@
+import { RaftInvariantError } from "../../core/assert.ts";
 import type { ConfStep } from "../../core/conf-change.ts";
 import type { Entry } from "../../core/entry.ts";
 import type { Index, MemberId, RequestId } from "../../core/ids.ts";
@@ -31,7 +32,9 @@ interface Player {
   /** What its disk was given and has not finished. */
   pending: Pending[];
   diskHolds: boolean;
-  commit: Index;
+  /** Its state machine takes what it is given and does not get to it. */
+  appliesLate: boolean;
+  handedToApply: Index;
 }
 
 const electionTicks = 10;
@@ -61,7 +64,15 @@ export class Stage {
     const meta = { index: noIndex, term: noTerm, membership };
     const state = new RegisterMachine(noIndex, 0, new Int32Array(0));
     const disk = new DiskImage({ term: noTerm, vote: noMember, commit: noIndex }, { meta, state });
-    const player: Player = { id, disk, node: undefined, pending: [], diskHolds: false, commit: noIndex };
+    const player: Player = {
+      id,
+      disk,
+      node: undefined,
+      pending: [],
+      diskHolds: false,
+      appliesLate: false,
+      handedToApply: noIndex,
+    };
     this.#players.set(id, player);
     this.#start(player);
   }
@@ -178,6 +189,13 @@ export class Stage {
     this.#pump(player);
   }
 
+  /** The state machine falls behind, or has caught up. */
+  slowApply(id: MemberId, isLate: boolean): void {
+    const player = this.#player(id);
+    player.appliesLate = isLate;
+    if (!isLate) this.#act(id, (node) => node.applied(player.handedToApply));
+  }
+
   crash(id: MemberId): void {
     const player = this.#player(id);
     player.node = undefined;
@@ -226,27 +244,37 @@ export class Stage {
     const random = { below: (limit: number) => (id - 1) % limit };
     const initial = disk.recover();
     player.node = new RawNode({ id, electionTicks, heartbeatTicks, random, limits: this.#limits }, initial);
-    player.commit = player.node.log.commit;
+    player.handedToApply = initial.applied;
     this.#pump(player);
   }
 
   #act(id: MemberId, action: (node: RawNode) => void): void {
     const player = this.#player(id);
     if (player.node === undefined) return this.#tell(`${id} is down`);
-    action(player.node);
-    this.#pump(player);
+    this.#unlessBroken(player, action);
+  }
+
+  /** A broken rule stops the member, as it would stop the process. */
+  #unlessBroken(player: Player, action: (node: RawNode) => void): void {
+    if (player.node === undefined) return;
+    try {
+      action(player.node);
+      this.#pump(player);
+    } catch (error) {
+      if (!(error instanceof RaftInvariantError)) throw error;
+      this.#tell(`${player.id} stops: ${error.message}`);
+      player.node = undefined;
+    }
   }
 
   #arrive(message: Message): void {
     if (this.#cuts.has(`${message.from} ${message.to}`)) return;
     const player = this.#players.get(message.to);
-    if (player?.node === undefined) return;
-    player.node.step(message);
-    this.#pump(player);
+    if (player !== undefined) this.#unlessBroken(player, (node) => node.step(message));
   }
 
   #pump(player: Player): void {
-    const { node, id } = player;
+    const { node } = player;
     while (node?.hasReady() === true) {
       const ready = node.ready();
       node.advance(ready);
@@ -254,7 +282,7 @@ export class Stage {
       for (const message of ready.messagesNow) this.#send(message);
       this.#queue(player, ready);
       if (!player.diskHolds) this.#finishWrites(player, player.pending.length);
-      this.#apply(id, node, ready.committed);
+      this.#apply(player, node, ready.committed);
     }
   }
 
@@ -275,10 +303,11 @@ export class Stage {
     }
   }
 
-  #apply(id: MemberId, node: RawNode, committed: readonly Entry[]): void {
+  #apply(player: Player, node: RawNode, committed: readonly Entry[]): void {
     for (const entry of committed) {
-      this.#tell(`${id} applies ${describeEntry(entry)}`);
-      node.applied(entry.index);
+      this.#tell(`${player.id} applies ${describeEntry(entry)}`);
+      player.handedToApply = entry.index;
+      if (!player.appliesLate) node.applied(entry.index);
     }
   }
 
