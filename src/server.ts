@@ -22,6 +22,8 @@ import { EventExpiry } from "./controllers/event-expiry.ts";
 import { NamespaceDeletion } from "./controllers/namespace-deletion.ts";
 import { SystemNamespaces } from "./controllers/system-namespaces.ts";
 import { type AppOptions, type AppPlugin, buildApp } from "./http/app.ts";
+import { connectors } from "./http/connect/connectors.ts";
+import { serveUpgrades } from "./http/connect/serve-upgrade.ts";
 import { discoveryRoute } from "./http/discovery/discovery-route.ts";
 import { indexRoute } from "./http/discovery/index-route.ts";
 import { schemeCatalog } from "./http/discovery/scheme-catalog.ts";
@@ -175,6 +177,15 @@ function appOptions(parts: AppParts): AppOptions {
   const { clock } = config;
   const endpoints = {
     subresource: subresourceStrategyOf,
+    connector: connectors({
+      pods: registries.of(scheme.find("", "v1", "pods")),
+      nodes: registries.of(scheme.find("", "v1", "nodes")),
+      services: registries.of(scheme.find("", "v1", "services")),
+      endpointSlices: registries.of(scheme.find("discovery.k8s.io", "v1", "endpointslices")),
+      authorizer: parts.authorization.authorizer,
+      nodeClient: () => parts.identity.nodeClient(clock.nowMs()),
+      randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+    }),
     view: (info: ResourceInfo, subresource: string) => (subresource === "scale" ? scaleViewOf(info) : undefined),
     action: (info: ResourceInfo, subresource: string) => parts.actions.get(actionKey(info, subresource)),
   };
@@ -299,7 +310,8 @@ async function listenOn(
 ): Promise<Listener> {
   const { bindAddress: host, securePort: port } = config;
   try {
-    return await listen({ host, port, tls: identity.tls(), handle, onError });
+    const upgrade = serveUpgrades(handle, onError);
+    return await listen({ host, port, tls: identity.tls(), handle, upgrade, onError });
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === "EADDRINUSE") {

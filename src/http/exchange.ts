@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { RequestInfo } from "./request-info.ts";
 
@@ -32,6 +33,14 @@ export interface IncomingRequest {
   readonly signal: AbortSignal;
   /** Aborts `signal`: the server gives up on the request (deadline). */
   abort?(reason: Error): void;
+  /** Set for a request that asks to leave HTTP. Whoever answers it with 101 has the socket from then on. */
+  upgraded?: UpgradedSocket;
+}
+
+export interface UpgradedSocket {
+  readonly socket: Duplex;
+  /** What the client has sent behind the head of its request. */
+  readonly head: Uint8Array;
 }
 
 /** A finished response; `chunks` are written one after another with backpressure, never joined. */

@@ -62,7 +62,11 @@ describe.each([false, true])("with pretty=%p", (pretty) => {
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 20 }), async (text) => {
         lines.length = 0;
         const hostile = `${text}\n{"level":"error"}\r\u001b[2J\u2028`;
-        log.requestLog({ ...record, failed: false }, () => ({ ...record, userAgent: hostile, path: hostile }));
+        log.requestLog({ ...record, failed: false, longRunning: false }, () => ({
+          ...record,
+          userAgent: hostile,
+          path: hostile,
+        }));
         log.info("note", { [hostile]: hostile, list: [hostile] });
         for (const line of lines) {
           expect(line.endsWith("\n")).toBe(true);
@@ -95,10 +99,10 @@ describe("verbosity", () => {
     ["an overload or time-out at -v=0", 0, { code: 504 }, []],
     ["a refusal at -v=0", 0, { code: 403 }, []],
     ["a slow request at -v=0", 0, { latencyMs: 6_000 }, ["slow request"]],
-    ["a long watch at -v=0", 0, { latencyMs: 600_000, verb: "watch" }, []],
+    ["a long watch at -v=0", 0, { latencyMs: 600_000, longRunning: true }, []],
   ])("%s", async (_, verbosity, change, messages) => {
     const { log, lines } = recordingLog({ verbosity });
-    const finished = { ...record, failed: false, ...change };
+    const finished = { ...record, failed: false, longRunning: false, ...change };
     log.requestLog(finished, () => finished);
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(messages);
   });

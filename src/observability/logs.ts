@@ -20,7 +20,9 @@ export interface Log {
 }
 
 /** What decides whether a finished request is worth a line. */
-export interface RequestOutcome extends Pick<RequestRecord, "verb" | "code" | "latencyMs"> {
+export interface RequestOutcome extends Pick<RequestRecord, "code" | "latencyMs"> {
+  /** A watch, a session, a log: it takes as long as the client likes. */
+  readonly longRunning: boolean;
   /** The answer is an error of ours, not of the client. */
   readonly failed: boolean;
 }
@@ -61,8 +63,6 @@ type Level = "error" | "warn" | "info" | "debug" | "trace";
 /** `-v`: 0 warnings and errors, 1 also what the server does, 2 also every request, 4 debugging, 6 everything. */
 const verbosityOf: Readonly<Record<Level, number>> = { error: 0, warn: 0, info: 1, debug: 4, trace: 6 };
 const requestVerbosity = 2;
-/** These last as long as the client likes. */
-const longRunningVerbs: ReadonlySet<string> = new Set(["watch", "proxy", "connect"]);
 /** A request that takes longer than this is worth a line at every verbosity. */
 const slowRequestMs = 5_000;
 
@@ -122,9 +122,9 @@ class PinoLog implements Log {
     this.#write("trace", message, fields);
   }
 
-  requestLog({ verb, failed, latencyMs }: RequestOutcome, record: () => RequestRecord): void {
+  requestLog({ failed, latencyMs, longRunning }: RequestOutcome, record: () => RequestRecord): void {
     if (failed) return this.error("request failed", { ...record() });
-    const isSlow = latencyMs >= slowRequestMs && !longRunningVerbs.has(verb);
+    const isSlow = latencyMs >= slowRequestMs && !longRunning;
     if (isSlow) return this.warn("slow request", { ...record() });
     if (this.verbose(requestVerbosity)) this.info("request", { ...record() });
   }

@@ -4,10 +4,14 @@ import type { Clock } from "../api/clock.ts";
 import type { ServerConfig } from "../config/server-options.ts";
 import { StartupError } from "../config/startup-error.ts";
 import type { ListenerTls } from "../http/listener.ts";
+import { issueCertificate, type KeyPair } from "./authority.ts";
 import { watchFiles } from "./changed-files.ts";
 import { type CertificateOptions, type Certificates, openCertificates } from "./certificates.ts";
 import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
 import { renewCertificates } from "./renewal.ts";
+
+const clockSkewMs = 60 * 60 * 1000;
+const nodeClientLifetimeMs = 24 * 60 * 60 * 1000;
 
 /**
  * How this server proves who it is and whom it trusts: our own authority and what it has signed, with the user's serving
@@ -18,6 +22,7 @@ export class ServerIdentity {
   readonly #options: Omit<CertificateOptions, "nowMs">;
   #certificates: Certificates;
   #url = "";
+  #nodeClient: (KeyPair & { readonly renewAtMs: number }) | undefined;
 
   static async open(config: ServerConfig): Promise<ServerIdentity> {
     const directory = config.dataDir === undefined ? undefined : join(config.dataDir, "pki");
@@ -40,6 +45,25 @@ export class ServerIdentity {
   /** The token as a line of a token file. */
   get tokenFile(): string {
     return `${this.token},kubernetes-admin,kubernetes-admin,system:masters\n`;
+  }
+
+  /** How this server proves itself to the agents of nodes: a certificate of its own authority, made when first needed. */
+  nodeClient(nowMs: number): KeyPair {
+    if (this.#nodeClient === undefined || this.#nodeClient.renewAtMs <= nowMs) {
+      const { authority } = this.#certificates;
+      const notBeforeMs = nowMs - clockSkewMs;
+      const validity = { notBeforeMs, notAfterMs: nowMs + nodeClientLifetimeMs };
+      const names = { commonName: "kube-apiserver-kubelet-client", organizations: ["system:masters"] };
+      const pair = issueCertificate(authority, {
+        ...names,
+        ...validity,
+        usage: "client",
+        dnsNames: [],
+        ipAddresses: [],
+      });
+      this.#nodeClient = { ...pair, renewAtMs: nowMs + nodeClientLifetimeMs / 2 };
+    }
+    return this.#nodeClient;
   }
 
   /** What clients have to trust, PEM: our authority, or the user's certificate itself. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../../api/clock.ts";
 import type { RequestOutcome, RequestRecord } from "../../observability/logs.ts";
 import { type Exchange, type Finish, header } from "../exchange.ts";
+import { isLongRunning } from "../long-running.ts";
 import type { RequestInfo } from "../request-info.ts";
 import { whenComplete } from "../with-headers.ts";
 
@@ -16,7 +17,7 @@ export function requestLog(clock: Clock, onRequest: OnRequest): Finish {
       const { info, receivedMs } = exchange;
       const { code } = response;
       const outcome = {
-        verb: info.verb,
+        longRunning: isLongRunning(info),
         code,
         latencyMs: clock.nowMs() - receivedMs,
         failed: exchange.failed ?? false,

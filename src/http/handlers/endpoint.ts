@@ -12,6 +12,7 @@ import type { ResourceInfo } from "../../scheme/resource.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
 import type { Store } from "../../storage/store.ts";
 import type { DeprecationMetrics } from "./deprecated-version.ts";
+import type { Connector } from "../connect/connector.ts";
 import { type Exchange, header, type HttpResponse } from "../exchange.ts";
 import type { ResourceRequest } from "../request-info.ts";
 
@@ -33,6 +34,8 @@ export interface HandlerParts {
   subresource(info: ResourceInfo, name: string): Strategy | undefined;
   /** What a POST to a virtual resource, or to a subresource, does; undefined when it is not served. */
   action(info: ResourceInfo, subresource: string): Action | undefined;
+  /** Set for a subresource that is a connection. */
+  connector(info: ResourceInfo, subresource: string): Connector | undefined;
   /** Set for a subresource that shows its object as another kind. */
   view(info: ResourceInfo, subresource: string): ObjectView | undefined;
   /** For bodies that no registry takes through it. */

@@ -2,6 +2,7 @@ import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../scheme/body-info.ts";
 import type { ResourceInfo } from "../../scheme/resource.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
+import type { Connector } from "../connect/connector.ts";
 import type { Exchange, Handler } from "../exchange.ts";
 import type { ResourceRequest, Verb } from "../request-info.ts";
 import { create } from "./create.ts";
@@ -44,12 +45,17 @@ export function resourceHandler(parts: HandlerParts): Handler {
 
 /** Whether somebody answers for a resource, or for one of its subresources. What nobody answers for is a 404 and not discovered. */
 export function isServed(
-  { action, subresource: strategy, view }: Pick<HandlerParts, "action" | "subresource" | "view">,
+  {
+    action,
+    connector,
+    subresource: strategy,
+    view,
+  }: Pick<HandlerParts, "action" | "connector" | "subresource" | "view">,
   info: ResourceInfo,
   subresource: string,
 ): boolean {
   if (subresource === "") return !info.virtual || action(info, "") !== undefined;
-  return [action, strategy, view].some((find) => find(info, subresource) !== undefined);
+  return [action, connector, strategy, view].some((find) => find(info, subresource) !== undefined);
 }
 
 /** @throws StatusError 404 for what is not served, 405 for a path that does not fit the resource's scope */
@@ -87,11 +93,21 @@ function toSubresource(call: ResourceRequestCall): ReturnType<Handler> {
   const subresource = info.subresources.get(request.subresource);
   if (subresource === undefined || !isServed(parts, info, subresource.name)) throw status.resourceNotServed();
   if (!subresource.verbs.includes(request.verb)) throw status.methodNotAllowed();
+  const connector = parts.connector(info, subresource.name);
+  if (connector !== undefined) return connect(call, connector);
   const action = parts.action(info, subresource.name);
   if (action !== undefined) return runAction(call, action, bodyInfoOf(info, subresource));
   const registry = parts.registry(info);
   const strategy = parts.subresource(info, subresource.name) ?? registry.strategy;
   return handlers[request.verb]({ ...call, registry, strategy, view: parts.view(info, subresource.name) });
+}
+
+/** @throws StatusError 400: there is no way to try a connection out */
+function connect(call: ResourceRequestCall, connector: Connector): ReturnType<Handler> {
+  if ((call.request.query.get("dryRun") ?? []).some((value) => value !== "")) {
+    throw status.badRequest("dryRun is not supported");
+  }
+  return connector(call);
 }
 
 /** Creation is a request to the collection, update and patch to one object; the other verbs follow from the path. */

@@ -1,0 +1,114 @@
+import { isIP, connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import type { HeaderList } from "../exchange.ts";
+
+/** Somebody whom requests are passed on to. */
+export interface Backend {
+  readonly protocol: "http" | "https";
+  readonly host: string;
+  readonly port: number;
+  /** How we prove who we are, PEM; absent for those who are not to know. */
+  readonly client?: { readonly certificate: string; readonly key: string } | undefined;
+}
+
+/** A backend that does not answer a connection within this time is not there. */
+const dialTimeoutMs = 10_000;
+
+/** What concerns one connection only, or tells the backend who the client is to us. */
+const withheldHeaders: ReadonlySet<string> = new Set([
+  "authorization",
+  "connection",
+  "content-length",
+  "cookie",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+const withheldPrefixes = ["impersonate-", "x-remote-"];
+/** Browsers cannot set Authorization on a WebSocket: they send the token as if it were a subprotocol. */
+const tokenProtocolPrefix = "base64url.bearer.authorization.k8s.io.";
+
+/** The headers of a client that a backend may see. */
+export function forwardedHeaders(headers: HeaderList): [string, string][] {
+  return headers
+    .filter(([name]) => !withheldHeaders.has(name) && !withheldPrefixes.some((prefix) => name.startsWith(prefix)))
+    .map(([name, value]) => [name, name === "sec-websocket-protocol" ? withoutToken(value) : value]);
+}
+
+function withoutToken(protocols: string): string {
+  const kept = protocols.split(",").filter((protocol) => !protocol.trim().startsWith(tokenProtocolPrefix));
+  return kept.join(",").trim();
+}
+
+/** The headers of a backend that a client may see. */
+export function returnedHeaders(headers: HeaderList): [string, string][] {
+  const ours = new Set([
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+  ]);
+  return headers.filter(([name]) => !ours.has(name)).map(([name, value]) => [name, value]);
+}
+
+/** `10.0.0.1:80`, `[fd00::1]:80`. */
+export function authorityOf({ host, port }: Pick<Backend, "host" | "port">): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/**
+ * A connection to the backend. Its certificate is not judged: nodes and pods sign for themselves.
+ * @throws Error with a text in the words that clients know
+ */
+export function dial(backend: Backend): Promise<Socket> {
+  const { host, port, protocol, client } = backend;
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket: Socket =
+    protocol === "http"
+      ? connectTcp({ host, port })
+      : connectTls({
+          host,
+          port,
+          rejectUnauthorized: false,
+          ALPNProtocols: ["http/1.1"],
+          ...(isIP(host) === 0 ? { servername: host } : {}),
+          ...(client === undefined ? {} : { cert: client.certificate, key: client.key }),
+        });
+  const timer = setTimeout(() => fail(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" })), dialTimeoutMs);
+  const fail = (error: Error) => {
+    clearTimeout(timer);
+    socket.destroy();
+    reject(new Error(dialErrorText(error, backend)));
+  };
+  socket.once("error", fail);
+  socket.once(protocol === "http" ? "connect" : "secureConnect", () => {
+    clearTimeout(timer);
+    socket.off("error", fail);
+    socket.on("error", () => socket.destroy());
+    socket.setNoDelay(true);
+    resolve(socket);
+  });
+  return promise;
+}
+
+/** As Go says why a connection did not come about: tools look for these words. */
+export function dialErrorText(error: Error, backend: Pick<Backend, "host" | "port">): string {
+  const { code = "" } = error as { code?: string };
+  const target = authorityOf(backend);
+  if (code === "ECONNREFUSED" || code === "ConnectionRefused") return `dial tcp ${target}: connect: connection refused`;
+  if (code === "ETIMEDOUT") return `dial tcp ${target}: i/o timeout`;
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `dial tcp: lookup ${backend.host}: no such host`;
+  if (code === "EHOSTUNREACH") return `dial tcp ${target}: connect: no route to host`;
+  if (code === "ENETUNREACH") return `dial tcp ${target}: connect: network is unreachable`;
+  return `dial tcp ${target}: ${error.message}`;
+}

@@ -1,0 +1,89 @@
+import { request as requestHttp, type IncomingMessage } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP } from "node:net";
+import type { HttpResponse } from "../exchange.ts";
+import type { ByteSink, IncomingRequest } from "../exchange.ts";
+import { authorityOf, type Backend, dialErrorText, forwardedHeaders, returnedHeaders } from "./backend.ts";
+
+/** A backend that has not begun to answer after this time is given up. */
+const answerTimeoutMs = 60_000;
+const bodilessMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
+
+/** The answer of a backend whose head has arrived. Redirects are the client's business. */
+export interface BackendAnswer {
+  readonly code: number;
+  readonly headers: [string, string][];
+  readonly message: IncomingMessage;
+}
+
+/**
+ * Sends the client's request on to `path` of the backend and resolves with its head.
+ * @throws Error with a text in the words that clients know, when the backend does not answer
+ */
+export async function ask(request: IncomingRequest, backend: Backend, path: string): Promise<BackendAnswer> {
+  const { protocol, host, port, client } = backend;
+  const body = bodilessMethods.has(request.method) ? undefined : await request.body();
+  const headers: Record<string, string | string[]> = { host: authorityOf(backend) };
+  for (const [name, value] of forwardedHeaders(request.headers)) {
+    const before = headers[name];
+    headers[name] = before === undefined ? value : [before, value].flat();
+  }
+  if (body !== undefined) headers["content-length"] = String(body.byteLength);
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const options = {
+    host,
+    port,
+    method: request.method,
+    path,
+    headers,
+    agent: false,
+    timeout: answerTimeoutMs,
+  } as const;
+  const sent =
+    protocol === "http"
+      ? requestHttp(options)
+      : requestHttps({
+          ...options,
+          rejectUnauthorized: false,
+          ...(isIP(host) === 0 ? { servername: host } : {}),
+          ...(client === undefined ? {} : { cert: client.certificate, key: client.key }),
+        });
+  const abort = () => sent.destroy(new Error("context canceled"));
+  request.signal.addEventListener("abort", abort, { once: true });
+  sent.once("response", resolve);
+  sent.once("timeout", () => sent.destroy(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" })));
+  sent.on("error", (error) => reject(new Error(dialErrorText(error, backend))));
+  sent.end(body);
+  const message = await promise;
+  sent.setTimeout(0);
+  return { code: message.statusCode ?? 502, headers: returnedHeaders(headersOf(message)), message };
+}
+
+/** The answer on its way to the client, at the client's pace. */
+export function passOn({ code, headers, message }: BackendAnswer): HttpResponse {
+  return { kind: "stream", code, headers, run: (sink) => copy(message, sink) };
+}
+
+async function copy(message: IncomingMessage, sink: ByteSink): Promise<void> {
+  const stop = () => message.destroy();
+  if (sink.signal.aborted) stop();
+  sink.signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const chunk of message) {
+      if (!sink.write(chunk as Buffer)) await sink.drained();
+    }
+  } catch (error) {
+    if (!sink.signal.aborted) throw error;
+  } finally {
+    sink.signal.removeEventListener("abort", stop);
+    message.destroy();
+  }
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
+  const headers: [string, string][] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    headers.push([(rawHeaders[at] as string).toLowerCase(), rawHeaders[at + 1] as string]);
+  }
+  return headers;
+}

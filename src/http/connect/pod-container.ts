@@ -1,0 +1,24 @@
+import type { JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import { structIn, structsIn, textIn } from "../../codec/table/reading.ts";
+
+/**
+ * The container of a pod that is meant: the one asked for, or the only one.
+ * @throws StatusError 400 when there is no such container, or no only one
+ */
+export function containerOf(pod: KubeObject, asked: string): string {
+  const spec = structIn(pod as JsonObject, "spec");
+  const name = pod.metadata.name ?? "";
+  const namesIn = (list: string) => structsIn(spec, list).map((container) => textIn(container, "name"));
+  const [containers, initContainers] = [namesIn("containers"), namesIn("initContainers")];
+  if (asked !== "") {
+    if ([...containers, ...initContainers, ...namesIn("ephemeralContainers")].includes(asked)) return asked;
+    throw status.badRequest(`container ${asked} is not valid for pod ${name}`);
+  }
+  const [only, ...others] = containers;
+  if (only !== undefined && others.length === 0) return only;
+  const choice = containers.length === 0 ? "" : `, choose one of: [${containers.join(" ")}]`;
+  const initial = initContainers.length === 0 ? "" : ` or one of the init containers: [${initContainers.join(" ")}]`;
+  throw status.badRequest(`a container name must be specified for pod ${name}${choice}${choice === "" ? "" : initial}`);
+}

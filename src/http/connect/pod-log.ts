@@ -1,0 +1,93 @@
+import { type FieldError, fieldError } from "../../api/field-error.ts";
+import { StatusError, status } from "../../api/status.ts";
+import type { HttpResponse } from "../exchange.ts";
+import { type Query, queryFlag, queryValue } from "../request-info.ts";
+import { authorityOf } from "./backend.ts";
+import type { Connector } from "./connector.ts";
+import { ask, type BackendAnswer, passOn } from "./forward.ts";
+import { containerOf } from "./pod-container.ts";
+import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";
+
+/** Of an error that a node answers with no more than this is passed on. */
+const errorBytesMax = 50_000;
+const streams = ["All", "Stdout", "Stderr"];
+
+/** `pods/x/log`: what a container has written, from the node that runs it. */
+export function podLog(parts: NodeConnectorParts): Connector {
+  return async (call) => {
+    const { query, name, namespace } = call.request;
+    const options = logOptions(query);
+    if (options.errors.length > 0) throw status.invalid({ group: "", kind: "PodLogOptions", name }, options.errors);
+    const pod = podOf(parts, call, name);
+    const container = containerOf(pod, queryValue(query, "container"));
+    const nodeName = nodeNameOf(pod);
+    if (nodeName === "") return { kind: "reply", code: 204, headers: [], body: new Uint8Array() };
+    const agent = agentOf(parts, nodeName);
+    const path = target(["containerLogs", namespace, name, container], options.parameters);
+    const answer = await ask(call.exchange.request, agent, path).catch((error: Error) => {
+      throw status.unconverted(`Get "https://${authorityOf(agent)}${path}": ${error.message}`);
+    });
+    return answer.code < 400 ? passOn({ ...answer, headers: textHeaders(answer) }) : refuse(answer, name);
+  };
+}
+
+interface LogOptions {
+  readonly errors: readonly FieldError[];
+  /** For the node's agent. */
+  readonly parameters: URLSearchParams;
+}
+
+function logOptions(query: Query): LogOptions {
+  const parameters = new URLSearchParams();
+  const errors: FieldError[] = [];
+  for (const flag of ["follow", "previous", "timestamps"]) if (queryFlag(query, flag)) parameters.set(flag, "true");
+  const bounds = { sinceSeconds: 1, tailLines: 0, limitBytes: 1 };
+  for (const [name, min] of Object.entries(bounds)) {
+    const value = integer(query, name);
+    if (value === undefined) continue;
+    parameters.set(name, String(value));
+    const text = min === 0 ? "must be greater than or equal to 0" : "must be greater than 0";
+    if (value < min) errors.push(fieldError.invalid(name, value, text));
+  }
+  const since = queryValue(query, "sinceTime");
+  if (since !== "") {
+    if (Number.isNaN(Date.parse(since))) throw status.badRequest(`parsing time ${JSON.stringify(since)} as RFC 3339`);
+    parameters.set("sinceTime", since);
+    if (parameters.has("sinceSeconds")) {
+      errors.push(fieldError.forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+    }
+  }
+  const stream = queryValue(query, "stream");
+  if (stream !== "" && !streams.includes(stream)) errors.push(fieldError.notSupported("stream", stream, streams));
+  else if (stream !== "" && stream !== "All") parameters.set("stream", stream);
+  return { errors, parameters };
+}
+
+function integer(query: Query, name: string): number | undefined {
+  const text = queryValue(query, name);
+  if (text === "") return undefined;
+  if (/^-?[0-9]{1,15}$/.test(text)) return Number(text);
+  throw status.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+}
+
+function textHeaders({ headers }: BackendAnswer): [string, string][] {
+  const length = headers.filter(([name]) => name === "content-length");
+  return [["content-type", "text/plain"], ...length];
+}
+
+/** The node's refusal as a Status of the same kind. */
+async function refuse({ code, message }: BackendAnswer, name: string): Promise<HttpResponse> {
+  let text = "";
+  for await (const chunk of message) {
+    text += (chunk as Buffer).toString("utf8");
+    if (text.length >= errorBytesMax) break;
+  }
+  message.destroy();
+  const why = text.slice(0, errorBytesMax).trim();
+  if (code === 400) throw status.badRequest(why);
+  if (code === 404) {
+    const { status: missing } = status.notFound({ group: "", resource: "pods/log", name });
+    throw new StatusError({ ...missing, message: `the server could not find the requested resource (${why})` });
+  }
+  throw code === 500 ? status.internal(why) : status.unconverted(why);
+}

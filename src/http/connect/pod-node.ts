@@ -1,0 +1,42 @@
+import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import type { Registry } from "../../registry/registry.ts";
+import type { ResourceRequestCall } from "../handlers/endpoint.ts";
+import type { Backend } from "./backend.ts";
+import { nodeEndpointOf } from "./node-endpoint.ts";
+
+/** What the connections to nodes need. */
+export interface NodeConnectorParts {
+  readonly pods: Registry;
+  readonly nodes: Registry;
+  /** How this server proves itself to the agents of nodes. */
+  nodeClient(): { readonly certificate: string; readonly key: string };
+}
+
+/** @throws StatusError 404 */
+export function podOf({ pods }: NodeConnectorParts, { request }: ResourceRequestCall, name: string): KubeObject {
+  const pod = pods.current(request.namespace, name);
+  if (pod === undefined) throw status.notFound(pods.ref(name));
+  return pod;
+}
+
+/**
+ * The agent of a node.
+ * @throws StatusError 404 for a node that does not exist, 500 for one without an address
+ */
+export function agentOf({ nodes, nodeClient }: NodeConnectorParts, nodeName: string): Backend {
+  const node = nodes.current("", nodeName);
+  if (node === undefined) throw status.notFound(nodes.ref(nodeName));
+  return { protocol: "https", ...nodeEndpointOf(node), client: nodeClient() };
+}
+
+/** The node that a pod runs on, "" for none yet. */
+export function nodeNameOf(pod: KubeObject): string {
+  return (pod["spec"] as { nodeName?: string } | undefined)?.nodeName ?? "";
+}
+
+/** Path segments and query as one request target. */
+export function target(segments: readonly string[], query: URLSearchParams): string {
+  const path = segments.map((segment) => `/${encodeURIComponent(segment)}`).join("");
+  return query.size === 0 ? path : `${path}?${query}`;
+}

@@ -1,0 +1,74 @@
+import { status } from "../../api/status.ts";
+import type { Authorizer } from "../../authorization/authorizer.ts";
+import { forbiddenError } from "../../authorization/forbidden.ts";
+import { header } from "../exchange.ts";
+import type { ResourceRequestCall } from "../handlers/endpoint.ts";
+import { type Query, queryFlag, queryValue } from "../request-info.ts";
+import type { Connector } from "./connector.ts";
+import { containerOf } from "./pod-container.ts";
+import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";
+import { tunnel } from "./tunnel.ts";
+
+export interface SessionParts extends NodeConnectorParts {
+  readonly authorizer: Authorizer;
+}
+
+/** `pods/x/exec` and `pods/x/attach`: the streams of a process in a container. */
+export function podProcess(parts: SessionParts, kind: "exec" | "attach"): Connector {
+  return async (call) => {
+    const { query, name, namespace } = call.request;
+    const pod = podOf(parts, call, name);
+    const container = containerOf(pod, queryValue(query, "container"));
+    const parameters = streamParameters(query);
+    if (kind === "exec") for (const word of query.get("command") ?? []) parameters.append("command", word);
+    return session(parts, call, nodeNameOf(pod), target([kind, namespace, name, container], parameters));
+  };
+}
+
+/** `pods/x/portforward`: connections to ports of a pod. */
+export function podPortForward(parts: SessionParts): Connector {
+  return async (call) => {
+    const { query, name, namespace } = call.request;
+    const pod = podOf(parts, call, name);
+    const ports = (query.get("ports") ?? []).flatMap((list) => list.split(",")).filter((port) => port !== "");
+    const parameters = new URLSearchParams();
+    if (ports.length > 0) parameters.set("port", ports.join(","));
+    return session(parts, call, nodeNameOf(pod), target(["portForward", namespace, name], parameters));
+  };
+}
+
+async function session(
+  parts: SessionParts,
+  call: ResourceRequestCall,
+  nodeName: string,
+  path: string,
+): ReturnType<typeof tunnel> {
+  if (nodeName === "") throw status.badRequest(`pod ${call.request.name} does not have a host assigned`);
+  const agent = agentOf(parts, nodeName);
+  const { request } = call.exchange;
+  if (request.upgraded === undefined) throw status.badRequest("Upgrade request required");
+  await authorizeCreation(parts.authorizer, call);
+  return tunnel(request, request.upgraded, agent, path);
+}
+
+/**
+ * A WebSocket can only be asked for by GET, which would make reading a pod's session a matter of reading: whoever may
+ * not create the session may not have it this way either.
+ */
+async function authorizeCreation(authorizer: Authorizer, { exchange, request }: ResourceRequestCall): Promise<void> {
+  if (request.verb === "create" || (header(exchange.request, "upgrade") ?? "").toLowerCase() !== "websocket") return;
+  const attributes = { ...request, verb: "create" } as const;
+  const { kind, reason } = await authorizer.authorize(exchange.user, attributes);
+  if (kind !== "allow") throw forbiddenError(exchange.user, attributes, reason);
+}
+
+/** The agent calls them otherwise than the API does. */
+const streamNames = { stdin: "input", stdout: "output", stderr: "error", tty: "tty" } as const;
+
+function streamParameters(query: Query): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [name, agentName] of Object.entries(streamNames)) {
+    if (queryFlag(query, name)) parameters.set(agentName, "1");
+  }
+  return parameters;
+}

@@ -1,0 +1,168 @@
+import type { JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import { numberIn, structIn, structsIn, textIn, textsIn } from "../../codec/table/reading.ts";
+import { decodeEntry } from "../../codec/stored-object.ts";
+import type { Registry } from "../../registry/registry.ts";
+import type { HttpResponse } from "../exchange.ts";
+import type { ResourceRequestCall } from "../handlers/endpoint.ts";
+import type { Backend } from "./backend.ts";
+import type { Connector } from "./connector.ts";
+import { ask, passOn } from "./forward.ts";
+import { agentOf, type NodeConnectorParts, podOf } from "./pod-node.ts";
+import { isProxyableIp, proxyableAddress } from "./proxyable-address.ts";
+import { splitName } from "./split-name.ts";
+import { tunnel } from "./tunnel.ts";
+
+export interface ProxyParts extends NodeConnectorParts {
+  readonly services: Registry;
+  readonly endpointSlices: Registry | undefined;
+  readonly randomInt: (below: number) => number;
+}
+
+const serviceNameLabel = "kubernetes.io/service-name";
+const httpsPort = 443;
+const httpPort = 80;
+
+/** `pods/x/proxy`: requests to a port of a pod. */
+export function podProxy(parts: ProxyParts): Connector {
+  return (call) => {
+    const { scheme, name, port } = split(call, "pod");
+    const pod = podOf(parts, call, name);
+    const host = podIpOf(pod);
+    if (!isProxyableIp(host)) throw status.badRequest("address not allowed");
+    return proxy(call, backendAt(scheme, host, port === "" ? firstPortOf(pod) : port));
+  };
+}
+
+/** `services/x/proxy`: requests to one of the endpoints of a service. */
+export function serviceProxy(parts: ProxyParts): Connector {
+  return (call) => {
+    const { scheme, name, port } = split(call, "service");
+    const service = parts.services.current(call.request.namespace, name);
+    if (service === undefined) throw status.notFound(parts.services.ref(name));
+    const { host, port: endpointPort } = endpointOf(parts, call, service, portNameOf(service, port));
+    return proxy(call, backendAt(scheme, host, String(endpointPort)));
+  };
+}
+
+/** `nodes/x/proxy`: requests to the agent of a node, or to another port of it. */
+export function nodeProxy(parts: ProxyParts): Connector {
+  return async (call) => {
+    const { scheme, name, port } = split(call, "node");
+    const agent = agentOf(parts, name);
+    if (port === "" || port === String(agent.port)) return proxy(call, agent);
+    return proxy(call, backendAt(scheme, await proxyableAddress(agent.host), port));
+  };
+}
+
+function split({ request }: ResourceRequestCall, kind: string): NonNullable<ReturnType<typeof splitName>> {
+  const found = splitName(request.name);
+  if (found === undefined) throw status.badRequest(`invalid ${kind} request ${JSON.stringify(request.name)}`);
+  return found;
+}
+
+function backendAt(scheme: string, host: string, port: string): Backend {
+  const protocol = scheme === "https" ? "https" : "http";
+  const number = port === "" ? (protocol === "https" ? httpsPort : httpPort) : Number(port);
+  if (!Number.isInteger(number) || number < 1 || number > 65_535) {
+    throw status.serviceUnavailable(`error trying to reach service: dial tcp: lookup tcp/${port}: unknown port`);
+  }
+  return { protocol, host, port: number };
+}
+
+async function proxy(call: ResourceRequestCall, backend: Backend): Promise<HttpResponse> {
+  const { request } = call.exchange;
+  const path = backendPath(call);
+  if (request.upgraded !== undefined) return tunnel(request, request.upgraded, backend, path === "" ? "/" : path);
+  if (path === "" || path.startsWith("?")) {
+    const [own = "", query = ""] = request.rawPath.split("?", 2);
+    if (request.method === "GET" || request.method === "HEAD") return redirectTo(`${own}/${query && `?${query}`}`);
+  }
+  const answer = await ask(request, backend, path.startsWith("/") ? path : `/${path}`).catch((error: Error) => {
+    throw status.serviceUnavailable(`error trying to reach service: ${error.message}`);
+  });
+  return passOn(answer);
+}
+
+/** What stands behind `…/proxy` in the path of the client, byte for byte, with its query. */
+function backendPath({ exchange, request, info }: ResourceRequestCall): string {
+  const root = request.group === "" ? 2 : 3;
+  const segments = root + (info.namespaced ? 2 : 0) + 3;
+  const { rawPath } = exchange.request;
+  let at = 0;
+  for (let count = 0; count < segments; count++) {
+    const next = rawPath.indexOf("/", at + 1);
+    if (next === -1) {
+      const query = rawPath.indexOf("?");
+      return query === -1 ? "" : rawPath.slice(query);
+    }
+    at = next;
+  }
+  return rawPath.slice(at);
+}
+
+/** Relative links of a page need the slash. */
+function redirectTo(location: string): HttpResponse {
+  return { kind: "reply", code: 301, headers: [["location", location]], body: new Uint8Array() };
+}
+
+function podIpOf(pod: KubeObject): string {
+  const state = structIn(pod as JsonObject, "status");
+  const [first] = structsIn(state, "podIPs");
+  return first === undefined ? textIn(state, "podIP") : textIn(first, "ip");
+}
+
+function firstPortOf(pod: KubeObject): string {
+  for (const container of structsIn(structIn(pod as JsonObject, "spec"), "containers")) {
+    const [port] = structsIn(container, "ports");
+    if (port !== undefined) return String(numberIn(port, "containerPort"));
+  }
+  return "";
+}
+
+/** A port of the service that is given by number stands for the port's name; a name stands for itself. */
+function portNameOf(service: KubeObject, port: string): string {
+  if (!/^[0-9]{1,5}$/.test(port)) return port;
+  const ports = structsIn(structIn(service as JsonObject, "spec"), "ports");
+  const found = ports.find((one) => numberIn(one, "port") === Number(port));
+  if (found !== undefined) return textIn(found, "name");
+  const name = JSON.stringify(service.metadata.name ?? "");
+  throw status.serviceUnavailable(`no service port ${port} found for service ${name}`);
+}
+
+/** A ready endpoint that has the port, by lot. @throws StatusError 503 when there is none */
+function endpointOf(
+  { endpointSlices, randomInt }: ProxyParts,
+  { request }: ResourceRequestCall,
+  service: KubeObject,
+  portName: string,
+): { host: string; port: number } {
+  const name = service.metadata.name ?? "";
+  const found = slicesOf(endpointSlices, request.namespace, name).flatMap((slice) => {
+    const port = structsIn(slice, "ports").find((one) => textIn(one, "name") === portName && one["port"] !== undefined);
+    if (port === undefined) return [];
+    const ready = structsIn(slice, "endpoints").filter(({ conditions }) => isReady(conditions));
+    const hosts = ready.flatMap((endpoint) => textsIn(endpoint, "addresses")).filter(isProxyableIp);
+    return hosts.map((host) => ({ host, port: numberIn(port, "port") }));
+  });
+  const chosen = found[randomInt(found.length)];
+  if (chosen !== undefined) return chosen;
+  throw status.serviceUnavailable(`no endpoints available for service ${JSON.stringify(request.name)}`);
+}
+
+function slicesOf(slices: Registry | undefined, namespace: string, service: string): JsonObject[] {
+  if (slices === undefined) return [];
+  const page = slices.cacher.list({
+    prefix: slices.keyOf(namespace, ""),
+    matches: ({ index }) => index.labels?.[serviceNameLabel] === service,
+  });
+  if (page instanceof Promise) throw new Error("the newest state is in memory");
+  return page.entries
+    .map((entry) => decodeEntry(entry, slices.info) as unknown as JsonObject)
+    .filter((slice) => textIn(slice, "addressType") !== "FQDN");
+}
+
+function isReady(conditions: JsonObject[string] | undefined): boolean {
+  return (conditions as { ready?: boolean } | undefined)?.ready !== false;
+}

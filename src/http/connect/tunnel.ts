@@ -1,0 +1,112 @@
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { status } from "../../api/status.ts";
+import type { HttpResponse, StreamReply } from "../exchange.ts";
+import { header, type IncomingRequest, type UpgradedSocket } from "../exchange.ts";
+import { authorityOf, type Backend, dial, forwardedHeaders, returnedHeaders } from "./backend.ts";
+import { readResponseHead, requestHead } from "./http1-head.ts";
+
+/** Of a refusal by the backend no more than this is passed on. */
+const refusalBytesMax = 64 * 1024;
+const refusalWaitMs = 5_000;
+
+/**
+ * Asks the backend to leave HTTP for the protocol that the client asks for, and then passes bytes both ways until one of
+ * the two ends. Nothing of the client goes to a backend that has not agreed.
+ * @throws StatusError 500 when the backend is not there
+ */
+export async function tunnel(
+  request: IncomingRequest,
+  client: UpgradedSocket,
+  backend: Backend,
+  path: string,
+): Promise<HttpResponse> {
+  const socket = await orDialError(dial(backend));
+  const abandon = () => socket.destroy();
+  client.socket.once("close", abandon);
+  try {
+    socket.write(
+      requestHead(request.method, path, [
+        ["host", authorityOf(backend)],
+        ...forwardedHeaders(request.headers),
+        ["connection", "Upgrade"],
+        ["upgrade", header(request, "upgrade") ?? ""],
+        ...(request.method === "POST" ? ([["content-length", "0"]] as const) : []),
+      ]),
+    );
+    const { code, headers, rest } = await orDialError(readResponseHead(socket));
+    if (code !== 101) return await refusal(code, returnedHeaders(headers), socket, rest);
+    return switched(headers, client, socket, rest);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    client.socket.off("close", abandon);
+  }
+}
+
+async function orDialError<T>(attempt: Promise<T>): Promise<T> {
+  try {
+    return await attempt;
+  } catch (error) {
+    throw status.unconverted(`error dialing backend: ${(error as Error).message}`);
+  }
+}
+
+function switched(
+  headers: readonly (readonly [string, string])[],
+  client: UpgradedSocket,
+  backend: Socket,
+  rest: Buffer,
+): StreamReply {
+  return {
+    kind: "stream",
+    code: 101,
+    headers,
+    async run() {
+      if (rest.byteLength > 0) client.socket.write(rest);
+      if (client.head.byteLength > 0) backend.write(client.head);
+      await joined(client.socket, backend);
+    },
+  };
+}
+
+/** Resolves when both ends are closed; the end of one ends the other. */
+function joined(a: Duplex, b: Duplex): Promise<void> {
+  const closed = (socket: Duplex) =>
+    socket.destroyed ? Promise.resolve() : new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  a.pipe(b);
+  b.pipe(a);
+  a.once("close", () => b.destroy());
+  b.once("close", () => a.destroy());
+  if (a.destroyed) b.destroy();
+  if (b.destroyed) a.destroy();
+  return Promise.all([closed(a), closed(b)]).then(() => {});
+}
+
+/** What the backend says instead of switching, as far as it is short. The connection is not used again. */
+async function refusal(code: number, headers: [string, string][], socket: Socket, rest: Buffer): Promise<HttpResponse> {
+  const declared = Number(headers.find(([name]) => name === "content-length")?.[1] ?? refusalBytesMax);
+  const body = await readUpTo(socket, rest, Math.min(refusalBytesMax, Number.isFinite(declared) ? declared : 0));
+  socket.destroy();
+  const kept = headers.filter(([name]) => name === "content-type");
+  return { kind: "reply", code: code < 200 ? 502 : code, headers: kept, body };
+}
+
+function readUpTo(socket: Socket, rest: Buffer, bytesMax: number): Promise<Uint8Array> {
+  const { promise, resolve } = Promise.withResolvers<Uint8Array>();
+  let received = rest;
+  const done = () => {
+    clearTimeout(timer);
+    resolve(received.subarray(0, bytesMax));
+  };
+  const timer = setTimeout(done, refusalWaitMs);
+  if (received.byteLength >= bytesMax) done();
+  socket.on("data", (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    if (received.byteLength >= bytesMax) done();
+  });
+  socket.once("close", done);
+  socket.resume();
+  return promise;
+}
