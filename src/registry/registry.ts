@@ -217,7 +217,7 @@ export class Registry {
     const canonical = this.#canonical(object);
     this.#refuseInvalid(canonical, [
       ...validateObjectMeta(canonical.metadata, this.#metaRules()),
-      ...withSchemaErrors(strategy.validate(canonical, undefined, context.version ?? info), info, canonical),
+      ...withSchemaErrors(strategy.validate(canonical, undefined, context.version ?? info), canonical, strategy, info),
     ]);
     await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
     return { canonical, result: await this.#insert(canonical, attributes.namespace, context) };
@@ -272,8 +272,9 @@ export class Registry {
           ...strategy.validate(canonical, old, context.version ?? info),
           ...strategy.validateUpdate(canonical, old, context.version ?? info),
         ],
-        info,
         canonical,
+        strategy,
+        info,
       ),
     ]);
     await admission.validate({ ...attributes, object: canonical });
@@ -574,7 +575,13 @@ function valueAt(object: KubeObject, path: string): JsonValue | undefined {
 }
 
 /** The rules of the kind speak first; the schema adds what they have not said about a field. */
-function withSchemaErrors(errors: readonly FieldError[], info: ResourceInfo, object: KubeObject): FieldError[] {
+function withSchemaErrors(
+  errors: readonly FieldError[],
+  object: KubeObject,
+  strategy: Strategy,
+  info: ResourceInfo,
+): readonly FieldError[] {
+  if (strategy.coversSchema) return errors;
   const known = new Set(errors.map(({ field }) => field));
   const more = validateSchema(info.schema, object as unknown as JsonObject);
   return [...errors, ...more.filter(({ field }) => !known.has(field))];

@@ -4,6 +4,7 @@ import { validateControllerRevision, validateControllerRevisionUpdate } from "..
 
 export const controllerRevisionStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   validate: (revision, old) => validateControllerRevision(revision, old),
   validateUpdate: validateControllerRevisionUpdate,
 };

@@ -8,6 +8,7 @@ import { statusRules } from "../spec-strategy.ts";
 
 export const horizontalPodAutoscalerStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   resetFields: ["status"],
   validate: (autoscaler, old) => validateHorizontalPodAutoscaler(autoscaler, old),
 };

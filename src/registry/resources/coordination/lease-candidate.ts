@@ -5,6 +5,7 @@ import { configKeyProblems } from "../../validation/names.ts";
 
 export const leaseCandidateStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
   validateName: configKeyProblems,

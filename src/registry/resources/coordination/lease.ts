@@ -4,6 +4,7 @@ import { validateLease } from "../../validation/lease.ts";
 
 export const leaseStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
   validate: validateLease,

@@ -4,6 +4,7 @@ import { validateEvent, validateEventUpdate } from "../../validation/event.ts";
 
 export const eventStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowCreateOnUpdate: true,
   validate: validateEvent,
   validateUpdate: validateEventUpdate,

@@ -4,6 +4,7 @@ import { validateLimitRange } from "../../validation/limit-range.ts";
 
 export const limitRangeStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowCreateOnUpdate: true,
   validate: validateLimitRange,
 };

@@ -5,6 +5,7 @@ import { validatePodTemplate } from "../../validation/pod-template.ts";
 
 export const podTemplateStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   returnsDeletedObject: true,
   generationFields: ["template"],
   validate: (object) => validatePodTemplate(object["template"] as JsonValue | undefined, "template"),

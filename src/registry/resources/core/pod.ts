@@ -20,6 +20,7 @@ const gracePeriodSecondsDefault = 30;
 
 export const podStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   returnsDeletedObject: true,
   generationFields: ["spec"],
   resetFields: ["status"],

@@ -9,6 +9,7 @@ import { statusRules } from "../spec-strategy.ts";
 
 export const resourceQuotaStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
   validate: validateResourceQuota,

@@ -4,6 +4,7 @@ import { validateRuntimeClass, validateRuntimeClassUpdate } from "../../validati
 
 export const runtimeClassStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
   validate: validateRuntimeClass,

@@ -4,6 +4,7 @@ import { validatePriorityClass, validatePriorityClassUpdate } from "../../valida
 
 export const priorityClassStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   prepareForCreate(object) {
     object.metadata.generation = 1;
   },
