@@ -18,6 +18,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningServer, startServer } from "../../src/index.ts";
+import { withoutConfigMaps } from "./kubectl.ts";
 
 const namespace = "default";
 
@@ -218,11 +219,12 @@ describe("requests", () => {
 });
 
 describe("an informer over restarts of the server", () => {
+  const controllers = withoutConfigMaps;
   let dataDir: string;
   let server: RunningServer;
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "quorate-informer-"));
-    server = await startServer({ dataDir });
+    server = await startServer({ dataDir, controllers });
   });
   afterAll(async () => {
     await server.close({ graceMs: 0 });
@@ -274,7 +276,7 @@ describe("an informer over restarts of the server", () => {
       await change("update", "before");
       const { port } = server;
       await server.close({ graceMs: 200 });
-      server = await startServer({ dataDir, securePort: port });
+      server = await startServer({ dataDir, controllers, securePort: port });
       await change("update", `round-${round}`);
       await change("delete", `round-${round}`);
     }
