@@ -81,6 +81,27 @@ export function validateCidr(text: string, field: string): FieldError[] {
   return parseCidr(text) === undefined ? [fieldError.invalid(field, text, cidrText)] : [];
 }
 
+/** For fields of newer kinds: the network's own address in its only text. */
+export function validateCanonicalCidr(text: string, field: string): FieldError[] {
+  const problem = canonicalCidrProblem(text);
+  return problem === undefined ? [] : [fieldError.invalid(field, text, problem)];
+}
+
+function canonicalCidrProblem(text: string): string | undefined {
+  const cidr = parseCidr(text);
+  if (cidr === undefined) return cidrText;
+  const { address, family, prefixBits } = cidr;
+  if (/(^|[.:/])0[0-9]+([./]|$)/.test(text)) return "must not have leading 0s in IP or prefix length";
+  if (family === "IPv4" && text.includes(":")) return "must not have an IPv4-mapped IPv6 address";
+  if (hasHostBits(cidr)) return "must not have bits set beyond the prefix length";
+  const canonical = `${address.text}/${prefixBits}`;
+  return canonical === text ? undefined : `must be in canonical form (${JSON.stringify(canonical)})`;
+}
+
+function hasHostBits({ address, prefixBits }: Cidr): boolean {
+  return address.bytes.some((byte, at) => (byte & (255 >> Math.min(8, Math.max(0, prefixBits - 8 * at)))) !== 0);
+}
+
 /** An address that can be an endpoint: none that means any host, this host, or this link. */
 export function validateNonSpecialIp(text: string, field: string): FieldError[] {
   const ip = parseIp(text);

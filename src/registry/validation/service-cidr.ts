@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { immutableText } from "./immutable.ts";
-import { parseCidr, validateCidr } from "./ip.ts";
+import { parseCidr, validateCanonicalCidr } from "./ip.ts";
 import { fieldsOf } from "./key-values.ts";
 import { textsOf } from "./pod-fields.ts";
 
@@ -13,12 +13,14 @@ const familiesText = "may specify no more than one IP for each IP family, i.e 19
 export function validateServiceCidr(serviceCidr: KubeObject): FieldError[] {
   const cidrs = cidrsOf(serviceCidr);
   if (cidrs.length === 0) return [fieldError.required(field, "at least one CIDR required")];
-  if (cidrs.length > cidrsMax) return [fieldError.invalid(field, cidrs, "may only hold up to 2 values")];
-  const [first, second] = cidrs.map((cidr) => parseCidr(cidr)?.family);
-  return [
-    ...cidrs.flatMap((cidr, at) => validateCidr(cidr, `${field}[${at}]`)),
-    ...(first !== undefined && first === second ? [fieldError.invalid(field, cidrs, familiesText)] : []),
-  ];
+  if (cidrs.length > cidrsMax) {
+    return [fieldError.invalid(field, { CIDRs: cidrs }, "may only hold up to 2 values")];
+  }
+  const families = cidrs.map((cidr) => parseCidr(cidr)?.family);
+  if (cidrs.length === cidrsMax && (families.includes(undefined) || families[0] === families[1])) {
+    return [fieldError.invalid(field, { CIDRs: cidrs }, familiesText)];
+  }
+  return cidrs.flatMap((cidr, at) => validateCanonicalCidr(cidr, `${field}[${at}]`));
 }
 
 /** A range stays, as addresses have been given out of it; a second family may come. */
