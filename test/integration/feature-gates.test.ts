@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startServer } from "../../src/index.ts";
+import { mergePatch, TestServer } from "./server.ts";
+
+const spec = {
+  scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+  maxReplicas: 3,
+  behavior: { scaleUp: { tolerance: "100m" } },
+};
+
+let server: TestServer;
+let path: string;
+beforeAll(async () => {
+  server = await TestServer.start({
+    runtimeConfig: { "certificates.k8s.io/v1beta1": true, "batch/v1/cronjobs": false },
+    featureGates: { HPAConfigurableTolerance: false, PodCertificateRequest: true },
+  });
+  path = `/apis/autoscaling/v2/namespaces/${await server.namespace()}/horizontalpodautoscalers`;
+});
+afterAll(() => server.close());
+
+test("a field behind a gate that is off is not stored, by whatever way it comes", async () => {
+  const created = await server.create(path, { metadata: { name: "a" }, spec });
+  expect(created.spec.behavior.scaleUp).toBeDefined();
+  expect(created.spec.behavior.scaleUp.tolerance).toBeUndefined();
+  expect(JSON.stringify(created.metadata.managedFields)).not.toContain("tolerance");
+  const patched = await server.patch(`${path}/a`, mergePatch, {
+    spec: { behavior: { scaleDown: { tolerance: "1" } } },
+  });
+  expect(patched.code).toBe(200);
+  expect(patched.text).not.toContain("tolerance");
+  const put = await server.put(`${path}/a`, { metadata: { name: "a" }, spec });
+  expect(put.text).not.toContain("tolerance");
+});
+
+test("a kind behind a gate that is off is not served, although its version is", async () => {
+  const { json } = await server.get("/apis/certificates.k8s.io/v1beta1");
+  const names = json.resources.map(({ name }: { name: string }) => name);
+  expect(names).toContain("podcertificaterequests");
+  expect(names).not.toContain("clustertrustbundles");
+  expect((await server.get("/apis/certificates.k8s.io/v1beta1/clustertrustbundles")).code).toBe(404);
+});
+
+test("one resource of a version can be switched off", async () => {
+  expect((await server.get("/apis/batch/v1/jobs")).code).toBe(200);
+  expect((await server.get("/apis/batch/v1/cronjobs")).code).toBe(404);
+  const { json } = await server.get("/openapi/v3/apis/batch/v1");
+  expect(Object.keys(json.components.schemas)).not.toContain("io.k8s.api.batch.v1.CronJob");
+});
+
+test.each([
+  [{ runtimeConfig: { "example.com/v1": true } }, "unknown api groups example.com"],
+  [{ runtimeConfig: { "batch/v1beta1": true } }, "unknown api versions batch/v1beta1"],
+  [{ featureGates: { Nonsense: true } }, 'unknown feature gate "Nonsense"'],
+  [{ featureGates: { ServerSideApply: false } }, "locked to true"],
+])("a server does not start with %j", async (options, message) => {
+  await expect(startServer(options)).rejects.toThrow(message);
+});
