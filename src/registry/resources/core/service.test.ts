@@ -1,0 +1,197 @@
+import { expect, test } from "bun:test";
+import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import { changed, refusal, updateRefusal } from "../../testing.ts";
+
+const path = "v1/services";
+const minimal: JsonObject = { spec: { ports: [{ port: 80 }] } };
+const rich: JsonObject = {
+  spec: {
+    type: "LoadBalancer",
+    selector: { app: "web" },
+    ports: [
+      { name: "http", port: 80, targetPort: "web", protocol: "TCP", appProtocol: "http", nodePort: 30080 },
+      { name: "dns", port: 53, targetPort: 5353, protocol: "UDP" },
+    ],
+    sessionAffinity: "ClientIP",
+    sessionAffinityConfig: { clientIP: { timeoutSeconds: 300 } },
+    externalIPs: ["203.0.113.7"],
+    loadBalancerSourceRanges: ["10.0.0.0/8"],
+    externalTrafficPolicy: "Local",
+    internalTrafficPolicy: "Cluster",
+    loadBalancerClass: "example.com/lb",
+    allocateLoadBalancerNodePorts: true,
+    publishNotReadyAddresses: true,
+  },
+};
+
+test.each([
+  ["little", minimal],
+  ["everything", rich],
+])("a Service with %s is accepted", async (_, object) => {
+  expect(await refusal(path, object)).toEqual([]);
+});
+
+test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
+  [
+    "metadata.name",
+    "1web",
+    [
+      "metadata.name: Invalid value: \"1web\": a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
+    ],
+  ],
+  [
+    "metadata.name",
+    "Web",
+    [
+      "metadata.name: Invalid value: \"Web\": a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
+    ],
+  ],
+  ["spec.ports", [], ["spec.ports: Required value"]],
+  ["spec.ports[0].port", 0, ["spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive"]],
+  ["spec.ports[0].port", 65536, ["spec.ports[0].port: Invalid value: 65536: must be between 1 and 65535, inclusive"]],
+  ["spec.ports[0].name", "", ["spec.ports[0].name: Required value"]],
+  [
+    "spec.ports[0].name",
+    "HTTP",
+    [
+      "spec.ports[0].name: Invalid value: \"HTTP\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+    ],
+  ],
+  ["spec.ports[1].name", "http", ['spec.ports[1].name: Duplicate value: "http"']],
+  [
+    "spec.ports[0].protocol",
+    "ICMP",
+    ['spec.ports[0].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"'],
+  ],
+  [
+    "spec.ports[0].targetPort",
+    "not a port",
+    [
+      'spec.ports[0].targetPort: Invalid value: "not a port": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)',
+    ],
+  ],
+  [
+    "spec.ports[0].appProtocol",
+    "a b",
+    [
+      "spec.ports[0].appProtocol: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    ],
+  ],
+  [
+    "spec.ports[1]",
+    { name: "x", port: 80 },
+    ["spec.ports[1].nodePort: Duplicate value: 30080", 'spec.ports[1]: Duplicate value: {"protocol":"TCP","port":80}'],
+  ],
+  [
+    "spec.type",
+    "Magic",
+    [
+      'spec.type: Unsupported value: "Magic": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"',
+      "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer'",
+      "spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is 'LoadBalancer'",
+      "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'",
+      'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services',
+    ],
+  ],
+  [
+    "spec.type",
+    "ExternalName",
+    [
+      "spec.externalName: Required value",
+      "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer'",
+      "spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is 'LoadBalancer'",
+      "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'",
+      'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services',
+    ],
+  ],
+  [
+    "spec.selector",
+    { "a b": "c" },
+    [
+      "spec.selector: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    ],
+  ],
+  [
+    "spec.sessionAffinity",
+    "Cookie",
+    ['spec.sessionAffinity: Unsupported value: "Cookie": supported values: "ClientIP", "None"'],
+  ],
+  [
+    "spec.sessionAffinityConfig.clientIP.timeoutSeconds",
+    0,
+    [
+      "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 0: must be greater than 0 and less than 86400",
+    ],
+  ],
+  [
+    "spec.sessionAffinityConfig.clientIP.timeoutSeconds",
+    100000,
+    [
+      "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 100000: must be greater than 0 and less than 86400",
+    ],
+  ],
+  [
+    "spec.externalIPs",
+    ["1.2.3"],
+    ['spec.externalIPs[0]: Invalid value: "1.2.3": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+  ],
+  [
+    "spec.externalIPs",
+    ["127.0.0.1"],
+    ['spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  ],
+  [
+    "spec.loadBalancerSourceRanges",
+    ["10.0.0.0"],
+    [
+      'spec.LoadBalancerSourceRanges[0]: Invalid value: "10.0.0.0": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+    ],
+  ],
+  [
+    "spec.externalTrafficPolicy",
+    "Near",
+    ['spec.externalTrafficPolicy: Unsupported value: "Near": supported values: "Cluster", "Local"'],
+  ],
+  [
+    "spec.internalTrafficPolicy",
+    "Near",
+    ['spec.internalTrafficPolicy: Unsupported value: "Near": supported values: "Cluster", "Local"'],
+  ],
+  [
+    "spec.loadBalancerClass",
+    "a b",
+    [
+      "spec.loadBalancerClass: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    ],
+  ],
+  [
+    "spec.trafficDistribution",
+    "Near",
+    [
+      'spec.trafficDistribution: Unsupported value: "Near": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
+    ],
+  ],
+])("a Service with %s = %j is refused", async (field, value, causes) => {
+  expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
+});
+
+test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
+  ["spec.clusterIP", "10.0.0.99", ["spec.clusterIPs: Required value"]],
+  [
+    "spec.loadBalancerClass",
+    "example.com/other",
+    ['spec.loadBalancerClass: Invalid value: "example.com/other": may not change once set'],
+  ],
+  ["spec.ports[0].port", 8080, []],
+  [
+    "spec.type",
+    "ExternalName",
+    [
+      "spec.externalName: Required value",
+      "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer'",
+      'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services',
+    ],
+  ],
+])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
+  expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
+});
