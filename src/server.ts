@@ -110,13 +110,13 @@ async function startOn(
   });
   metrics.trackStorageObjects(() => objectCounts(registries));
 
-  const namespaces = registries.of(scheme.find("", "v1", "namespaces"));
+  const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
   const systemNamespaces = new SystemNamespaces(namespaces);
   await systemNamespaces.ensure();
   disposables.use(systemNamespaces.start(clock, onError));
   const rbac = rbacRegistries(registries);
   disposables.use(new NamespaceDeletion({ registries, namespaces, store, clock, onError }).start());
-  const events = registries.of(scheme.find("", "v1", "events"));
+  const events = registries.builtIn({ group: "", resource: "events" });
   disposables.use(new EventExpiry({ events, store, clock, ttlMs: config.eventTtlMs, onError }).start());
   disposables.use(new Retention({ store, clock, retentionMs: config.historyRetentionDurationMs, onError }).start());
 
@@ -178,10 +178,10 @@ function appOptions(parts: AppParts): AppOptions {
   const endpoints = {
     subresource: subresourceStrategyOf,
     connector: connectors({
-      pods: registries.of(scheme.find("", "v1", "pods")),
-      nodes: registries.of(scheme.find("", "v1", "nodes")),
-      services: registries.of(scheme.find("", "v1", "services")),
-      endpointSlices: registries.of(scheme.find("discovery.k8s.io", "v1", "endpointslices")),
+      pods: registries.builtIn({ group: "", resource: "pods" }),
+      nodes: registries.builtIn({ group: "", resource: "nodes" }),
+      services: registries.builtIn({ group: "", resource: "services" }),
+      endpointSlices: registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }),
       authorizer: parts.authorization.authorizer,
       nodeClient: () => parts.identity.nodeClient(clock.nowMs()),
       randomInt: (below) => (below > 0 ? randomInt(below) : 0),

@@ -79,6 +79,13 @@ export class Registries {
   }
 
   /** The registry of a resource in whatever version it is stored; undefined when there is none. */
+  /** Of a kind that the server itself works with; it is there whether it is served or not. */
+  builtIn(resource: GroupResource): Registry {
+    const registry = this.find(resource);
+    if (registry === undefined) throw new Error(`no registry for ${resource.resource}`);
+    return registry;
+  }
+
   find(resource: GroupResource): Registry | undefined {
     return this.#byGroupResource.get(resourceKey(resource));
   }

@@ -71,7 +71,10 @@ const fieldSelectorEntries = fieldSelectorsJson as unknown as Readonly<Record<st
 export class Scheme {
   /** Ordered by group in discovery order, then version by preference, then name. */
   readonly resources: readonly ResourceInfo[];
-  /** The stored form of every served kind, each once, however many versions share it. */
+  /**
+   * The stored form of every kind, each once, however many versions share it. What is served by default is here even
+   * where it is switched off: the server works with many of these kinds itself.
+   */
   readonly stored: readonly ResourceInfo[];
   readonly #types: TypeSchemas;
   readonly #groups: readonly GroupInfo[];
@@ -105,7 +108,9 @@ export class Scheme {
       this.#byResource.set(`${info.group}/${info.version}/${info.resource}`, info);
       this.#byKind.set(`${apiVersionOf(info)}/${info.kind}`, info);
     }
-    this.stored = [...new Set(this.resources.filter((info) => !info.virtual).map(storedInfo))];
+    const byDefault = resources.filter(([, { defaultOn }]) => defaultOn).map(([key]) => infos.of(key));
+    const known = [...byDefault, ...this.resources].filter((info) => !info.virtual);
+    this.stored = [...new Set(known.map(storedInfo))];
     this.#groups = groups.flatMap(({ group, versions }) => this.#servedGroup(group, versions));
   }
 

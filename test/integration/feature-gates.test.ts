@@ -56,3 +56,13 @@ test.each([
 ])("a server does not start with %j", async (options, message) => {
   await expect(startServer(options)).rejects.toThrow(message);
 });
+
+test.each([
+  [{ "api/all": false, v1: true }, "/api/v1/namespaces"],
+  [{ "networking.k8s.io/v1": false }, "/api/v1/services"],
+  [{ "v1/events": false, "v1/namespaces": false }, "/api/v1/pods"],
+])("a server starts and is ready with %j", async (runtimeConfig, path) => {
+  await using restricted = await TestServer.start({ runtimeConfig });
+  expect((await restricted.get("/readyz")).code).toBe(200);
+  expect((await restricted.get(path)).code).toBe(200);
+});
