@@ -1,11 +1,5 @@
-import { readFileSync } from "node:fs";
 import { randomInt } from "node:crypto";
 import { rbacEscalation } from "./admission/rbac-escalation.ts";
-import { anonymousAuthenticator } from "./authentication/anonymous.ts";
-import { unionAuthenticator } from "./authentication/authenticator.ts";
-import { bearerTokenAuthenticator, type TokenAuthenticator } from "./authentication/bearer-token.ts";
-import { clientCertificateAuthenticator } from "./authentication/client-certificate.ts";
-import { tokenFileAuthenticator } from "./authentication/token-file.ts";
 import { openAuthorization, type ServerAuthorization } from "./authorization/server-authorization.ts";
 import type { CacherMetrics } from "./cacher/cacher.ts";
 import { CacherSet } from "./cacher/cacher-set.ts";
@@ -38,6 +32,8 @@ import { openApiRoute } from "./http/openapi/openapi-route.ts";
 import { gitVersion, versionRoute } from "./http/version.ts";
 import { type Log, openLog } from "./observability/logs.ts";
 import { createMetrics } from "./observability/metrics.ts";
+import { openAuthentication, type ServerAuthentication } from "./authentication/server-authentication.ts";
+import { defaultJwksUri, openIdPlugin } from "./http/openid.ts";
 import { ServerIdentity } from "./pki/identity.ts";
 import { actionKey, type Actions } from "./registry/action.ts";
 import { builtInActions } from "./registry/actions.ts";
@@ -131,6 +127,14 @@ async function startOn(
   if (rbac !== undefined) {
     disposables.use(new ClusterRoleAggregation({ clusterRoles: rbac.clusterRoles, store, clock, onError }).start());
   }
+  const authentication = openAuthentication({
+    options: config.authentication,
+    ownTokens: identity.tokenFile,
+    ownSigningKey: identity.serviceAccountKey,
+    scheme,
+    store,
+    clock,
+  });
   const lifecycle = new Lifecycle();
   const app = buildApp(
     appOptions({
@@ -138,11 +142,18 @@ async function startOn(
       scheme,
       store,
       registries,
-      actions: builtInActions({ scheme, registries, clock, authorizer: authorization.authorizer }),
+      actions: builtInActions({
+        scheme,
+        registries,
+        clock,
+        authorizer: authorization.authorizer,
+        tokens: { ...config.authentication.serviceAccounts, ...authentication },
+      }),
       metrics,
       lifecycle,
       log,
       identity,
+      authentication,
       authorization,
     }),
   );
@@ -169,6 +180,7 @@ interface AppParts {
   readonly lifecycle: Lifecycle;
   readonly log: Log;
   readonly identity: ServerIdentity;
+  readonly authentication: ServerAuthentication;
   readonly authorization: ServerAuthorization;
 }
 
@@ -193,7 +205,7 @@ function appOptions(parts: AppParts): AppOptions {
   return {
     chain: {
       clock,
-      authenticator: authenticatorOf(parts),
+      authenticator: parts.authentication.authenticator,
       authorizer: parts.authorization.authorizer,
       afterAuthentication: [
         impersonation({
@@ -231,24 +243,30 @@ function appOptions(parts: AppParts): AppOptions {
       admission: registries.admission,
       ...endpoints,
     }),
-    plugins: documentPlugins(scheme, config, (info, subresource) => isServed(endpoints, info, subresource)),
+    plugins: documentPlugins(parts, (info, subresource) => isServed(endpoints, info, subresource)),
   };
 }
 
 function documentPlugins(
-  scheme: Scheme,
-  config: ServerConfig,
+  { scheme, config, authentication }: AppParts,
   served: (info: ResourceInfo, subresource: string) => boolean,
 ): AppPlugin[] {
   const catalog = schemeCatalog(scheme, served);
+  const address = `${config.bindAddress}:${config.securePort}`;
+  const { issuers, jwksUri } = config.authentication.serviceAccounts;
   const plugins: AppPlugin[] = [
-    { name: "discovery", ...routeOf(discoveryRoute(catalog, `${config.bindAddress}:${config.securePort}`)) },
+    { name: "discovery", ...routeOf(discoveryRoute(catalog, address)) },
     {
       name: "openapi",
       ...routeOf(
         openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion }, config.clock),
       ),
     },
+    openIdPlugin({
+      issuer: issuers[0] ?? "",
+      keys: authentication.verificationKeys,
+      jwksUri: jwksUri ?? defaultJwksUri(`https://${address}`),
+    }),
   ];
   const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
   const paths = () => [...always, ...plugins.flatMap((plugin) => plugin.paths)];
@@ -257,22 +275,6 @@ function documentPlugins(
 
 function routeOf({ paths, handle }: Pick<AppPlugin, "paths" | "handle">): Pick<AppPlugin, "paths" | "handle"> {
   return { paths, handle };
-}
-
-function authenticatorOf({ config, identity }: AppParts): ReturnType<typeof unionAuthenticator> {
-  const tokens: TokenAuthenticator[] = [tokenFileAuthenticator(identity.tokenFile, "the generated token")];
-  if (config.tokenAuthFile !== undefined) {
-    const text = readOption("--token-auth-file", config.tokenAuthFile);
-    try {
-      tokens.push(tokenFileAuthenticator(text, config.tokenAuthFile));
-    } catch (error) {
-      throw new StartupError(`--token-auth-file: ${(error as Error).message}`);
-    }
-  }
-  return unionAuthenticator(
-    [clientCertificateAuthenticator(config.clock), bearerTokenAuthenticator(tokens)],
-    config.anonymousAuth ? anonymousAuthenticator() : undefined,
-  );
 }
 
 /** Errors are written in the type that the client accepts; where nothing fits, as JSON. */
@@ -373,14 +375,6 @@ function urlOf(config: ServerConfig, listener: Listener): string {
   const any = config.bindAddress === "0.0.0.0" || config.bindAddress === "::";
   const host = any ? "127.0.0.1" : config.bindAddress;
   return `https://${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
-}
-
-function readOption(flag: string, file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new StartupError(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
-  }
 }
 
 /** Ids of proposals: unique over restarts by their random start. */

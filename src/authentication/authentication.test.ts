@@ -6,7 +6,8 @@ import { anonymousAuthenticator } from "./anonymous.ts";
 import { unionAuthenticator } from "./authenticator.ts";
 import { bearerTokenAuthenticator } from "./bearer-token.ts";
 import { clientCertificateAuthenticator, credentialIdExtra } from "./client-certificate.ts";
-import { TokenFileError, tokenFileAuthenticator } from "./token-file.ts";
+import { tokensForServer } from "./token-authenticator.ts";
+import { parseTokenFile, TokenFileError } from "./token-file.ts";
 
 const clock: Clock = { ...systemClock, nowMs: () => 1_000 };
 
@@ -36,9 +37,9 @@ function verified(fields: Partial<PeerCertificate & { kind: "verified" }> = {}):
 }
 
 const bearer = (token: string): HeaderList => [["authorization", `Bearer ${token}`]];
-const tokens = tokenFileAuthenticator('secret,bob,u1,"ops, dev"\n');
+const tokens = tokensForServer([], parseTokenFile('secret,bob,u1,"ops, dev"\n'));
 const union = unionAuthenticator(
-  [clientCertificateAuthenticator(clock), bearerTokenAuthenticator([tokens])],
+  [clientCertificateAuthenticator(clock), bearerTokenAuthenticator(tokens)],
   anonymousAuthenticator(),
 );
 
@@ -110,12 +111,12 @@ describe("the union of authenticators", () => {
 });
 
 describe("the token file", () => {
-  test("groups are split, quotes unescaped, comments and empty lines skipped", async () => {
-    const file = tokenFileAuthenticator('# c\r\n\n t1 , "a ""b""" ,1\r\nt2,c,2,"g1,g2",ignored\nt3,d,3,g');
-    expect(await file.authenticateToken("t1")).toEqual({ name: 'a "b"', uid: "1", groups: [], extra: new Map() });
-    expect((await file.authenticateToken("t2"))?.groups).toEqual(["g1", "g2"]);
-    expect((await file.authenticateToken("t3"))?.groups).toEqual(["g"]);
-    expect(await file.authenticateToken("t4")).toBeUndefined();
+  test("groups are split, quotes unescaped, comments and empty lines skipped", () => {
+    const file = parseTokenFile('# c\r\n\n t1 , "a ""b""" ,1\r\nt2,c,2,"g1,g2",ignored\nt3,d,3,g');
+    expect(file("t1")).toEqual({ name: 'a "b"', uid: "1", groups: [], extra: new Map() });
+    expect(file("t2")?.groups).toEqual(["g1", "g2"]);
+    expect(file("t3")?.groups).toEqual(["g"]);
+    expect(file("t4")).toBeUndefined();
   });
 
   test.each([
@@ -127,6 +128,6 @@ describe("the token file", () => {
     ['a,b,c,"d', "tokens:1: a quoted field is not closed properly"],
     ['a,b,"c"d', "tokens:1: a quoted field is not closed properly"],
   ])("%p is refused with one line that does not show the token", (text, message) => {
-    expect(() => tokenFileAuthenticator(text, "tokens")).toThrow(new TokenFileError(message));
+    expect(() => parseTokenFile(text, "tokens")).toThrow(new TokenFileError(message));
   });
 });

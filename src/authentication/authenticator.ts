@@ -94,7 +94,7 @@ export const unauthenticatedGroup = "system:unauthenticated";
 const authenticated = new WeakMap<UserInfo, UserInfo>();
 
 /** Everyone who authenticated is in `system:authenticated`. */
-function withAuthenticatedGroup(user: UserInfo): UserInfo {
+export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   if (user.groups.includes(authenticatedGroup) || user.groups.includes(unauthenticatedGroup)) return user;
   let member = authenticated.get(user);
   if (member === undefined) {

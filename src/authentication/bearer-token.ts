@@ -1,44 +1,48 @@
-import { headerValues } from "../http/exchange.ts";
+import { header, headerValues, type IncomingRequest } from "../http/exchange.ts";
 import { AuthenticationFailure, type Authenticator } from "./authenticator.ts";
+import type { TokenAnswer, TokenAuthenticator } from "./token-authenticator.ts";
 import type { UserInfo } from "./user-info.ts";
 
 /** Longer tokens are refused unread. */
 const bearerTokenBytesMax = 32 * 1024;
 
-/** Undefined: not a token of this kind, or not a valid one; another authenticator may know it. */
-export interface TokenAuthenticator {
-  authenticateToken(token: string): Promise<UserInfo | undefined> | UserInfo | undefined;
-}
-
 /**
- * `Authorization: Bearer <token>`; the first of `authenticators` that knows the token decides.
+ * `Authorization: Bearer <token>`, or on an upgrade to WebSocket the subprotocol that browsers put one into.
  * A bearer token that nobody knows, or that is malformed, is a decisive failure: it never falls through to another identity.
  * Other schemes are ignored.
+ * @param audiences what a token has to be meant for: this API server
  */
-export function bearerTokenAuthenticator(authenticators: readonly TokenAuthenticator[]): Authenticator {
+export function bearerTokenAuthenticator(tokens: TokenAuthenticator, audiences: readonly string[] = []): Authenticator {
   return {
     authenticate(request) {
-      const values = headerValues(request, "authorization");
-      if (values.length === 0) return undefined;
-      if (values.length > 1) throw refused("more than one Authorization header");
-      const token = parseBearer(values[0] as string);
-      return token === undefined ? undefined : firstUser(authenticators, token);
+      const token = headerToken(request) ?? webSocketToken(request);
+      if (token === undefined) return undefined;
+      let answer: ReturnType<TokenAuthenticator["authenticateToken"]>;
+      try {
+        answer = tokens.authenticateToken(token, audiences);
+      } catch (error) {
+        throw decisive(error);
+      }
+      if (answer instanceof Promise) {
+        return answer.then(known, (error: unknown) => {
+          throw decisive(error);
+        });
+      }
+      return known(answer);
     },
   };
 }
 
-/** At once where every answer is at hand, so that a token of the file costs no promise. */
-function firstUser(
-  authenticators: readonly TokenAuthenticator[],
-  token: string,
-  from = 0,
-): UserInfo | Promise<UserInfo> {
-  for (let at = from; at < authenticators.length; at++) {
-    const answer = (authenticators[at] as TokenAuthenticator).authenticateToken(token);
-    if (answer instanceof Promise) return answer.then((user) => user ?? firstUser(authenticators, token, at + 1));
-    if (answer !== undefined) return answer;
-  }
-  throw refused("the bearer token is not known");
+function known(answer: TokenAnswer | undefined): UserInfo {
+  if (answer === undefined) throw refused("the bearer token is not known");
+  return answer.user;
+}
+
+function headerToken(request: IncomingRequest): string | undefined {
+  const value = header(request, "authorization");
+  if (value === undefined) return undefined;
+  if (headerValues(request, "authorization").length > 1) throw refused("more than one Authorization header");
+  return parseBearer(value);
 }
 
 const scheme = "bearer";
@@ -64,6 +68,27 @@ export function isToken(text: string): boolean {
 
 function isBlank(code: number): boolean {
   return code <= 0x20;
+}
+
+/** Browsers cannot set headers on a WebSocket: the token comes as a subprotocol, base64url without padding. */
+export const webSocketTokenPrefix = "base64url.bearer.authorization.k8s.io.";
+
+function webSocketToken(request: IncomingRequest): string | undefined {
+  if ((header(request, "upgrade") ?? "").toLowerCase() !== "websocket") return undefined;
+  const offered = headerValues(request, "sec-websocket-protocol").flatMap((value) => value.split(","));
+  const tokens = offered.map((name) => name.trim()).filter((name) => name.startsWith(webSocketTokenPrefix));
+  if (tokens.length === 0) return undefined;
+  if (tokens.length > 1) throw refused("more than one bearer token among the subprotocols");
+  const encoded = (tokens[0] as string).slice(webSocketTokenPrefix.length);
+  const token = Buffer.from(encoded, "base64url").toString("latin1");
+  if (Buffer.from(token, "latin1").toString("base64url") !== encoded || !isToken(token)) {
+    throw refused("the bearer token among the subprotocols is malformed");
+  }
+  return token;
+}
+
+function decisive(error: unknown): unknown {
+  return error instanceof AuthenticationFailure ? refused(error.message) : error;
 }
 
 function refused(reason: string): AuthenticationFailure {

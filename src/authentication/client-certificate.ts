@@ -15,6 +15,8 @@ export function clientCertificateAuthenticator(clock: Clock): Authenticator {
     authenticate({ peer }) {
       if (peer.kind === "none") return undefined;
       if (peer.kind === "rejected") throw refused(peer.reason);
+      // Of the proxies' authority: it may speak for others, and is nobody itself.
+      if (peer.isFrontProxy === true) return undefined;
       const now = clock.nowMs();
       if (now > peer.validToMs) throw refused("the client certificate has expired");
       if (now < peer.validFromMs) throw refused("the client certificate is not valid yet");

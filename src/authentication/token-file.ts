@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { isToken, type TokenAuthenticator } from "./bearer-token.ts";
+import { isToken } from "./bearer-token.ts";
 import type { UserInfo } from "./user-info.ts";
 
 /** A token file that cannot be used: one line, naming the place, never the token. */
@@ -11,11 +11,11 @@ export class TokenFileError extends Error {
 }
 
 /**
- * Static tokens from CSV text: `token,user,uid[,"group1,group2"]` a line. Empty lines and lines starting with # are skipped.
+ * Static tokens from CSV text, as a look-up by token: `token,user,uid[,"group1,group2"]` a line. Empty lines and lines starting with # are skipped.
  * Tokens are looked up by a keyed hash, so that the time of a look-up tells nothing about a token.
  * @throws TokenFileError
  */
-export function tokenFileAuthenticator(text: string, fileName = "token file"): TokenAuthenticator {
+export function parseTokenFile(text: string, fileName = "token file"): (token: string) => UserInfo | undefined {
   const key = randomBytes(32).toString("base64");
   // SHA-256 of key and token: nobody sees a digest, so it need not withstand extension as an HMAC does, at twice the price.
   const digest = (token: string) => Bun.SHA256.hash(`${key}${token}`, "base64");
@@ -30,7 +30,7 @@ export function tokenFileAuthenticator(text: string, fileName = "token file"): T
     if (users.has(id)) throw fail("the token occurs twice");
     users.set(id, { name, uid, groups: splitGroups(groups), extra: new Map() });
   }
-  return { authenticateToken: (token) => users.get(digest(token)) };
+  return (token) => users.get(digest(token));
 }
 
 function splitGroups(text: string): string[] {

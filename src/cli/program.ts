@@ -88,7 +88,8 @@ function defaultText(flag: Flag): string | undefined {
     case "seconds":
       return String(flag.default / 1_000);
     case "choices":
-      return flag.default.join(",");
+    case "texts":
+      return flag.default?.join(",");
     case "switches":
       return undefined;
     default:

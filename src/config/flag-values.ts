@@ -39,6 +39,12 @@ export function parseChoices(text: string, allowed: readonly string[]): Parsed<r
     : wanted(`a comma list of ${allowed.join(", ")}`);
 }
 
+/** A comma list of texts, none of them empty. */
+export function parseTexts(text: string): Parsed<readonly string[]> {
+  const values = text.split(",").map((value) => value.trim());
+  return values.includes("") ? wanted("a comma list without empty parts") : { ok: true, value: values };
+}
+
 /** `A=true,B=false`; `bare` is the value of a key without `=`, undefined when every key needs one. Later keys win. */
 export function parseSwitches(
   text: string,

@@ -1,3 +1,4 @@
+import { authenticationFlags } from "./authentication-flags.ts";
 import { pluginNames } from "../admission/plugin-names.ts";
 
 /**
@@ -24,6 +25,8 @@ export type FlagType =
   | { readonly type: "duration"; readonly default: number }
   /** Whole seconds on the command line, as upstream has it; milliseconds in the options. */
   | { readonly type: "seconds"; readonly default: number; readonly min: number; readonly max: number }
+  /** Comma-separated and repeatable. */
+  | { readonly type: "texts"; readonly default?: readonly string[] }
   | { readonly type: "choices"; readonly default: readonly string[]; readonly allowed: readonly string[] }
   /** `<key>=<bool>,…`, repeatable, merged. `bare` is the value of a key alone. */
   | { readonly type: "switches"; readonly bare?: boolean };
@@ -99,23 +102,7 @@ export const flags = {
     help: "how long Event objects are kept",
   },
 
-  "client-ca-file": {
-    type: "text",
-    group: "Authentication and authorization",
-    value: "file",
-    help: "further authorities for client certificates, PEM",
-  },
-  "token-auth-file": {
-    type: "text",
-    group: "Authentication and authorization",
-    value: "file",
-    help: 'static bearer tokens, CSV: token,user,uid,"group1,group2"',
-  },
-  "anonymous-auth": {
-    type: "boolean",
-    group: "Authentication and authorization",
-    help: "let requests without credentials through as system:anonymous (default: unless AlwaysAllow is a mode)",
-  },
+  ...authenticationFlags,
   "authorization-mode": {
     type: "choices",
     default: ["AlwaysAllow"],
@@ -290,7 +277,7 @@ type ValueOf<Type extends Flag["type"]> = Type extends "text"
   ? string
   : Type extends "boolean"
     ? boolean
-    : Type extends "choices"
+    : Type extends "choices" | "texts"
       ? readonly string[]
       : Type extends "switches"
         ? Readonly<Record<string, boolean>>

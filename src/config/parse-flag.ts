@@ -6,6 +6,7 @@ import {
   parseInteger,
   parseNonNegativeDuration,
   parseSwitches,
+  parseTexts,
 } from "./flag-values.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -23,6 +24,8 @@ function parseByType(flag: Flag, text: string, previous: unknown): Parsed<unknow
   switch (flag.type) {
     case "text":
       return text === "" ? { ok: false, wanted: "a value: give one or leave the flag out" } : { ok: true, value: text };
+    case "texts":
+      return appended(parseTexts(text), previous);
     case "boolean":
       return parseBoolean(text);
     case "integer":
@@ -40,6 +43,11 @@ function parseByType(flag: Flag, text: string, previous: unknown): Parsed<unknow
 
 function inMs(seconds: Parsed<number>): Parsed<number> {
   return seconds.ok ? { ok: true, value: seconds.value * 1_000 } : seconds;
+}
+
+function appended(texts: Parsed<readonly string[]>, previous: unknown): Parsed<readonly string[]> {
+  if (!texts.ok) return texts;
+  return { ok: true, value: [...(Array.isArray(previous) ? (previous as string[]) : []), ...texts.value] };
 }
 
 function merged(switches: Parsed<ReadonlyMap<string, boolean>>, previous: unknown): Parsed<Record<string, boolean>> {

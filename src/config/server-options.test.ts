@@ -13,7 +13,6 @@ describe("resolveOptions()", () => {
       dataDir: "/data/quorate",
       kubeconfig: "/data/quorate/kubeconfig",
       inMemory: false,
-      anonymousAuth: false,
       authorization: { modes: ["AlwaysAllow"], configFile: undefined },
       historyRetentionDurationMs: 300_000,
       requestTimeoutMs: 60_000,

@@ -2,6 +2,8 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import type { Clock } from "../api/clock.ts";
+import type { AuthenticationOptions } from "../authentication/authentication-options.ts";
+import { authenticationOptionsOf } from "./authentication.ts";
 import type { AuthorizationOptions } from "../authorization/authorization-options.ts";
 import { authorizationOptionsOf } from "./authorization.ts";
 import { systemClock } from "../api/clock.ts";
@@ -33,8 +35,7 @@ export interface ServerConfig {
   readonly historyRetentionDurationMs: number;
   readonly eventTtlMs: number;
   readonly clientCaFile: string | undefined;
-  readonly tokenAuthFile: string | undefined;
-  readonly anonymousAuth: boolean;
+  readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
   readonly featureGates: FeatureGates;
   /** Keys in canonical form, see `parseRuntimeConfig`. */
@@ -99,9 +100,8 @@ export function resolveOptions(
     historyRetentionDurationMs: options.historyRetentionDurationMs ?? flags["history-retention-duration"].default,
     eventTtlMs: options.eventTtlMs ?? flags["event-ttl"].default,
     clientCaFile: options.clientCaFile,
-    tokenAuthFile: options.tokenAuthFile,
     // Where everything is allowed, a request without credentials must not be let in by default.
-    anonymousAuth: options.anonymousAuth ?? !authorization.modes.includes("AlwaysAllow"),
+    authentication: authenticationOptionsOf(options, !authorization.modes.includes("AlwaysAllow")),
     authorization,
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),

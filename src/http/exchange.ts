@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Recording } from "../audit/recording.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { RequestInfo } from "./request-info.ts";
 
@@ -13,6 +14,8 @@ export type PeerCertificate =
       readonly validFromMs: number;
       readonly validToMs: number;
       readonly fingerprint256: string;
+      /** Issued by the authority of authenticating proxies. */
+      readonly isFrontProxy?: true;
     };
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
@@ -92,6 +95,8 @@ export interface Exchange {
   failed?: boolean;
   /** Adds an annotation to the audit event of the request, where there is one. */
   annotate?(key: string, value: string): void;
+  /** What the audit keeps of the request. */
+  audit?: Recording;
 }
 
 /** Answers at once where nothing has to be waited for: every promise between the socket and a handler costs microseconds. */

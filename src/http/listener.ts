@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
@@ -6,7 +7,7 @@ import { Connection } from "./listener/connection.ts";
 import { createHttp1 } from "./listener/http1.ts";
 import { serveHttp2 } from "./listener/http2.ts";
 import { defaultLimits, type ListenerLimits } from "./listener/limits.ts";
-import { judgePeer } from "./listener/peer-certificate.ts";
+import { type Authorities, judgePeer } from "./listener/peer-certificate.ts";
 import type { Serving } from "./listener/serving.ts";
 import type { StreamSink } from "./listener/stream-sink.ts";
 
@@ -16,7 +17,10 @@ export type { ListenerLimits } from "./listener/limits.ts";
 export interface ListenerTls {
   readonly key: string;
   readonly cert: string;
+  /** Authorities of clients, PEM. */
   readonly ca: readonly string[];
+  /** Authorities of authenticating proxies, PEM. */
+  readonly frontProxyCa?: string | undefined;
 }
 
 export interface ListenerOptions {
@@ -77,6 +81,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     onError,
     upgrade: options.upgrade,
   };
+  let authorities = authoritiesOf(options.tls);
   const http1 = createHttp1(serving);
   const bySocket = new WeakMap<TLSSocket, Connection>();
 
@@ -94,7 +99,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     if (socket.destroyed) return;
     socket.setNoDelay(true);
     socket.setKeepAlive(true, keepAliveMs);
-    connection.peer = judgePeer(socket);
+    connection.peer = judgePeer(socket, authorities);
     if (socket.alpnProtocol === "h2") serveHttp2(connection, serving);
     else http1.serve(connection);
     if (draining) connection.finish();
@@ -130,7 +135,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     get connections() {
       return connections.size;
     },
-    reload: (tls) => server.setSecureContext(tlsOptions(tls)),
+    reload(tls) {
+      server.setSecureContext(tlsOptions(tls));
+      authorities = authoritiesOf(tls);
+    },
     drain,
     async close(graceMs) {
       drain();
@@ -143,12 +151,23 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
 }
 
-function tlsOptions({ key, cert, ca }: ListenerTls): TlsOptions {
+function authoritiesOf({ ca, frontProxyCa }: ListenerTls): Authorities | undefined {
+  if (frontProxyCa === undefined) return undefined;
+  return { clients: certificatesOf(ca.join("\n")), frontProxies: certificatesOf(frontProxyCa) };
+}
+
+function certificatesOf(pem: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+function tlsOptions({ key, cert, ca, frontProxyCa }: ListenerTls): TlsOptions {
+  const authorities = frontProxyCa === undefined ? [...ca] : [...ca, frontProxyCa];
   return {
     key,
     cert,
-    ca: [...ca],
-    requestCert: ca.length > 0,
+    ca: authorities,
+    requestCert: authorities.length > 0,
     rejectUnauthorized: false,
     ALPNProtocols: ["h2", "http/1.1"],
     minVersion: "TLSv1.2",

@@ -73,7 +73,7 @@ describe("certificates on disk", () => {
     const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
     expect(await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs })).toEqual(first);
     expect((await readdir(directory)).sort()).toEqual(
-      ["admin.crt", "admin.key", "ca.crt", "ca.key", "serving.crt", "serving.key", "token"].sort(),
+      ["admin.crt", "admin.key", "ca.crt", "ca.key", "sa.key", "serving.crt", "serving.key", "token"].sort(),
     );
     for (const name of await readdir(directory)) expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);

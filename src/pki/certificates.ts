@@ -1,4 +1,4 @@
-import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, randomBytes, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,8 @@ export interface Certificates {
   readonly admin: KeyPair;
   /** Bearer token of the same administrator. */
   readonly token: string;
+  /** Private key that signs service account tokens, PEM. It stays: tokens outlive certificates. */
+  readonly serviceAccountKey: string;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -43,7 +45,7 @@ export async function openCertificates(options: CertificateOptions): Promise<Cer
   const authority = await keptOrMade(options, "authority", (pair) => isFresh(pair, options.nowMs), makeAuthority);
   const signed = (pair: KeyPair) => isFresh(pair, options.nowMs) && isSignedBy(pair, authority);
   const names = servingNames(options.bindAddress);
-  const [serving, admin, token] = await Promise.all([
+  const [serving, admin, token, serviceAccountKey] = await Promise.all([
     keptOrMade(
       options,
       "serving",
@@ -54,8 +56,9 @@ export async function openCertificates(options: CertificateOptions): Promise<Cer
       issueCertificate(authority, { ...adminLeaf, ...validity(options.nowMs, leafLifetimeMs) }),
     ),
     openToken(options),
+    openServiceAccountKey(options),
   ]);
-  return { authority, serving, admin, token };
+  return { authority, serving, admin, token, serviceAccountKey };
 
   function makeAuthority(previous: KeyPair | undefined): KeyPair {
     const lifetime = validity(options.nowMs, authorityLifetimeMs);
@@ -108,12 +111,31 @@ function madeFrom(make: Make, kept: KeyPair | undefined, keyPath: string): KeyPa
   }
 }
 
-async function openToken({ directory, current }: CertificateOptions): Promise<string> {
-  const made = randomBytes(tokenBytes).toString("base64url");
-  if (directory === undefined) return current?.token ?? made;
-  const path = join(directory, "token");
+function openToken({ directory, current }: CertificateOptions): Promise<string> {
+  const make = () => randomBytes(tokenBytes).toString("base64url");
+  return keptSecret(directory, "token", current?.token, make);
+}
+
+function openServiceAccountKey({ directory, current }: CertificateOptions): Promise<string> {
+  const make = () => {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+    return (privateKey.export({ type: "pkcs8", format: "pem" }) as string).trim();
+  };
+  return keptSecret(directory, "sa.key", current?.serviceAccountKey, make);
+}
+
+/** A text of our own in a file, made the first time. */
+async function keptSecret(
+  directory: string | undefined,
+  name: string,
+  current: string | undefined,
+  make: () => string,
+): Promise<string> {
+  if (directory === undefined) return current ?? make();
+  const path = join(directory, name);
   const kept = (await readPrivateFile(path))?.trim();
   if (kept !== undefined && kept !== "") return kept;
+  const made = make();
   await writePrivateFile(path, `${made}\n`);
   return made;
 }

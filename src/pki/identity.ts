@@ -80,9 +80,26 @@ export class ServerIdentity {
     const { authority, serving } = this.#certificates;
     const further = clientCaFile === undefined ? [] : [readPem("--client-ca-file", clientCaFile)];
     const ca = [authority.certificate, ...further];
-    if (tlsFiles === undefined) return { cert: serving.certificate, key: serving.key, ca };
+    const frontProxyCa = this.#frontProxyCa(ca);
+    if (tlsFiles === undefined) return { cert: serving.certificate, key: serving.key, ca, frontProxyCa };
     const cert = readPem("--tls-cert-file", tlsFiles.certificate);
-    return { cert, key: readPem("--tls-private-key-file", tlsFiles.key), ca };
+    return { cert, key: readPem("--tls-private-key-file", tlsFiles.key), ca, frontProxyCa };
+  }
+
+  /** @throws StartupError for an authority of clients too: all of them could speak for everybody */
+  #frontProxyCa(ca: readonly string[]): string | undefined {
+    const flag = "--requestheader-client-ca-file";
+    const { caFile } = this.#config.authentication.frontProxy ?? {};
+    if (caFile === undefined) return undefined;
+    const pem = readPem(flag, caFile);
+    const shared = pemBlocks(pem).find((block) => ca.some((other) => pemBlocks(other).includes(block)));
+    if (shared === undefined) return pem;
+    throw new StartupError(`${flag}: ${caFile} holds an authority of clients: give the proxies one of their own`);
+  }
+
+  /** Private key of service account tokens, PEM. */
+  get serviceAccountKey(): string {
+    return this.#certificates.serviceAccountKey;
   }
 
   /** Renders the kubeconfig for `url`, and writes it where the configuration says. */
@@ -116,13 +133,19 @@ export class ServerIdentity {
         onError,
       }),
     );
-    const { tlsFiles, clientCaFile } = this.#config;
-    if (tlsFiles !== undefined || clientCaFile !== undefined) {
+    const { tlsFiles, clientCaFile, authentication } = this.#config;
+    if (tlsFiles !== undefined || clientCaFile !== undefined || authentication.frontProxy !== undefined) {
       const read = () => JSON.stringify(this.tls());
       kept.use(watchFiles({ clock, read, current: read(), onChanged: use, onError }));
     }
     return kept;
   }
+}
+
+/** The base64 of each block, without the blanks that differ from writer to writer. */
+function pemBlocks(pem: string): string[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => block.replace(/\s/g, ""));
 }
 
 function readPem(flag: string, file: string): string {

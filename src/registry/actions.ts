@@ -1,9 +1,15 @@
 import type { Clock } from "../api/clock.ts";
+import type { SigningKey } from "../authentication/service-account/keys.ts";
+import { tokenIssuer } from "../authentication/service-account/token-issuer.ts";
+import type { TokenAuthenticator } from "../authentication/token-authenticator.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import type { Scheme } from "../scheme/scheme.ts";
 import type { Action, Actions } from "./action.ts";
 import type { Registries } from "./registries.ts";
+import { selfSubjectReview } from "./resources/authentication/self-subject-review.ts";
+import { tokenRequest } from "./resources/authentication/token-request.ts";
+import { tokenReview } from "./resources/authentication/token-review.ts";
 import {
   localSubjectAccessReview,
   selfSubjectAccessReview,
@@ -20,16 +26,31 @@ export interface ActionParts {
   readonly registries: Registries;
   readonly clock: Clock;
   readonly authorizer: Authorizer;
+  readonly tokens: TokenParts;
+}
+
+/** What is needed to answer questions about tokens, and to issue them. */
+export interface TokenParts {
+  readonly tokens: TokenAuthenticator;
+  readonly signingKey: SigningKey;
+  /** The first one issues. */
+  readonly issuers: readonly string[];
+  readonly apiAudiences: readonly string[];
+  readonly maxExpirationSeconds: number;
+  readonly extendsMounted: boolean;
 }
 
 /** Every action that is part of the built-in API, by `actionKey`. This list is the only place where they are entered. */
-export function builtInActions({ scheme, registries, clock, authorizer }: ActionParts): Actions {
+export function builtInActions({ scheme, registries, clock, authorizer, tokens }: ActionParts): Actions {
   const pods = registries.of(scheme.find("", "v1", "pods"));
   const binding = podBinding(pods, clock);
   const budgetsInfo = scheme.find("policy", "v1", "poddisruptionbudgets");
   const actions: (readonly [string, Action])[] = [
     ["/bindings", binding],
     ["/pods/binding", binding],
+    ["/serviceaccounts/token", tokenRequestAction({ scheme, registries, clock }, tokens)],
+    ["authentication.k8s.io/selfsubjectreviews", selfSubjectReview],
+    ["authentication.k8s.io/tokenreviews", tokenReview(tokens.tokens, tokens.apiAudiences)],
     ["authorization.k8s.io/subjectaccessreviews", subjectAccessReview(authorizer)],
     ["authorization.k8s.io/localsubjectaccessreviews", localSubjectAccessReview(authorizer)],
     ["authorization.k8s.io/selfsubjectaccessreviews", selfSubjectAccessReview(authorizer)],
@@ -41,6 +62,22 @@ export function builtInActions({ scheme, registries, clock, authorizer }: Action
     actions.push(["/pods/eviction", podEviction(parts)]);
   }
   return new Map(actions);
+}
+
+function tokenRequestAction(
+  { scheme, registries, clock }: Pick<ActionParts, "scheme" | "registries" | "clock">,
+  { issuers, signingKey, ...rest }: TokenParts,
+): Action {
+  const registry = (resource: string) => registries.of(scheme.find("", "v1", resource));
+  return tokenRequest({
+    ...rest,
+    issuer: tokenIssuer(issuers[0] ?? "", signingKey),
+    serviceAccounts: registry("serviceaccounts"),
+    pods: registry("pods"),
+    secrets: registry("secrets"),
+    nodes: registry("nodes"),
+    clock,
+  });
 }
 
 function statusOf(info: ResourceInfo): Strategy {

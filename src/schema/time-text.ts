@@ -16,6 +16,11 @@ interface ParsedTime {
   readonly fraction: string;
 }
 
+/** Milliseconds since the epoch of an RFC 3339 text, fractions cut off; undefined for what is no such text. */
+export function parseTimeMs(text: string): number | undefined {
+  return parseRfc3339(text)?.secondMs;
+}
+
 /**
  * RFC 3339 of any zone as UTC in whole seconds; a fraction is cut off. Undefined for the zero time.
  * @throws Error in Go's words when the text is not a time

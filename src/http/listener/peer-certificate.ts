@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import type { PeerCertificate } from "../exchange.ts";
 
@@ -8,8 +9,17 @@ const sha1Signatures = [Buffer.from("06092a864886f70d010105", "hex"), Buffer.fro
 /** The signature algorithm stands behind version and serial number, which fit into this many bytes. */
 const signatureAlgorithmWithinBytes = 64;
 
-/** Judges the client certificate of a connection whose handshake is done. */
-export function judgePeer(socket: TLSSocket): PeerCertificate {
+/** Who issues certificates, where those of clients and of authenticating proxies have to be told apart. */
+export interface Authorities {
+  readonly clients: readonly X509Certificate[];
+  readonly frontProxies: readonly X509Certificate[];
+}
+
+/**
+ * Judges the client certificate of a connection whose handshake is done.
+ * @param authorities undefined where there are no proxies
+ */
+export function judgePeer(socket: TLSSocket, authorities: Authorities | undefined): PeerCertificate {
   const certificate = socket.getPeerCertificate();
   if (certificate?.raw === undefined) return { kind: "none" };
   if (!socket.authorized) return rejected(String(socket.authorizationError ?? "not trusted"));
@@ -17,6 +27,11 @@ export function judgePeer(socket: TLSSocket): PeerCertificate {
   const start = certificate.raw.subarray(0, signatureAlgorithmWithinBytes);
   if (sha1Signatures.some((identifier) => start.includes(identifier))) return rejected("signed with SHA-1");
 
+  const isFrontProxy = authorities !== undefined && isIssuedByOneOf(authorities.frontProxies, certificate.raw);
+  // Through an intermediate it could be anybody's: a proxy's certificate must never count as a client's.
+  if (authorities !== undefined && !isFrontProxy && !isIssuedByOneOf(authorities.clients, certificate.raw)) {
+    return rejected("not issued directly by one of the authorities");
+  }
   const { CN, O } = certificate.subject as { CN?: string | string[]; O?: string | string[] };
   const names = listOf(CN);
   if (names.length > 1) return rejected("several common names");
@@ -27,7 +42,13 @@ export function judgePeer(socket: TLSSocket): PeerCertificate {
     validFromMs: Date.parse(certificate.valid_from),
     validToMs: Date.parse(certificate.valid_to),
     fingerprint256: certificate.fingerprint256,
+    ...(isFrontProxy ? { isFrontProxy } : {}),
   };
+}
+
+function isIssuedByOneOf(authorities: readonly X509Certificate[], raw: Buffer): boolean {
+  const certificate = new X509Certificate(raw);
+  return authorities.some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey));
 }
 
 function listOf(value: string | string[] | undefined): string[] {

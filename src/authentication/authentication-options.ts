@@ -1,0 +1,29 @@
+import type { FrontProxyOptions } from "./front-proxy.ts";
+
+/** What the command line says about authentication, free of contradictions. */
+export interface AuthenticationOptions {
+  readonly anonymous: boolean;
+  /** Static tokens, CSV. */
+  readonly tokenFile: string | undefined;
+  readonly bootstrapTokens: boolean;
+  readonly serviceAccounts: {
+    /** The first one issues; all are accepted. */
+    readonly issuers: readonly string[];
+    /** What a token has to be meant for. */
+    readonly apiAudiences: readonly string[];
+    /** Undefined: a key of our own. */
+    readonly signingKeyFile: string | undefined;
+    /** Keys whose tokens are accepted besides; empty for none. */
+    readonly keyFiles: readonly string[];
+    readonly lookup: boolean;
+    /** 0 for no limit. */
+    readonly maxExpirationSeconds: number;
+    readonly extendsMounted: boolean;
+    /** Where the key set is said to be; undefined: at this server. */
+    readonly jwksUri: string | undefined;
+  };
+  readonly frontProxy: (FrontProxyOptions & { readonly caFile: string }) | undefined;
+  readonly webhook:
+    | { readonly configFile: string; readonly version: "v1" | "v1beta1"; readonly cacheTtlMs: number }
+    | undefined;
+}

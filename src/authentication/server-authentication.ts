@@ -1,0 +1,133 @@
+import { readFileSync } from "node:fs";
+import type { Clock } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { decodeEntry } from "../codec/stored-object.ts";
+import { kubeconfigEndpoint } from "../outbound/kubeconfig-endpoint.ts";
+import type { Scheme } from "../scheme/scheme.ts";
+import type { Store } from "../storage/store.ts";
+import { anonymousAuthenticator } from "./anonymous.ts";
+import type { AuthenticationOptions } from "./authentication-options.ts";
+import { type RequestAuthenticator, unionAuthenticator } from "./authenticator.ts";
+import { bearerTokenAuthenticator } from "./bearer-token.ts";
+import { type BootstrapSecret, bootstrapTokenNamespace, bootstrapTokenUser } from "./bootstrap-token.ts";
+import { clientCertificateAuthenticator } from "./client-certificate.ts";
+import { frontProxyAuthenticator } from "./front-proxy.ts";
+import { parseSigningKey, parseTokenKeys, type SigningKey, type TokenKey } from "./service-account/keys.ts";
+import { type BoundResource, liveObjects } from "./service-account/live-objects.ts";
+import { serviceAccountAuthenticator } from "./service-account/service-account-authenticator.ts";
+import { type TokenAuthenticator, tokensForServer, tokenUnion } from "./token-authenticator.ts";
+import { parseTokenFile } from "./token-file.ts";
+import { tokenWebhook } from "./token-webhook.ts";
+
+export interface AuthenticationParts {
+  readonly options: AuthenticationOptions;
+  /** The line of the administrator's own token, as in a token file. */
+  readonly ownTokens: string;
+  /** PEM; our own key for service account tokens. */
+  readonly ownSigningKey: string;
+  readonly scheme: Scheme;
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** Who sends a request, and what is needed to answer questions about tokens. */
+export interface ServerAuthentication {
+  readonly authenticator: RequestAuthenticator;
+  readonly tokens: TokenAuthenticator;
+  readonly signingKey: SigningKey;
+  /** All whose service account tokens are accepted, the signing one first. */
+  readonly verificationKeys: readonly TokenKey[];
+}
+
+/** @throws StartupError for a file that cannot be read or used */
+export function openAuthentication(parts: AuthenticationParts): ServerAuthentication {
+  const { options, clock } = parts;
+  const { serviceAccounts, frontProxy } = options;
+  const { signingKey, verificationKeys } = openKeys(parts);
+  const tokens = tokenUnion([
+    ...staticTokens(parts),
+    serviceAccountAuthenticator({
+      issuers: serviceAccounts.issuers,
+      keys: verificationKeys,
+      apiAudiences: serviceAccounts.apiAudiences,
+      lookup: serviceAccounts.lookup,
+      objects: liveObjects(parts.store, boundInfos(parts.scheme)),
+      clock,
+    }),
+    ...(options.bootstrapTokens ? [bootstrapTokens(parts)] : []),
+    ...webhooks(parts),
+  ]);
+  const authenticator = unionAuthenticator(
+    [
+      ...(frontProxy === undefined ? [] : [frontProxyAuthenticator(frontProxy)]),
+      clientCertificateAuthenticator(clock),
+      bearerTokenAuthenticator(tokens, serviceAccounts.apiAudiences),
+    ],
+    options.anonymous ? anonymousAuthenticator() : undefined,
+  );
+  return { authenticator, tokens, signingKey, verificationKeys };
+}
+
+function openKeys({ options, ownSigningKey }: AuthenticationParts): {
+  signingKey: SigningKey;
+  verificationKeys: TokenKey[];
+} {
+  const { signingKeyFile, keyFiles } = options.serviceAccounts;
+  const signingFlag = "--service-account-signing-key-file";
+  const signingKey =
+    signingKeyFile === undefined
+      ? parseSigningKey(ownSigningKey, "the key of service account tokens")
+      : parseSigningKey(readOption(signingFlag, signingKeyFile), `${signingFlag}: ${signingKeyFile}`);
+  const keyFlag = "--service-account-key-file";
+  const further = keyFiles.flatMap((file) => parseTokenKeys(readOption(keyFlag, file), `${keyFlag}: ${file}`));
+  const byId = new Map([signingKey, ...further].map((key) => [key.id, key]));
+  return { signingKey, verificationKeys: [...byId.values()] };
+}
+
+function staticTokens({ options, ownTokens }: AuthenticationParts): TokenAuthenticator[] {
+  const { apiAudiences } = options.serviceAccounts;
+  const own = tokensForServer(apiAudiences, parseTokenFile(ownTokens, "the generated token"));
+  if (options.tokenFile === undefined) return [own];
+  const text = readOption("--token-auth-file", options.tokenFile);
+  try {
+    return [own, tokensForServer(apiAudiences, parseTokenFile(text, options.tokenFile))];
+  } catch (error) {
+    throw new StartupError(`--token-auth-file: ${(error as Error).message}`);
+  }
+}
+
+function bootstrapTokens({ options, scheme, store, clock }: AuthenticationParts): TokenAuthenticator {
+  const info = scheme.find("", "v1", "secrets");
+  const secret = (name: string): BootstrapSecret | undefined => {
+    const entry = info && store.get(`${info.keyPrefix}${bootstrapTokenNamespace}/${name}`);
+    return entry && (decodeEntry(entry, info) as KubeObject & BootstrapSecret);
+  };
+  const { apiAudiences } = options.serviceAccounts;
+  return tokensForServer(apiAudiences, (token) => bootstrapTokenUser(token, secret, clock.nowMs()));
+}
+
+function webhooks({ options, clock }: AuthenticationParts): TokenAuthenticator[] {
+  const { webhook, serviceAccounts } = options;
+  if (webhook === undefined) return [];
+  try {
+    const endpoint = kubeconfigEndpoint(webhook.configFile);
+    return [tokenWebhook({ ...webhook, endpoint, apiAudiences: serviceAccounts.apiAudiences, clock })];
+  } catch (error) {
+    throw new StartupError(`--authentication-token-webhook-config-file: ${(error as Error).message}`);
+  }
+}
+
+function boundInfos(scheme: Scheme): ReadonlyMap<BoundResource, NonNullable<ReturnType<Scheme["find"]>>> {
+  const resources: BoundResource[] = ["serviceaccounts", "pods", "secrets", "nodes"];
+  const served = resources.map((resource) => [resource, scheme.find("", "v1", resource)] as const);
+  return new Map(served.flatMap(([resource, info]) => (info === undefined ? [] : [[resource, info] as const])));
+}
+
+function readOption(flag: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StartupError(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
+  }
+}

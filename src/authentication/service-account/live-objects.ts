@@ -1,0 +1,41 @@
+import type { ResourceInfo } from "../../scheme/resource.ts";
+import { decodeEntry } from "../../codec/stored-object.ts";
+import type { Entry, Store } from "../../storage/store.ts";
+
+/** The kinds that a token depends on. */
+export type BoundResource = "serviceaccounts" | "pods" | "secrets" | "nodes";
+
+export interface LiveObject {
+  readonly uid: string;
+  /** When its deletion began; undefined while it stays. */
+  readonly deletedMs: number | undefined;
+}
+
+/** What is there now, straight from the store: a token must end with what it is bound to. */
+export interface LiveObjects {
+  find(resource: BoundResource, namespace: string, name: string): LiveObject | undefined;
+}
+
+/** @param infos the kinds that are served; objects of others do not exist */
+export function liveObjects(store: Store, infos: ReadonlyMap<BoundResource, ResourceInfo>): LiveObjects {
+  const known = new WeakMap<Entry, LiveObject>();
+  return {
+    find(resource, namespace, name) {
+      const info = infos.get(resource);
+      if (info === undefined) return undefined;
+      const entry = store.get(info.keyPrefix + (info.namespaced ? `${namespace}/${name}` : name));
+      if (entry === undefined) return undefined;
+      let object = known.get(entry);
+      if (object === undefined) {
+        object = read(entry, info);
+        known.set(entry, object);
+      }
+      return object;
+    },
+  };
+}
+
+function read(entry: Entry, info: ResourceInfo): LiveObject {
+  const { uid = "", deletionTimestamp } = decodeEntry(entry, info).metadata;
+  return { uid, deletedMs: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) };
+}

@@ -1,0 +1,56 @@
+import { publicJwk, type TokenKey } from "../authentication/service-account/keys.ts";
+import { status } from "../api/status.ts";
+import type { AppPlugin } from "./app.ts";
+import type { HttpResponse } from "./exchange.ts";
+
+const configurationPath = "/.well-known/openid-configuration";
+const keysPath = "/openid/v1/jwks";
+/** Keys change with a restart only; a verifier that does not know one asks again. */
+const cacheControl = "public, max-age=3600";
+
+export interface OpenIdOptions {
+  /** Issuer of service account tokens. */
+  readonly issuer: string;
+  readonly keys: readonly TokenKey[];
+  /** Where the key set is said to be. */
+  readonly jwksUri: string;
+}
+
+/** OpenID discovery: how anybody may verify service account tokens. */
+export function openIdPlugin({ issuer, keys, jwksUri }: OpenIdOptions): AppPlugin {
+  const configuration = encode({
+    issuer,
+    jwks_uri: jwksUri,
+    response_types_supported: ["id_token"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: [...new Set(keys.map(({ algorithm }) => algorithm))].sort(),
+  });
+  const keySet = encode({ keys: keys.map(publicJwk) });
+  return {
+    name: "openid",
+    paths: [configurationPath, keysPath],
+    handle({ request, info }) {
+      if (request.method !== "GET" && request.method !== "HEAD") throw status.methodNotAllowed();
+      return info.path === keysPath
+        ? document("application/jwk-set+json", keySet)
+        : document("application/json", configuration);
+    },
+  };
+}
+
+/** @param origin `https://<host>[:<port>]` of this server as others reach it */
+export function defaultJwksUri(origin: string): string {
+  return origin + keysPath;
+}
+
+function document(contentType: string, body: Uint8Array): HttpResponse {
+  const headers = [
+    ["content-type", contentType],
+    ["cache-control", cacheControl],
+  ] as const;
+  return { kind: "reply", code: 200, headers, body };
+}
+
+function encode(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
