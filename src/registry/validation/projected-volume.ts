@@ -7,6 +7,7 @@ import { validateLabelSelector } from "./label-selector.ts";
 import { validateUnreservedPath } from "./local-path.ts";
 import { dnsSubdomainProblems } from "./names.ts";
 import { isPresent, numberOf, objectsOf, requireTexts, textOf } from "./pod-fields.ts";
+import { validateSignerName } from "./signer-name.ts";
 
 const tokenSecondsMin = 600;
 const tokenSecondsMax = 2 ** 32;
@@ -114,6 +115,7 @@ function validateBundleSource(source: JsonObject, field: string): FieldError[] {
   if (!isPresent(signer)) return [fieldError.required(field, "either name or signerName must be specified")];
   return [
     ...(textOf(signer) === "" ? [fieldError.required(`${field}.signerName`, "must be a valid signer name")] : []),
+    ...validateSignerName(textOf(signer), `${field}.signerName`),
     ...validateLabelSelector(source["labelSelector"], `${field}.labelSelector`),
   ];
 }

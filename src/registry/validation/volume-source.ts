@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { validateClaimTemplate } from "./claim-template.ts";
 import { pullPolicies } from "./container.ts";
 import { validateDownwardFiles } from "./downward-volume.ts";
 import { validateFileMode, validateKeysToPaths } from "./key-reference.ts";
@@ -23,7 +24,17 @@ import { parsedQuantity } from "./quantity.ts";
 /** The rules of one kind of volume source. Volumes of pods and persistent volumes share most of them. */
 export type VolumeSourceRule = (source: JsonObject, field: string) => FieldError[];
 
-const hostPathTypes = ["BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+/** The empty one is a type, and named as such. */
+const hostPathTypes = [
+  "",
+  "BlockDevice",
+  "CharDevice",
+  "Directory",
+  "DirectoryOrCreate",
+  "File",
+  "FileOrCreate",
+  "Socket",
+];
 const csiDriverBytesMax = 63;
 const lunRange = { min: 0, max: 255 };
 
@@ -73,7 +84,9 @@ export const volumeSourceRules: Readonly<Record<string, VolumeSourceRule>> = {
     ...validateCsiSecret(source, field),
   ],
   ephemeral: (source, field) =>
-    isPresent(source["volumeClaimTemplate"]) ? [] : [fieldError.required(`${field}.volumeClaimTemplate`)],
+    isPresent(source["volumeClaimTemplate"])
+      ? validateClaimTemplate(fieldsOf(source["volumeClaimTemplate"]), `${field}.volumeClaimTemplate`)
+      : [fieldError.required(`${field}.volumeClaimTemplate`)],
   image: (source, field) => validateRequiredChoice(source["pullPolicy"], pullPolicies, `${field}.pullPolicy`),
 };
 
