@@ -21,7 +21,7 @@ const [seeds, from, steps, failuresMax] = [values.seeds, values.from, values.ste
 const progressIntervalMs = 10_000;
 const out = Bun.stdout.writer();
 
-const total = { events: 0, decided: 0, termsLed: 0, reads: 0, crashes: 0 };
+const total = { events: 0, decided: 0, termsLed: 0, reads: 0, crashes: 0, snapshots: 0, membershipChanges: 0 };
 const startedAt = performance.now();
 let reportedAt = startedAt;
 let done = 0;
@@ -46,6 +46,8 @@ function add(report: SeedReport): void {
   total.termsLed += report.termsLed;
   total.reads += report.reads;
   total.crashes += report.crashes;
+  total.snapshots += report.snapshots;
+  total.membershipChanges += report.membershipChanges;
   if (seeds === 1) say(JSON.stringify(report));
 }
 
@@ -53,8 +55,8 @@ function progress(): void {
   reportedAt = performance.now();
   const seconds = (reportedAt - startedAt) / 1000;
   const perSecond = Math.round(total.events / seconds);
-  const { decided, termsLed, reads, crashes } = total;
-  const sums = `${decided} entries, ${termsLed} terms, ${reads} reads, ${crashes} crashes`;
+  const { decided, termsLed, reads, crashes, snapshots, membershipChanges } = total;
+  const sums = `${decided} entries, ${termsLed} terms, ${reads} reads, ${crashes} crashes, ${snapshots} snapshots, ${membershipChanges} membership changes`;
   say(`${done} seeds, ${total.events} events (${perSecond}/s), ${sums}, ${failures} failures`);
 }
 

@@ -52,8 +52,12 @@ export class Checker {
   readonly #leaders = new Map<Term, MemberId>();
   /** By index; what is decided stays decided. */
   readonly #decided: (Decided | undefined)[] = [];
+  /** How far each term's leader committed, ascending. */
+  readonly #decisions: { readonly inTerm: Term; upTo: Index }[] = [];
   readonly #effects = new Map<number, Index>();
   #lastDecided = 0;
+  snapshotsInstalled = 0;
+  membershipChanges = 0;
 
   get decidedCount(): number {
     return this.#lastDecided;
@@ -157,6 +161,7 @@ export class Checker {
   }
 
   installed(member: SimMember, { meta, state }: Checkpoint): void {
+    this.snapshotsInstalled++;
     const decided = this.#decided[meta.index];
     must(decided?.term === meta.term, () => `member ${member.id} installs ${meta.index}, which is not decided`);
     must(state.index === meta.index, () => `a snapshot says ${meta.index} and holds ${state.index}`);
@@ -197,7 +202,7 @@ export class Checker {
     must(mayLead, () => `member ${id} leads and is no voter`);
     const voted = isQuorum(membership, (voter) => this.#votedFor(voter, term) === id);
     must(voted, () => `member ${id} leads term ${term} without a quorum of votes`);
-    this.#holdsDecided(id, log);
+    this.#holdsDecided(id, log, term);
     const { lastIndex } = log;
     const heardAt = new Map(membersOf(membership).map((peer) => [peer, 0]));
     const writtenTo = 0 as Index;
@@ -220,12 +225,16 @@ export class Checker {
     return watched?.votes.get(term) ?? (hardState?.term === term ? hardState.vote : undefined);
   }
 
-  /** Leader completeness: by log matching, holding the last decided entry means holding them all. */
-  #holdsDecided(id: MemberId, log: LogView): void {
-    const last = this.#lastDecided as Index;
-    if (last === 0 || log.base.index > last) return;
-    const term = this.#decided[last]?.term;
-    must(log.termAt(last) === term, () => `leader ${id} lacks entry ${last} of term ${term}`);
+  /**
+   * Leader completeness (§3.6.3): what was committed in earlier terms is there; by log matching, the last of it says it
+   * for all. A leader whose votes came late may know nothing of what a later term has committed meanwhile.
+   */
+  #holdsDecided(id: MemberId, log: LogView, term: Term): void {
+    const before = this.#decisions.findLast((decision) => decision.inTerm < term);
+    if (before === undefined || log.base.index > before.upTo) return;
+    const { upTo } = before;
+    const decided = this.#decided[upTo];
+    must(log.termAt(upTo) === decided?.term, () => `leader ${id} lacks entry ${upTo} of term ${decided?.term}`);
   }
 
   #commits(watched: Watched, log: LogView): void {
@@ -255,6 +264,9 @@ export class Checker {
     const stored = isQuorum(membership, (voter) => this.#isDurable(voter, commit, term));
     must(stored, () => `entry ${commit} is committed but not durable on a quorum`);
     this.#lastDecided = commit;
+    const last = this.#decisions.at(-1);
+    if (last?.inTerm === current) last.upTo = commit;
+    else this.#decisions.push({ inTerm: current, upTo: commit });
   }
 
   #isDurable(voter: MemberId, index: Index, term: Term | undefined): boolean {
@@ -265,6 +277,7 @@ export class Checker {
 
   /** One change at a time, and never two configurations in use whose quorums could decide apart. */
   #changes(member: SimMember, { memberships, commit }: LogView): void {
+    this.membershipChanges++;
     const open = memberships.filter(({ index }) => index > commit);
     must(open.length <= 1, () => `leader ${member.id} has ${open.length} membership changes open`);
     const [before, after] = memberships.slice(-2);

@@ -26,6 +26,10 @@ export interface Profile {
   readonly applyUnitsMax: number;
   /** Between two actions of the adversary. */
   readonly actionUnitsMax: number;
+  /** A clock runs this much too fast or slow at most, in per cent. */
+  readonly clockErrorMax: number;
+  /** A process stands still, and goes on later as if nothing had been. */
+  readonly pause: number;
   readonly crash: number;
   readonly partition: number;
   readonly healing: number;
@@ -54,6 +58,8 @@ export function drawProfile(random: SeededRandom): Profile {
     lazyReady: random.pick([0, 0, 200, 600]),
     applyUnitsMax: random.pick([1, 10, 100, 400]),
     actionUnitsMax: random.pick([150, 400, 1000, 3000]),
+    clockErrorMax: random.pick([5, 5, 20, 60]),
+    pause: random.pick([0, 0, 50, 150]),
     crash: random.pick([0, 50, 150, 300]),
     partition: random.pick([0, 50, 150, 300]),
     healing: random.pick([50, 150, 400]),

@@ -54,6 +54,8 @@ export class SimMember {
   readonly #audience: Audience;
   process: Process | undefined;
   armed: CrashPoint | undefined;
+  /** Nothing happens to it before this moment. */
+  pausedUntil = 0;
   #incarnations = 0;
 
   constructor(id: MemberId, disk: DiskImage, world: World, checker: Checker, audience: Audience) {
@@ -71,7 +73,7 @@ export class SimMember {
     this.process = {
       node: new RawNode(options, this.disk.recover()),
       incarnation,
-      tickUnits: tickUnits + random.between(-5, 5),
+      tickUnits: Math.round((tickUnits * (100 + random.between(-profile.clockErrorMax, profile.clockErrorMax))) / 100),
       machine: this.disk.checkpoint.state.clone(),
       writes: [],
       applying: [],
@@ -80,6 +82,7 @@ export class SimMember {
       applyFreeAt: now,
     };
     this.armed = undefined;
+    this.pausedUntil = 0;
     this.#checker.started(this);
     this.#world.schedule(random.between(1, tickUnits), { kind: "tick", member: this.id, incarnation });
   }

@@ -36,6 +36,8 @@ export interface SeedReport {
   readonly reads: number;
   readonly crashes: number;
   readonly members: number;
+  readonly snapshots: number;
+  readonly membershipChanges: number;
 }
 
 /** A whole cluster, its clients and its adversary, under one seed. */
@@ -134,7 +136,7 @@ export class Simulation implements World {
           member.settle(process);
         });
       case "deliver":
-        return this.#deliver(what.message, what.snapshot);
+        return this.#deliver(what);
       case "restart":
         return this.#restart(what.member);
       case "client":
@@ -145,18 +147,22 @@ export class Simulation implements World {
   }
 
   #withProcess(
-    { member: id, incarnation }: { readonly member: MemberId; readonly incarnation: number },
+    what: Extract<Happening, { readonly incarnation: number }>,
     run: (member: SimMember, process: Process) => void,
   ): void {
+    const { member: id, incarnation } = what;
     const member = this.#members.get(id);
     if (member?.process?.incarnation !== incarnation) return;
+    if (member.pausedUntil > this.now) return this.schedule(member.pausedUntil - this.now, what);
     this.#trace = mix(this.#trace, id);
     run(member, member.process);
   }
 
-  #deliver(message: Message, snapshot: Checkpoint | undefined): void {
+  #deliver(what: Extract<Happening, { readonly kind: "deliver" }>): void {
+    const { message, snapshot } = what;
     const member = this.#members.get(message.to);
     if (member?.process === undefined || this.#network.isCut(message.from, message.to)) return;
+    if (member.pausedUntil > this.now) return this.schedule(member.pausedUntil - this.now, what);
     this.#trace = mix(mix(this.#trace, message.from * 16 + message.to), message.term);
     member.receive(member.process, message, snapshot);
   }
@@ -182,11 +188,18 @@ export class Simulation implements World {
   }
 
   #running(): SimMember[] {
-    return [...this.#members.values()].filter(({ process }) => process !== undefined);
+    return [...this.#members.values()].filter(({ process, pausedUntil }) => {
+      return process !== undefined && pausedUntil <= this.now;
+    });
+  }
+
+  /** All who think so. */
+  #leaders(): SimMember[] {
+    return this.#running().filter(({ process }) => process?.node.softState.role === "leader");
   }
 
   #leading(): SimMember | undefined {
-    const leaders = this.#running().filter(({ process }) => process?.node.softState.role === "leader");
+    const leaders = this.#leaders();
     return leaders.length === 0 ? undefined : this.random.pick(leaders);
   }
 
@@ -198,6 +211,7 @@ export class Simulation implements World {
     const running = this.#running();
     if (running.length === 0) return;
     const ids = running.map(({ id }) => id);
+    for (const leader of this.#leaders()) this.#workload.read(leader);
     if (random.chance(profile.partition)) this.#network.partition(ids, this.#leading()?.id);
     if (random.chance(profile.healing)) this.#network.heal();
     if (random.chance(profile.membership)) this.#changeMembership();
@@ -206,6 +220,8 @@ export class Simulation implements World {
     if (random.chance(20)) this.#withNode(random.pick(running), (node) => node.reportUnreachable(random.pick(ids)));
     if (random.chance(5)) this.#withNode(random.pick(running), (node) => node.stepDown());
     if (random.chance(profile.crash)) this.#arm(this.#victim(running));
+    if (random.chance(profile.pause))
+      this.#victim(running).pausedUntil = this.now + random.between(1, 4 * electionUnits);
     if (random.chance(profile.compaction)) this.#checkpoint(random.pick(running));
   }
 
@@ -262,7 +278,10 @@ export class Simulation implements World {
     this.isCalm = true;
     this.#network.heal();
     this.#network.calm = true;
-    for (const member of this.#members.values()) member.armed = undefined;
+    for (const member of this.#members.values()) {
+      member.armed = undefined;
+      member.pausedUntil = 0;
+    }
     const core = this.#drawCore();
     for (const member of this.#members.values()) {
       if (!core.has(member.id)) member.crash();
@@ -307,7 +326,7 @@ export class Simulation implements World {
   }
 
   #onlyLeader(): SimMember | undefined {
-    const leaders = this.#running().filter(({ process }) => process?.node.softState.role === "leader");
+    const leaders = this.#leaders();
     return leaders.length === 1 ? leaders[0] : undefined;
   }
 
@@ -347,6 +366,8 @@ export class Simulation implements World {
       reads: this.#workload.readsServed,
       crashes: this.#crashes,
       members: this.#members.size,
+      snapshots: this.#checker.snapshotsInstalled,
+      membershipChanges: this.#checker.membershipChanges,
     };
   }
 }

@@ -7,7 +7,7 @@ import { must } from "./violation.ts";
 import type { World } from "./world.ts";
 
 /** A client waits this long before it asks again. */
-const patienceUnits = 3 * electionUnits;
+const patienceUnits = 1.5 * electionUnits;
 
 interface Client {
   readonly number: number;

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import type { Index, MemberId } from "../../core/ids.ts";
+import { membershipOf } from "../../core/membership.ts";
+import { isQuorum, quorumsMeet } from "./checker.ts";
+import { EventQueue } from "./event-queue.ts";
+import { decodeCommand, encodeCommand, RegisterMachine } from "./register-machine.ts";
+import { regressionSeeds } from "./regression-seeds.ts";
+import { SeededRandom } from "./seeded-random.ts";
+import { Simulation } from "./simulation.ts";
+
+const seedsPerRun = 500;
+const stepsPerSeed = 6_000;
+const batch = 50;
+
+const ids = (...members: number[]) => members as MemberId[];
+
+describe("clusters under a seed keep every rule and come to rest", () => {
+  const batches = Array.from({ length: seedsPerRun / batch }, (_, at) => [1 + at * batch, (at + 1) * batch] as const);
+  test.each(batches)("seeds %d to %d", (from, to) => {
+    for (let seed = from; seed <= to; seed++) run(seed, stepsPerSeed);
+  });
+
+  test("a seed of the moment", () => {
+    const first = Math.floor(Date.now() / 1000);
+    for (let seed = first; seed < first + batch; seed++) run(seed, stepsPerSeed);
+  });
+
+  test.each(regressionSeeds)("seed $seed, where $found", ({ seed, steps }) => {
+    run(seed, steps);
+  });
+});
+
+function run(seed: number, steps: number): void {
+  try {
+    new Simulation(seed).run(steps);
+  } catch (error) {
+    const replay = `replay: bun raft/testing/run.ts --seeds 1 --from ${seed} --steps ${steps}`;
+    throw new Error(`seed ${seed} fails; ${replay}`, { cause: error });
+  }
+}
+
+test.each([3, 14, 159])("seed %d takes the same course every time", (seed) => {
+  expect(new Simulation(seed).run(5_000)).toEqual(new Simulation(seed).run(5_000));
+});
+
+test("seeds take different courses, and meet what they are meant to meet", () => {
+  const reports = Array.from({ length: 60 }, (_, at) => new Simulation(1_000 + at).run(10_000));
+  expect(new Set(reports.map(({ trace }) => trace)).size).toBe(reports.length);
+  const sum = (count: (report: (typeof reports)[number]) => number) =>
+    reports.reduce((all, one) => all + count(one), 0);
+  expect(sum(({ decided }) => decided)).toBeGreaterThan(3_000);
+  expect(sum(({ reads }) => reads)).toBeGreaterThan(3_000);
+  expect(sum(({ crashes }) => crashes)).toBeGreaterThan(500);
+  expect(sum(({ termsLed }) => termsLed)).toBeGreaterThan(150);
+  expect(sum(({ snapshots }) => snapshots)).toBeGreaterThan(20);
+  expect(sum(({ membershipChanges }) => membershipChanges)).toBeGreaterThan(100);
+});
+
+describe("the judge", () => {
+  test.each([
+    [ids(1, 2, 3), ids(1, 2, 3, 4), true],
+    [ids(1, 2, 3), ids(1, 2, 4), true],
+    [ids(1, 2), ids(1, 2, 3, 4), false],
+    [ids(1, 2, 3), ids(3, 4, 5), false],
+    [ids(1), ids(2), false],
+  ])("quorums of %p and %p always meet: %p", (left, right, meet) => {
+    expect(quorumsMeet(membershipOf(left), membershipOf(right))).toBe(meet);
+  });
+
+  test("a joint membership needs both halves", () => {
+    const joint = { ...membershipOf(ids(1, 4, 5)), outgoing: ids(1, 2, 3) };
+    expect(isQuorum(joint, (member) => member !== 2 && member !== 3)).toBe(false);
+    expect(isQuorum(joint, (member) => member !== 2 && member !== 5)).toBe(true);
+  });
+});
+
+test("the event queue gives what is due first, and of two at once the older one", () => {
+  const random = new SeededRandom(7);
+  const queue = new EventQueue<{ time: number; order: number; at: number }>();
+  for (let at = 0; at < 500; at++) queue.push({ time: random.below(50), order: 0, at });
+  const popped = Array.from({ length: 500 }, () => queue.pop()).map((event) => [event?.time ?? 0, event?.at ?? 0]);
+  expect(popped).toEqual([...popped].sort(([time = 0, at = 0], [time2 = 0, at2 = 0]) => time - time2 || at - at2));
+  expect([queue.size, queue.pop()]).toEqual([0, undefined]);
+});
+
+test("a command has an effect once, however often it is applied", () => {
+  const machine = new RegisterMachine(0 as Index, 0, new Int32Array(2));
+  const entry = (index: number, sequence: number) => {
+    return { index, term: 1, kind: "normal", data: encodeCommand({ client: 1, sequence }, 9) } as never;
+  };
+  expect(machine.apply(entry(1, 70_000))).toEqual({ client: 1, sequence: 70_000 });
+  expect(machine.apply(entry(2, 70_000))).toBeUndefined();
+  expect([...machine.registers]).toEqual([0, 70_000]);
+  expect(decodeCommand(encodeCommand({ client: 3, sequence: 2 ** 31 - 1 }))).toEqual({
+    client: 3,
+    sequence: 2 ** 31 - 1,
+  });
+});
