@@ -33,9 +33,12 @@ export function certificateRequestProblem(pem: string): string | undefined {
   const [identifier] = derElements(algorithm.content);
   const hash = hashes.get(identifier?.content.toString("hex") ?? "");
   if (hash === undefined) return "x509: cannot verify signature: algorithm unimplemented";
-  return isSignedBy(key, hash, info.bytes, signature.content.subarray(1))
-    ? undefined
-    : `x509: ${(key.asymmetricKeyType ?? "").toUpperCase()} verification failure`;
+  return isSignedBy(key, hash, info.bytes, signature.content.subarray(1)) ? undefined : verificationFailure(key);
+}
+
+function verificationFailure({ asymmetricKeyType }: KeyObject): string {
+  if (asymmetricKeyType === "rsa") return "crypto/rsa: verification error";
+  return `x509: ${asymmetricKeyType === "ec" ? "ECDSA" : "Ed25519"} verification failure`;
 }
 
 function publicKeyOf(element: DerElement | undefined): KeyObject | undefined {

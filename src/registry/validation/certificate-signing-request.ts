@@ -2,7 +2,6 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { certificateRequestProblem } from "./certificate-request.ts";
-import { validateImmutable } from "./immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, numberOf, textOf, textsOf } from "./pod-fields.ts";
 import { validateSignerName } from "./signer-name.ts";
@@ -46,11 +45,6 @@ export function validateSigningRequest(request: KubeObject, old?: KubeObject): F
     ...validateSigner(textOf(spec["signerName"]), "spec.signerName"),
     ...validateExpiration(spec, "spec.expirationSeconds"),
   ];
-}
-
-/** A request that could change would be approved as one thing and signed as another. */
-export function validateSigningRequestUpdate(request: KubeObject, old: KubeObject): FieldError[] {
-  return validateImmutable(fieldsOf(request["spec"]), fieldsOf(old["spec"]), "spec");
 }
 
 function validateUsages(given: readonly string[], field: string): FieldError[] {

@@ -28,7 +28,7 @@ export function validateTrustBundle(bundle: KubeObject, old?: KubeObject): Field
 
 export function validateTrustBundleUpdate(bundle: KubeObject, old: KubeObject): FieldError[] {
   const [fresh, stored] = [fieldsOf(bundle["spec"]), fieldsOf(old["spec"])];
-  return validateImmutable(fresh["signerName"], stored["signerName"], "spec.signerName");
+  return validateImmutable(textOf(fresh["signerName"]), textOf(stored["signerName"]), "spec.signerName");
 }
 
 /** A bundle of a signer is named after it, so that who may write for the signer can be told by the name. */

@@ -15,7 +15,9 @@ export function validateStorageVersionMigration(migration: KubeObject): FieldErr
 
 export function validateStorageVersionMigrationUpdate(migration: KubeObject, old: KubeObject): FieldError[] {
   const [fresh, stored] = [migration, old].map((object) => fieldsOf(fieldsOf(object["spec"])["resource"]));
-  return ["group", "resource"].flatMap((name) => validateImmutable(fresh?.[name], stored?.[name], name));
+  return ["group", "resource"].flatMap((name) =>
+    validateImmutable(textOf(fresh?.[name]), textOf(stored?.[name]), name),
+  );
 }
 
 /** A migration runs up to a resourceVersion, and ends once: well or not. */
