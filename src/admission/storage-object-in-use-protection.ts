@@ -1,10 +1,10 @@
 import type { AdmissionPlugin } from "./admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 
-const finalizers = {
-  persistentvolumeclaims: "kubernetes.io/pvc-protection",
-  persistentvolumes: "kubernetes.io/pv-protection",
-};
+export const claimFinalizer = "kubernetes.io/pvc-protection";
+export const volumeFinalizer = "kubernetes.io/pv-protection";
+
+const finalizers = { persistentvolumeclaims: claimFinalizer, persistentvolumes: volumeFinalizer };
 
 /** A volume and the claim for it stay until nobody uses them: a controller takes the finalizer away then. */
 export function storageObjectInUseProtection(): AdmissionPlugin {

@@ -10,6 +10,8 @@ import { QuotaUsage } from "./quota-usage.ts";
 import { rootCaPublisher } from "./root-ca-publisher.ts";
 import { defaultServiceAccounts } from "./service-accounts.ts";
 import { ServiceAllocationRepair } from "./service-allocation-repair.ts";
+import { ServiceCidrs } from "./service-cidrs.ts";
+import { VolumeProtection } from "./volume-protection.ts";
 
 export interface ClusterObjectsParts {
   readonly registries: Registries;
@@ -26,7 +28,7 @@ export interface ClusterObjectsParts {
 
 /** Starts what keeps the objects that every cluster has. The server answers already: nothing of it delays a start. */
 export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
-  const { registries, ca, bindAddress, clock, controllers, onError } = parts;
+  const { registries, ca, bindAddress, controllers } = parts;
   const registry = (resource: GroupResource) => registryOf(registries, resource);
   const namespaces = registry({ group: "", resource: "namespaces" });
   const running = new DisposableStack();
@@ -38,13 +40,20 @@ export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
     const objects = registry({ group: "", resource: "configmaps" });
     running.use(rootCaPublisher({ ...parts, namespaces, objects }, ca).start());
   }
+  const claims = registry({ group: "", resource: "persistentvolumeclaims" });
+  const volumes = registry({ group: "", resource: "persistentvolumes" });
+  const pods = registry({ group: "", resource: "pods" });
+  running.use(new VolumeProtection({ ...parts, claims, volumes, pods }).start());
   running.use(new QuotaUsage(parts, registry(resourceQuotas)).start());
   const { serviceAllocation } = registries;
   if (serviceAllocation === undefined) return running;
   const { network } = serviceAllocation;
   const address = announcedAddress(bindAddress, network.clusterIps[0]?.family ?? "IPv4");
   running.use(new KubernetesService({ ...parts, registry, network, address }).start());
-  running.use(new ServiceAllocationRepair({ repair: serviceAllocation.repair(), clock, onError }).start());
+  const addresses = registry({ group: "networking.k8s.io", resource: "ipaddresses" });
+  const serviceCidrs = registry({ group: "networking.k8s.io", resource: "servicecidrs" });
+  running.use(new ServiceCidrs({ ...parts, serviceCidrs, addresses }).start());
+  running.use(new ServiceAllocationRepair({ ...parts, repair: serviceAllocation.repair(), addresses }).start());
   return running;
 }
 

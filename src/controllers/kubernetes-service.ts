@@ -1,5 +1,5 @@
 import { networkInterfaces } from "node:os";
-import { type Clock, formatTime } from "../api/clock.ts";
+import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { JsonObject, JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
@@ -8,7 +8,6 @@ import { systemUser } from "../authentication/system-user.ts";
 import { firstAddress } from "../registry/allocation/ip-range.ts";
 import type { ServiceNetwork } from "../registry/allocation/service-allocation.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
-import { subresourceStrategyOf } from "../registry/strategies.ts";
 import { type IpFamily, parseIp } from "../registry/validation/ip.ts";
 
 const namespace = "default";
@@ -41,9 +40,13 @@ export class KubernetesService {
   }
 
   start(): Disposable {
-    const check = () => void this.ensure().catch(this.#parts.onError);
-    check();
-    return this.#parts.clock.every(checkIntervalMs, check);
+    const { clock, onError } = this.#parts;
+    const running = new DisposableStack();
+    // What fails because the server has stopped meanwhile is no error.
+    const check = () => void this.ensure().catch((error: unknown) => running.disposed || onError(error));
+    running.use(clock.after(0, check));
+    running.use(clock.every(checkIntervalMs, check));
+    return running;
   }
 
   /** Resolves when everything is as it should be; one round at a time. */
@@ -62,27 +65,12 @@ export class KubernetesService {
   }
 
   async #ensureCidr(): Promise<void> {
-    const { registry, network, clock } = this.#parts;
-    const resource = { group: "networking.k8s.io", resource: "servicecidrs" };
-    const cidrs = registry(resource);
-    if (cidrs.current("", name) === undefined) {
-      await orExisting(
-        cidrs.create(
-          {
-            kind: "ServiceCIDR",
-            apiVersion: "networking.k8s.io/v1",
-            metadata: { name },
-            spec: { cidrs: network.clusterIps.map(({ text }) => text) },
-          },
-          "",
-          context,
-        ),
-      );
-    }
-    const strategy = subresourceStrategyOf(resource, "status");
-    if (strategy === undefined || isReady(cidrs.current("", name))) return;
-    const options = { strategy, subresource: "status", reapplies: true };
-    await cidrs.update("", name, (old) => withReady(old, formatTime(clock.nowMs())), context, options);
+    const { registry, network } = this.#parts;
+    const cidrs = registry({ group: "networking.k8s.io", resource: "servicecidrs" });
+    if (cidrs.current("", name) !== undefined) return;
+    const spec = { cidrs: network.clusterIps.map(({ text }) => text) };
+    const cidr = { kind: "ServiceCIDR", apiVersion: "networking.k8s.io/v1", metadata: { name }, spec };
+    await orExisting(cidrs.create(cidr, "", context));
   }
 
   /** Creates the object, or sets the fields that `wanted` has and leaves the others alone. */
@@ -174,26 +162,6 @@ function withFields(old: KubeObject, wanted: KubeObject): KubeObject {
   next.metadata = { ...old.metadata, labels: { ...old.metadata.labels, ...metadata.labels } };
   if (spec !== undefined) next["spec"] = { ...(old["spec"] as JsonObject), ...(spec as JsonObject) };
   return next;
-}
-
-function isReady(cidr: KubeObject | undefined): boolean {
-  return conditionsOf(cidr).some(({ type, status }) => type === "Ready" && status === "True");
-}
-
-function withReady(cidr: KubeObject, now: string): KubeObject {
-  const others = conditionsOf(cidr).filter(({ type }) => type !== "Ready");
-  const ready = {
-    type: "Ready",
-    status: "True",
-    reason: "",
-    message: "Kubernetes default Service CIDR is ready",
-    lastTransitionTime: now,
-  };
-  return { ...cidr, status: { ...(cidr["status"] as JsonObject | undefined), conditions: [...others, ready] } };
-}
-
-function conditionsOf(cidr: KubeObject | undefined): readonly JsonObject[] {
-  return (cidr?.["status"] as { conditions?: JsonObject[] } | undefined)?.conditions ?? [];
 }
 
 /** Another replica may have been faster. */

@@ -81,7 +81,7 @@ export class NamespaceObjects {
       try {
         await this.#ensure(namespace);
       } catch (error) {
-        if (!(error instanceof StatusError)) this.#parts.onError(error);
+        if (!(error instanceof StatusError) && !this.#stopped) this.#parts.onError(error);
         this.#retry(namespace);
       }
     }

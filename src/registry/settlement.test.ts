@@ -18,6 +18,20 @@ test.each([
   expect(heard).toEqual([outcome]);
 });
 
+test("a listener that fails changes nothing about the write, and the others hear of it", async () => {
+  const settlement = new Settlement();
+  const heard: string[] = [];
+  settlement.add(() => Promise.reject(down));
+  settlement.add((how) => void heard.push(how));
+  expect(
+    await settlement.run(
+      async () => 7,
+      () => true,
+    ),
+  ).toBe(7);
+  expect(heard).toEqual(["stored"]);
+});
+
 test("a listener hears of its own attempt only", async () => {
   const settlement = new Settlement();
   const heard: string[] = [];

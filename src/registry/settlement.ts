@@ -32,6 +32,12 @@ export class Settlement {
   async #settle(outcome: WriteOutcome): Promise<void> {
     const listeners = this.#listeners;
     this.#listeners = [];
-    for (const listener of listeners) await listener(outcome);
+    for (const listener of listeners) {
+      try {
+        await listener(outcome);
+      } catch {
+        // The write has ended all the same. What could not be given back is found by whoever repairs reservations.
+      }
+    }
   }
 }

@@ -155,3 +155,21 @@ describe("flags", () => {
     await expect(startServer({ serviceNodePortRange: "1" })).rejects.toThrow(/--service-node-port-range: "1"/);
   });
 });
+
+test("claims and volumes that are deleted go when nobody uses them", async () => {
+  const namespace = await server.namespace();
+  const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
+  const spec = { accessModes: ["ReadWriteOnce"], storageClassName: "s", resources: { requests: { storage: "1Gi" } } };
+  await server.create(claims, { metadata: { name: "c" }, spec });
+  const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "c" } }];
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  await server.create(pods, pod("p", { volumes }));
+  const { json } = await server.delete(`${claims}/c`);
+  expect(json.metadata.finalizers).toEqual(["kubernetes.io/pvc-protection"]);
+  await Bun.sleep(50);
+  expect((await server.get(`${claims}/c`)).code).toBe(200);
+  await server.delete(`${pods}/p?gracePeriodSeconds=0`);
+  for (const deadline = Date.now() + 3_000; (await server.get(`${claims}/c`)).code !== 404; await Bun.sleep(10)) {
+    if (Date.now() > deadline) throw new Error("the claim stays");
+  }
+});

@@ -274,3 +274,43 @@ describe("a restart", () => {
     spec: { parentRef: { resource: "services", namespace: "default", name: "gone" } },
   });
 });
+
+describe("a ServiceCIDR", () => {
+  const cidrs = "/apis/networking.k8s.io/v1/servicecidrs";
+  const readyOf = async (name: string) =>
+    (await server.get(`${cidrs}/${name}`)).json.status?.conditions?.find(({ type }: any) => type === "Ready");
+
+  test("adds addresses, and goes only when none of them is in use", async () => {
+    await server.create(cidrs, { metadata: { name: "more" }, spec: { cidrs: ["10.77.0.0/24"] } });
+    await eventually(
+      () => readyOf("more"),
+      (ready) => ready?.status === "True",
+    );
+    await server.create(services, service("more", { clusterIP: "10.77.0.9" }));
+    await server.delete(`${cidrs}/more`);
+    const ready = await eventually(
+      () => readyOf("more"),
+      (now) => now?.status === "False",
+    );
+    expect(ready).toMatchObject({ reason: "Terminating" });
+    const refused = await server.post(services, service("late", { clusterIP: "10.77.0.10" }));
+    expect(refused.json.message).toContain("is not in the valid range");
+    await server.delete(`${services}/more`);
+    await eventually(
+      () => server.get(`${cidrs}/more`),
+      ({ code }) => code === 404,
+    );
+  });
+});
+
+test("an address that is deleted while a Service holds it comes back", async () => {
+  const { spec } = await server.create(services, service("robbed"));
+  const path = `/apis/networking.k8s.io/v1/ipaddresses/${spec.clusterIP}`;
+  const { metadata } = (await server.get(path)).json;
+  await server.delete(path);
+  const again = await eventually(
+    () => server.get(path),
+    ({ code }) => code === 200,
+  );
+  expect(again.json.metadata.uid).not.toBe(metadata.uid);
+});

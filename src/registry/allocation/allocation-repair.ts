@@ -53,14 +53,26 @@ export class AllocationRepair {
     return report;
   }
 
+  /** An IPAddress object has been deleted: a Service that still holds the address claims it again before another can. */
+  async reclaim(address: KubeObject): Promise<void> {
+    const ref = serviceOf(address);
+    if (ref === undefined) return;
+    await this.#claimAddress(address.metadata.name ?? "", ref, { claimed: 0, conflicts: [] });
+  }
+
   #held(): Map<string, Held> {
     const held = new Map<string, Held>();
-    for (const { metadata, spec = {} } of objectsOf(this.#parts.services) as Iterable<Service>) {
-      const ref = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
-      const addresses = new Set(addressesOf(spec).map((ip) => parseIp(ip)?.text ?? ip));
-      held.set(keyOf(ref), { ref, addresses, ports: new Set(nodePortsOf(spec)) });
+    for (const service of objectsOf(this.#parts.services)) {
+      const one = heldBy(service);
+      held.set(keyOf(one.ref), one);
     }
     return held;
+  }
+
+  /** What the Service holds now: it may have changed or gone since the round began. */
+  #heldNow({ namespace, name }: ServiceRef): Held | undefined {
+    const service = this.#parts.services.current(namespace, name);
+    return service === undefined ? undefined : heldBy(service);
   }
 
   async #releaseAddresses(held: ReadonlyMap<string, Held>, beforeMs: number): Promise<number> {
@@ -89,6 +101,7 @@ export class AllocationRepair {
   }
 
   async #claimAddress(text: string, ref: ServiceRef, report: Tally): Promise<void> {
+    if (this.#heldNow(ref)?.addresses.has(text) !== true) return;
     const ip = parseIp(text);
     const address = this.#parts.addresses.current("", text);
     if (address !== undefined || ip === undefined) {
@@ -102,6 +115,7 @@ export class AllocationRepair {
   }
 
   async #claimPort(port: number, ref: ServiceRef, report: Tally): Promise<void> {
+    if (this.#heldNow(ref)?.ports.has(port) !== true) return;
     const owner = this.#parts.portAllocator.ownerOf(port);
     if (owner !== undefined) {
       if (keyOf(owner) !== keyOf(ref)) report.conflicts.push(conflictText(ref, `port ${port}`, owner));
@@ -121,6 +135,13 @@ interface Held {
 interface Tally {
   claimed: number;
   readonly conflicts: string[];
+}
+
+function heldBy(service: Service): Held {
+  const { metadata, spec = {} } = service;
+  const ref = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+  const addresses = new Set(addressesOf(spec).map((ip) => parseIp(ip)?.text ?? ip));
+  return { ref, addresses, ports: new Set(nodePortsOf(spec)) };
 }
 
 function* objectsOf({ cacher, info }: Registry): Generator<KubeObject> {

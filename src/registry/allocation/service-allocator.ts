@@ -26,8 +26,11 @@ export class ServiceAllocator implements Allocator {
     if (spec === undefined) return;
     alignClusterIps(spec, undefined);
     refuse(service, completeFamilies(spec, undefined, this.#addresses.families()));
-    if (hasClusterIps(spec)) await this.#takeAddresses(service, spec, 0, attempt);
-    await this.#portRequest(service, attempt).create(spec);
+    const ports = this.#portRequest(service, attempt);
+    await allDone([
+      hasClusterIps(spec) ? this.#takeAddresses(service, spec, 0, attempt) : Promise.resolve(),
+      ports.create(spec),
+    ]);
   }
 
   async beforeUpdate(object: KubeObject, oldObject: KubeObject, attempt: AllocationAttempt): Promise<void> {
@@ -38,16 +41,19 @@ export class ServiceAllocator implements Allocator {
     keepAllocated(spec, old);
     alignClusterIps(spec, old);
     refuse(service, completeFamilies(spec, old, this.#addresses.families()));
-    await this.#updateAddresses(service, spec, old, attempt);
-    await this.#portRequest(service, attempt).update(spec, old);
+    const ports = this.#portRequest(service, attempt);
+    await allDone([this.#updateAddresses(service, spec, old, attempt), ports.update(spec, old)]);
     dropFieldsOfOldType(spec, old);
   }
 
   async afterDelete(object: KubeObject): Promise<void> {
     const { spec = {}, metadata } = object as Service;
     const ref = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
-    for (const ip of addressesOf(spec)) await this.#addresses.release(ip, ref);
-    for (const port of nodePortsOf(spec)) await this.#ports.release(port, ref);
+    // The Service is gone all the same: what cannot be given back now is found by the next repair.
+    await Promise.allSettled([
+      ...addressesOf(spec).map((ip) => this.#addresses.release(ip, ref)),
+      ...nodePortsOf(spec).map((port) => this.#ports.release(port, ref)),
+    ]);
   }
 
   async #updateAddresses(
@@ -120,6 +126,12 @@ export class ServiceAllocator implements Allocator {
   #portRequest(service: Service, attempt: AllocationAttempt): NodePortRequest {
     return new NodePortRequest(this.#ports, refOf(service), attempt, (errors) => invalid(service, errors));
   }
+}
+
+/** Side by side, so that their writes share a sync. When one fails the others still end: they have to be undone then. */
+async function allDone(claims: readonly Promise<void>[]): Promise<void> {
+  const failure = (await Promise.allSettled(claims)).find(({ status: how }) => how === "rejected");
+  if (failure !== undefined) throw (failure as PromiseRejectedResult).reason;
 }
 
 /** The addresses that a Service holds. */

@@ -1,0 +1,174 @@
+import { type Clock, formatTime } from "../api/clock.ts";
+import { equalJson, type JsonObject, type JsonValue } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import { addressManagedByLabel, addressManager } from "../registry/allocation/cluster-ip-allocator.ts";
+import { inRange, type IpRange, ipRange } from "../registry/allocation/ip-range.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import { subresourceStrategyOf } from "../registry/strategies.ts";
+import { parseIp } from "../registry/validation/ip.ts";
+import type { Key, Store, StoreEvent } from "../storage/store.ts";
+
+const finalizer = "networking.k8s.io/service-cidr-finalizer";
+const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+
+const readyMessage = "Kubernetes Service CIDR is ready";
+const inUseMessage =
+  "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR";
+
+export interface ServiceCidrsParts {
+  readonly serviceCidrs: Registry;
+  readonly addresses: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Tells of each ServiceCIDR whether addresses are given out of it, and lets it go only when every address in use lies in
+ * another one too. One round at a time over all of them: there are few, and they depend on each other.
+ */
+export class ServiceCidrs {
+  readonly #parts: ServiceCidrsParts;
+  /** ServiceCIDRs that are being deleted and wait for their addresses to be given back. */
+  #areWaiting = false;
+  #isDue = false;
+  #running = false;
+  #stopped = false;
+
+  constructor(parts: ServiceCidrsParts) {
+    this.#parts = parts;
+  }
+
+  start(): Disposable {
+    const subscription = this.#parts.store.subscribe((events) => this.#receive(events));
+    this.#schedule();
+    return {
+      [Symbol.dispose]: () => {
+        this.#stopped = true;
+        subscription[Symbol.dispose]();
+      },
+    };
+  }
+
+  #receive(events: readonly StoreEvent[]): void {
+    const { serviceCidrs, addresses } = this.#parts;
+    const isRelevant = ({ type, entry }: StoreEvent) =>
+      entry.key.startsWith(serviceCidrs.info.keyPrefix) ||
+      (this.#areWaiting && type === "DELETED" && entry.key.startsWith(addresses.info.keyPrefix));
+    if (events.some(isRelevant)) this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#isDue = true;
+    if (this.#running || this.#stopped) return;
+    this.#running = true;
+    // Off the store's notification: the listener must return at once.
+    setImmediate(() => void this.#work());
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isDue && !this.#stopped) {
+      this.#isDue = false;
+      try {
+        await this.#checkAll();
+      } catch (error) {
+        // Gone, or changed just now: then there is another event.
+        const isLost = error instanceof StatusError && (error.code === 404 || error.code === 409);
+        if (!isLost && !this.#stopped) this.#parts.onError(error);
+      }
+    }
+    this.#running = false;
+  }
+
+  async #checkAll(): Promise<void> {
+    const { keyPrefix } = this.#parts.serviceCidrs.info;
+    const names = this.#parts.store.scan(keyPrefix).map(({ key }) => key.slice(keyPrefix.length));
+    this.#areWaiting = false;
+    for (const name of names) {
+      const cidr = this.#parts.serviceCidrs.current("", name);
+      if (cidr === undefined) continue;
+      if (cidr.metadata.deletionTimestamp === undefined) await this.#serve(name, cidr);
+      else await this.#letGo(name, cidr);
+    }
+  }
+
+  async #serve(name: string, cidr: KubeObject): Promise<void> {
+    if (!hasFinalizer(cidr)) {
+      await this.#parts.serviceCidrs.update("", name, withFinalizer, context, { reapplies: true });
+    }
+    await this.#tell(name, "True", "", readyMessage);
+  }
+
+  async #letGo(name: string, cidr: KubeObject): Promise<void> {
+    if (!hasFinalizer(cidr)) return;
+    if (this.#isNeeded(name, cidr)) {
+      this.#areWaiting = true;
+      await this.#tell(name, "False", "Terminating", inUseMessage);
+      return;
+    }
+    await this.#parts.serviceCidrs.update("", name, withoutFinalizer, context, { reapplies: true });
+  }
+
+  /** An address of it lies in no other ServiceCIDR that stays. */
+  #isNeeded(name: string, cidr: KubeObject): boolean {
+    const { store, serviceCidrs, addresses } = this.#parts;
+    const own = rangesOf(cidr);
+    const others = namesBelow(store, serviceCidrs.info.keyPrefix)
+      .filter((other) => other !== name)
+      .map((other) => serviceCidrs.current("", other))
+      .filter((other) => other !== undefined && other.metadata.deletionTimestamp === undefined)
+      .flatMap((other) => rangesOf(other as KubeObject));
+    return namesBelow(store, addresses.info.keyPrefix).some((text) => {
+      const ip = parseIp(text);
+      if (ip === undefined || !own.some((range) => inRange(range, ip))) return false;
+      if (others.some((range) => inRange(range, ip))) return false;
+      return addresses.current("", text)?.metadata.labels?.[addressManagedByLabel] === addressManager;
+    });
+  }
+
+  async #tell(name: string, ready: string, reason: string, message: string): Promise<void> {
+    const { serviceCidrs, clock } = this.#parts;
+    const strategy = subresourceStrategyOf(serviceCidrs.info, "status");
+    if (strategy === undefined) return;
+    const condition = { type: "Ready", status: ready, reason, message };
+    const tell = (old: KubeObject) => withCondition(old, condition, formatTime(clock.nowMs()));
+    await serviceCidrs.update("", name, tell, context, { strategy, subresource: "status", reapplies: true });
+  }
+}
+
+function namesBelow(store: Store, prefix: Key): string[] {
+  return store.scan(prefix).map(({ key }) => key.slice(prefix.length));
+}
+
+function rangesOf(cidr: KubeObject): IpRange[] {
+  const { cidrs = [] } = (cidr["spec"] ?? {}) as { cidrs?: string[] };
+  return cidrs.map(ipRange).filter((range) => range !== undefined);
+}
+
+function hasFinalizer({ metadata }: KubeObject): boolean {
+  return (metadata.finalizers ?? []).includes(finalizer);
+}
+
+function withFinalizer(cidr: KubeObject): KubeObject {
+  if (hasFinalizer(cidr) || cidr.metadata.deletionTimestamp !== undefined) return cidr;
+  return { ...cidr, metadata: { ...cidr.metadata, finalizers: [...(cidr.metadata.finalizers ?? []), finalizer] } };
+}
+
+function withoutFinalizer(cidr: KubeObject): KubeObject {
+  const finalizers = (cidr.metadata.finalizers ?? []).filter((name) => name !== finalizer);
+  return { ...cidr, metadata: { ...cidr.metadata, finalizers } };
+}
+
+/** The time is that of the last change of `status`; a condition that says the same already stays as it is. */
+function withCondition(cidr: KubeObject, condition: Record<string, string>, now: string): KubeObject {
+  const { conditions = [], ...rest } = (cidr["status"] ?? {}) as { conditions?: JsonObject[] };
+  const old = conditions.find(({ type }) => type === condition["type"]);
+  const changed = old?.["status"] !== condition["status"];
+  const lastTransitionTime: JsonValue = changed ? now : (old?.["lastTransitionTime"] ?? now);
+  const next: JsonObject = { ...condition, lastTransitionTime };
+  if (old !== undefined && equalJson(old, next)) return cidr;
+  const others = conditions.filter(({ type }) => type !== condition["type"]);
+  return { ...cidr, status: { ...rest, conditions: [...others, next] } };
+}
