@@ -41,6 +41,7 @@ import type { ServiceNetwork } from "./registry/allocation/service-allocation.ts
 import { parseServiceNetwork } from "./registry/allocation/service-network.ts";
 import { Registries } from "./registry/registries.ts";
 import { scaleViewOf } from "./registry/resources/autoscaling/scale.ts";
+import { componentStatuses } from "./registry/resources/core/component-status.ts";
 import { subresourceStrategyOf } from "./registry/strategies.ts";
 import type { ResourceInfo } from "./scheme/resource.ts";
 import { Scheme } from "./scheme/scheme.ts";
@@ -187,6 +188,8 @@ interface AppParts {
 function appOptions(parts: AppParts): AppOptions {
   const { config, scheme, store, registries, metrics, lifecycle, log } = parts;
   const { clock } = config;
+  const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
+  const components = componentStatuses({ store, leases, clock });
   const endpoints = {
     subresource: subresourceStrategyOf,
     connector: connectors({
@@ -199,6 +202,7 @@ function appOptions(parts: AppParts): AppOptions {
       randomInt: (below) => (below > 0 ? randomInt(below) : 0),
     }),
     view: (info: ResourceInfo, subresource: string) => (subresource === "scale" ? scaleViewOf(info) : undefined),
+    computed: (info: ResourceInfo) => (info.kind === "ComponentStatus" ? components : undefined),
     action: (info: ResourceInfo, subresource: string) => parts.actions.get(actionKey(info, subresource)),
   };
   const cbor = config.featureGates.enabled("CBORServingAndStorage");

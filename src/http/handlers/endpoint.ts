@@ -4,6 +4,7 @@ import type { Authorizer } from "../../authorization/authorizer.ts";
 import { negotiate, type NegotiateOptions } from "../../codec/negotiate.ts";
 import type { MediaType, Representation } from "../../codec/representation.ts";
 import type { Action } from "../../registry/action.ts";
+import type { ComputedObjects } from "../../registry/computed-objects.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
@@ -34,6 +35,8 @@ export interface HandlerParts {
   subresource(info: ResourceInfo, name: string): Strategy | undefined;
   /** What a POST to a virtual resource, or to a subresource, does; undefined when it is not served. */
   action(info: ResourceInfo, subresource: string): Action | undefined;
+  /** The objects of a virtual resource that can be read; undefined when there are none. */
+  computed?(info: ResourceInfo): ComputedObjects | undefined;
   /** Set for a subresource that is a connection. */
   connector(info: ResourceInfo, subresource: string): Connector | undefined;
   /** Set for a subresource that shows its object as another kind. */

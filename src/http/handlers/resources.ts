@@ -13,6 +13,7 @@ import { noteDeprecation } from "./deprecated-version.ts";
 import { get } from "./get.ts";
 import { list } from "./list.ts";
 import { patch } from "./patch.ts";
+import { readComputed } from "./read-computed.ts";
 import { runAction } from "./run-action.ts";
 import { update } from "./update.ts";
 import { watch } from "./watch.ts";
@@ -45,18 +46,15 @@ export function resourceHandler(parts: HandlerParts): Handler {
 
 /** Whether somebody answers for a resource, or for one of its subresources. What nobody answers for is a 404 and not discovered. */
 export function isServed(
-  {
-    action,
-    connector,
-    subresource: strategy,
-    view,
-  }: Pick<HandlerParts, "action" | "connector" | "subresource" | "view">,
+  { action, computed, connector, subresource: strategy, view }: Endpoints,
   info: ResourceInfo,
   subresource: string,
 ): boolean {
-  if (subresource === "") return !info.virtual || action(info, "") !== undefined;
+  if (subresource === "") return !info.virtual || action(info, "") !== undefined || computed?.(info) !== undefined;
   return [action, connector, strategy, view].some((find) => find(info, subresource) !== undefined);
 }
+
+type Endpoints = Pick<HandlerParts, "action" | "computed" | "connector" | "subresource" | "view">;
 
 /** @throws StatusError 404 for what is not served, 405 for a path that does not fit the resource's scope */
 function findResource(request: ResourceRequest, parts: HandlerParts): ResourceInfo {
@@ -81,6 +79,8 @@ function serves(scheme: Scheme, group: string, version: string): boolean {
 function toResource(call: ResourceRequestCall): ReturnType<Handler> {
   const { request, info, parts } = call;
   if (!info.verbs.includes(request.verb) || !fitsPath(request)) throw status.methodNotAllowed();
+  const computed = info.virtual ? parts.computed?.(info) : undefined;
+  if (computed !== undefined) return readComputed(call, computed);
   const action = info.virtual ? parts.action(info, "") : undefined;
   if (action !== undefined) return runAction(call, action, info);
   const registry = parts.registry(info);

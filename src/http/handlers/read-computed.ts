@@ -1,0 +1,67 @@
+import { apiVersionOf } from "../../api/gvk.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import { encodeList } from "../../codec/encode-list.ts";
+import { encodeObject } from "../../codec/encode-object.ts";
+import { stringifyJson } from "../../codec/json.ts";
+import { contentTypeOf } from "../../codec/negotiate.ts";
+import type { ComputedObjects } from "../../registry/computed-objects.ts";
+import { selectionOf } from "../../registry/selection.ts";
+import type { ResourceInfo } from "../../scheme/resource.ts";
+import type { Revision } from "../../storage/revision.ts";
+import type { Entry } from "../../storage/store.ts";
+import type { HttpResponse } from "../exchange.ts";
+import { bytesReply, negotiateFor, type ResourceRequestCall } from "./endpoint.ts";
+import { parseListOptions } from "./list-options.ts";
+
+/** GET of a kind that is not stored: one object, or all that the selectors mean. */
+export function readComputed(call: ResourceRequestCall, computed: ComputedObjects): HttpResponse {
+  return call.request.verb === "get" ? getComputed(call, computed) : listComputed(call, computed);
+}
+
+function getComputed(call: ResourceRequestCall, computed: ComputedObjects): HttpResponse {
+  const { request, info, parts } = call;
+  const representation = negotiateFor(call, "object");
+  const object = computed.list().find(({ metadata }) => metadata.name === request.name);
+  if (object === undefined) throw status.notFound({ group: info.group, resource: info.resource, name: request.name });
+  const entry = entryOf(object, info, parts.store.revision);
+  return bytesReply(
+    200,
+    contentTypeOf(representation, false),
+    encodeObject(entry, info, representation, parts.clock.nowMs()),
+  );
+}
+
+function listComputed(call: ResourceRequestCall, computed: ComputedObjects): HttpResponse {
+  const { request, info, parts } = call;
+  const representation = negotiateFor(call, "list");
+  const { key, matches } = selectionOf(info, "", request.name, parseListOptions(request.query, false));
+  const { revision } = parts.store;
+  const entries = computed
+    .list()
+    .map((object) => entryOf(object, info, revision))
+    .filter((entry) => (key === undefined || entry.key === key) && (matches?.(entry) ?? true));
+  return {
+    kind: "reply",
+    code: 200,
+    headers: [["content-type", contentTypeOf(representation, false)]],
+    body: encodeList({ entries, revision }, info, representation, parts.clock.nowMs()),
+  };
+}
+
+/** The object as if it came from the store, so that it is written as all others are. */
+function entryOf(
+  { kind: _kind, apiVersion: _apiVersion, ...body }: KubeObject,
+  info: ResourceInfo,
+  revision: Revision,
+): Entry {
+  const { name = "", uid = "", labels } = body.metadata;
+  return {
+    key: info.keyPrefix + name,
+    revision,
+    createRevision: revision,
+    index: { apiVersion: apiVersionOf(info), uid, labels, fields: undefined },
+    body: Buffer.from(stringifyJson(body as unknown as JsonObject)),
+  };
+}
