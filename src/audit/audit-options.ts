@@ -1,0 +1,33 @@
+export type AuditMode = "batch" | "blocking" | "blocking-strict";
+
+/** What the command line says about audit. */
+export interface AuditOptions {
+  readonly policyFile: string;
+  /** Undefined: no file is written. */
+  readonly log: LogOptions | undefined;
+  /** Undefined: nothing is sent. */
+  readonly webhook: WebhookOptions | undefined;
+}
+
+export interface LogOptions {
+  /** `-` is the standard output. */
+  readonly file: string;
+  readonly mode: AuditMode;
+  readonly sizeBytesMax: number;
+  /** 0: no file is deleted for its age. */
+  readonly ageMsMax: number;
+  /** 0: no file is deleted for the number of them. */
+  readonly backupsMax: number;
+}
+
+export interface WebhookOptions {
+  /** A kubeconfig. */
+  readonly configFile: string;
+  readonly mode: AuditMode;
+  readonly bufferSize: number;
+  readonly batchSizeMax: number;
+  readonly batchWaitMs: number;
+  readonly initialBackoffMs: number;
+  readonly throttleQps: number;
+  readonly throttleBurst: number;
+}

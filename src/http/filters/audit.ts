@@ -1,0 +1,235 @@
+import type { Clock } from "../../api/clock.ts";
+import type { UserInfo } from "../../authentication/user-info.ts";
+import type { AuditBackend } from "../../audit/backend.ts";
+import { type AuditEvent, eventText } from "../../audit/event.ts";
+import {
+  type DecodeProtobuf,
+  objectBytesMax,
+  objectText,
+  onOneLine,
+  withoutManagedFields,
+} from "../../audit/object-text.ts";
+import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../audit/policy.ts";
+import type { Recording } from "../../audit/recording.ts";
+import { joinBytes, toText } from "../../codec/byte-text.ts";
+import { type Exchange, type Filter, type Finish, header, type HttpResponse, type Reply } from "../exchange.ts";
+import { whenComplete } from "../with-headers.ts";
+
+const truncatedAnnotation = "audit.k8s.io/truncated";
+const annotationsMax = 64;
+
+export interface AuditOptions {
+  readonly policy: AuditPolicy;
+  readonly backend: AuditBackend;
+  readonly clock: Clock;
+  readonly decodeProtobuf: DecodeProtobuf;
+  /** Hears of events that could not be written once the request was handled. */
+  onError(error: unknown): void;
+}
+
+/**
+ * Stands behind authentication and before impersonation: it decides how a request is recorded, by who sent it, and
+ * records that it came. A backend that must not lose anything fails the request here, before anything is done.
+ */
+export function audit(options: AuditOptions): Filter {
+  return (next) => (exchange) => {
+    const recording = begin(options, exchange, exchange.user);
+    const { rule } = recording;
+    exchange.audit = recording;
+    if (rule === undefined) return next(exchange);
+    exchange.annotate = (key, value) => annotate(recording, key, value);
+    if (records(rule, "Request")) keepBody(exchange, recording);
+    if (rule.omitStages.has("RequestReceived")) return next(exchange);
+    const received = event(exchange, recording, "RequestReceived", exchange.receivedMs);
+    const wait = options.backend.write(eventText(received));
+    return wait === undefined ? next(exchange) : wait.then(() => next(exchange));
+  };
+}
+
+/** Records how a request ended, errors and refusals too; one that never reached the filter is recorded without a user. */
+export function auditResponse(options: AuditOptions): Finish {
+  return (exchange, response) => {
+    const recording = exchange.audit ?? begin(options, exchange, undefined);
+    const { rule } = recording;
+    if (rule === undefined) return response;
+    if (response.kind === "stream") return recordStream(options, exchange, recording, response);
+    if (!records(rule, "RequestResponse") || isBytes(response.body)) {
+      const wait = writeEnd(options, exchange, recording, response);
+      return wait === undefined ? response : wait.then(() => response);
+    }
+    return recordChunks(options, exchange, recording, response);
+  };
+}
+
+function begin({ policy }: AuditOptions, { info }: Exchange, user: UserInfo | undefined): Recording {
+  return { rule: auditRule(policy, user, info), user, annotations: new Map(), requestBody: undefined };
+}
+
+function records({ level }: AuditRule, wanted: AuditRule["level"]): boolean {
+  return levels.indexOf(level) >= levels.indexOf(wanted);
+}
+
+/** The first value of a key stays: nothing that runs later can rewrite what was recorded. */
+function annotate({ annotations }: Recording, key: string, value: string): void {
+  if (!annotations.has(key) && annotations.size < annotationsMax) annotations.set(key, value);
+}
+
+function keepBody({ request }: Exchange, recording: Recording): void {
+  const read = request.body.bind(request);
+  request.body = async () => {
+    const bytes = await read();
+    recording.requestBody = bytes;
+    return bytes;
+  };
+}
+
+function recordStream(
+  options: AuditOptions,
+  exchange: Exchange,
+  recording: Recording,
+  response: HttpResponse,
+): HttpResponse | Promise<HttpResponse> {
+  const complete = whenComplete(response, () => void writeEnd(options, exchange, recording, response));
+  if (recording.rule?.omitStages.has("ResponseStarted") === true) return complete;
+  const wait = write(options, exchange, recording, "ResponseStarted", {
+    responseStatus: statusText(response, undefined),
+  });
+  return wait === undefined ? complete : wait.then(() => complete);
+}
+
+/** A body that is made while it is sent is recorded when its end has been made. */
+function recordChunks(options: AuditOptions, exchange: Exchange, recording: Recording, response: Reply): HttpResponse {
+  const source = response.body as AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  async function* body(): AsyncGenerator<Uint8Array> {
+    const kept: Uint8Array[] = [];
+    let length = 0;
+    try {
+      for await (const chunk of source) {
+        length += chunk.length;
+        if (length <= objectBytesMax) kept.push(chunk);
+        yield chunk;
+      }
+    } finally {
+      const whole = length <= objectBytesMax ? kept : undefined;
+      if (whole === undefined) annotate(recording, truncatedAnnotation, "true");
+      await writeEnd(options, exchange, recording, { ...response, body: whole ?? [] });
+    }
+  }
+  return { ...response, body: body() };
+}
+
+function writeEnd(
+  options: AuditOptions,
+  exchange: Exchange,
+  recording: Recording,
+  response: HttpResponse,
+): void | Promise<void> {
+  const stage: Stage = exchange.failed === true ? "Panic" : "ResponseComplete";
+  const { rule } = recording;
+  if (rule === undefined || rule.omitStages.has(stage)) return undefined;
+  const bytes = response.kind === "reply" ? bodyBytes(response.body) : undefined;
+  const objects = bodyTexts(options, exchange, recording, response, bytes);
+  return write(options, exchange, recording, stage, {
+    ...objects,
+    responseStatus: statusText(response, bytes),
+    object: objectOf(exchange, bytes),
+  });
+}
+
+function write(
+  { backend, clock, onError }: AuditOptions,
+  exchange: Exchange,
+  recording: Recording,
+  stage: Stage,
+  more: Partial<AuditEvent>,
+): void | Promise<void> {
+  try {
+    const wait = backend.write(eventText({ ...event(exchange, recording, stage, clock.nowMs()), ...more }));
+    return wait?.catch(onError);
+  } catch (error) {
+    // What is done cannot be refused any more.
+    onError(error);
+    return undefined;
+  }
+}
+
+function event(exchange: Exchange, recording: Recording, stage: Stage, stageMs: number): AuditEvent {
+  const { impersonation } = exchange;
+  return {
+    level: recording.rule?.level ?? "None",
+    auditId: exchange.auditId,
+    stage,
+    request: exchange.request,
+    info: exchange.info,
+    user: recording.user,
+    impersonatedUser: impersonation === undefined ? undefined : exchange.user,
+    impersonationConstraint: impersonation?.constraint ?? "",
+    object: {},
+    responseStatus: undefined,
+    requestObject: undefined,
+    responseObject: undefined,
+    receivedMs: exchange.receivedMs,
+    stageMs,
+    annotations: recording.annotations,
+  };
+}
+
+function bodyTexts(
+  options: AuditOptions,
+  { request }: Exchange,
+  recording: Recording,
+  response: HttpResponse,
+  bytes: Uint8Array | undefined,
+): Pick<AuditEvent, "requestObject" | "responseObject"> {
+  const rule = recording.rule as AuditRule;
+  const text = (body: Uint8Array | undefined, contentType: string) => {
+    if (body === undefined || body.length === 0) return undefined;
+    if (body.length > objectBytesMax) {
+      annotate(recording, truncatedAnnotation, "true");
+      return undefined;
+    }
+    const found = objectText(body, contentType, options.decodeProtobuf);
+    return found !== undefined && rule.omitManagedFields ? withoutManagedFields(found) : found;
+  };
+  return {
+    requestObject: text(recording.requestBody, header(request, "content-type") ?? "application/json"),
+    responseObject: records(rule, "RequestResponse") ? text(bytes, contentTypeOf(response)) : undefined,
+  };
+}
+
+/** The answer as a Status: a refusal is one already. */
+function statusText(response: HttpResponse, bytes: Uint8Array | undefined): string {
+  const { code } = response;
+  if (code >= 400 && bytes !== undefined && contentTypeOf(response).startsWith("application/json")) {
+    const text = onOneLine(toText(bytes));
+    const start = '{"kind":"Status","apiVersion":"v1",';
+    if (text.startsWith(start)) return `{${text.slice(start.length)}`;
+  }
+  return `{"metadata":{},"code":${code}}`;
+}
+
+const nameMark = Buffer.from('"metadata":{"name":"');
+/** The name stands this close to the beginning of every object that we send as JSON. */
+const nameBytesMax = 512;
+
+/** The name that a created object got: the path of its creation does not say it. */
+function objectOf({ info }: Exchange, bytes: Uint8Array | undefined): AuditEvent["object"] {
+  if (info.verb !== "create" || info.kind !== "resource" || info.name !== "" || bytes === undefined) return {};
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, nameBytesMax));
+  const mark = head.indexOf(nameMark);
+  const end = mark === -1 ? -1 : head.indexOf(0x22, mark + nameMark.length);
+  return end === -1 ? {} : { name: head.toString("utf8", mark + nameMark.length, end) };
+}
+
+function contentTypeOf({ headers }: HttpResponse): string {
+  return headers.find(([name]) => name === "content-type")?.[1] ?? "";
+}
+
+function isBytes(body: Reply["body"]): body is Uint8Array | readonly Uint8Array[] {
+  return body instanceof Uint8Array || Array.isArray(body);
+}
+
+function bodyBytes(body: Reply["body"]): Uint8Array | undefined {
+  if (body instanceof Uint8Array) return body;
+  return Array.isArray(body) ? joinBytes(body) : undefined;
+}
