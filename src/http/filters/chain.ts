@@ -36,6 +36,8 @@ export interface ChainOptions {
   readonly onFault?: ((error: unknown, exchange: Exchange) => void) | undefined;
   /** Filters that need the user: audit, impersonation. */
   readonly afterAuthentication?: readonly Filter[] | undefined;
+  /** What sees the answer first, before it is compressed: audit. */
+  readonly onAnswer?: readonly Finish[] | undefined;
 }
 
 /** The filters around `handler`, as one function from request to response. It never rejects for what a filter throws. */
@@ -62,6 +64,7 @@ export function buildChain(
   const answerTo = errorAnswers(options);
   // On the way out, for answers and errors alike.
   const finishes: readonly Finish[] = [
+    ...(options.onAnswer ?? []),
     compression,
     responseHeaders,
     ...(metrics === undefined ? [] : [requestMetrics(metrics)]),
