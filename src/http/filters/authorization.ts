@@ -7,7 +7,10 @@ export function authorization(authorizer: Authorizer): Filter {
   return (next) => (exchange) => {
     const { user, info } = exchange;
     const enter = (decision: Decision) => {
-      if (decision.kind === "allow") return next(exchange);
+      const allowed = decision.kind === "allow";
+      exchange.annotate?.("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
+      exchange.annotate?.("authorization.k8s.io/reason", decision.reason);
+      if (allowed) return next(exchange);
       exchange.responseHeaders.push(["x-content-type-options", "nosniff"]);
       throw forbiddenError(user, info, decision.reason);
     };
