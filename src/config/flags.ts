@@ -14,7 +14,7 @@ export type Flag = {
   readonly short?: string;
 } & FlagType;
 
-export type FlagGroup = "Serving" | "Storage" | "Authentication and authorization" | "API" | "Limits" | "Logging";
+export type FlagGroup = "Serving" | "Storage" | "Authentication and authorization" | "Audit" | "API" | "Limits" | "Logging";
 
 export type FlagType =
   /** No default means that it may be absent, or that `resolveOptions` computes it. */
@@ -150,6 +150,126 @@ export const flags = {
     group: "Authentication and authorization",
     value: "duration",
     help: "how long the webhook's other answers are kept; 0 for not at all",
+  },
+
+  "audit-policy-file": {
+    type: "text",
+    group: "Audit",
+    value: "file",
+    help: "what is recorded of which requests, an audit.k8s.io/v1 Policy",
+  },
+  "audit-log-path": {
+    type: "text",
+    group: "Audit",
+    value: "file",
+    help: "where events are written, one JSON object a line; - is the standard output",
+  },
+  "audit-log-format": {
+    type: "choices",
+    default: ["json"],
+    allowed: ["json"],
+    group: "Audit",
+    value: "format",
+    help: "form of the lines: json",
+  },
+  "audit-log-mode": {
+    type: "choices",
+    default: ["blocking"],
+    allowed: ["batch", "blocking", "blocking-strict"],
+    group: "Audit",
+    value: "mode",
+    help: "batch or blocking: written with the others of a turn; blocking-strict: a request that cannot be recorded fails",
+  },
+  "audit-log-maxage": {
+    type: "integer",
+    default: 0,
+    min: 0,
+    max: 36_500,
+    group: "Audit",
+    value: "days",
+    help: "days after which full files are deleted; 0 for never",
+  },
+  "audit-log-maxbackup": {
+    type: "integer",
+    default: 0,
+    min: 0,
+    max: 100_000,
+    group: "Audit",
+    value: "n",
+    help: "full files that are kept; 0 for all",
+  },
+  "audit-log-maxsize": {
+    type: "integer",
+    default: 100,
+    min: 1,
+    max: 1_000_000,
+    group: "Audit",
+    value: "megabytes",
+    help: "size at which a new file is begun",
+  },
+  "audit-webhook-config-file": {
+    type: "text",
+    group: "Audit",
+    value: "file",
+    help: "kubeconfig of the service that events are sent to",
+  },
+  "audit-webhook-mode": {
+    type: "choices",
+    default: ["batch"],
+    allowed: ["batch", "blocking", "blocking-strict"],
+    group: "Audit",
+    value: "mode",
+    help: "batch: in the background; blocking: the request waits; blocking-strict: it fails when its event cannot be sent",
+  },
+  "audit-webhook-batch-buffer-size": {
+    type: "integer",
+    default: 10_000,
+    min: 1,
+    max: 10_000_000,
+    group: "Audit",
+    value: "n",
+    help: "events that wait to be sent; more are dropped and counted",
+  },
+  "audit-webhook-batch-max-size": {
+    type: "integer",
+    default: 400,
+    min: 1,
+    max: 100_000,
+    group: "Audit",
+    value: "n",
+    help: "most events of one request",
+  },
+  "audit-webhook-batch-max-wait": {
+    type: "duration",
+    default: 30_000,
+    group: "Audit",
+    value: "duration",
+    help: "how long to wait for a request to fill up",
+  },
+  "audit-webhook-batch-throttle-qps": {
+    type: "integer",
+    default: 10,
+    min: 0,
+    max: 1_000_000,
+    group: "Audit",
+    value: "n",
+    help: "requests a second on average; 0 for no limit",
+  },
+  "audit-webhook-batch-throttle-burst": {
+    type: "integer",
+    default: 15,
+    min: 1,
+    max: 1_000_000,
+    group: "Audit",
+    value: "n",
+    help: "requests at once after a pause",
+  },
+  "audit-webhook-initial-backoff": {
+    type: "duration",
+    default: 10_000,
+    group: "Audit",
+    value: "duration",
+    help: "how long to wait before the first repetition of a request that failed",
   },
 
   "feature-gates": {
