@@ -4,7 +4,9 @@ import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import type { Clock } from "../api/clock.ts";
 import type { AuthenticationOptions } from "../authentication/authentication-options.ts";
 import { authenticationOptionsOf } from "./authentication.ts";
+import type { AuditOptions } from "../audit/audit-options.ts";
 import type { AuthorizationOptions } from "../authorization/authorization-options.ts";
+import { auditOptionsOf } from "./audit.ts";
 import { authorizationOptionsOf } from "./authorization.ts";
 import { systemClock } from "../api/clock.ts";
 import { type ControllerName, parseControllers } from "./controllers.ts";
@@ -37,6 +39,8 @@ export interface ServerConfig {
   readonly clientCaFile: string | undefined;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
+  /** Undefined: nothing is recorded. */
+  readonly audit: AuditOptions | undefined;
   readonly featureGates: FeatureGates;
   /** Keys in canonical form, see `parseRuntimeConfig`. */
   readonly runtimeConfig: ReadonlyMap<string, boolean>;
@@ -103,6 +107,7 @@ export function resolveOptions(
     // Where everything is allowed, a request without credentials must not be let in by default.
     authentication: authenticationOptionsOf(options, !authorization.modes.includes("AlwaysAllow")),
     authorization,
+    audit: auditOptionsOf(options),
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
     admissionPlugins: chosenPlugins(options.enableAdmissionPlugins ?? [], options.disableAdmissionPlugins ?? []),
