@@ -1,5 +1,7 @@
 import { randomInt } from "node:crypto";
 import { rbacEscalation } from "./admission/rbac-escalation.ts";
+import { messageDecoder } from "./audit/decode-message.ts";
+import { openAudit, type OpenAudit } from "./audit/open-audit.ts";
 import { openAuthorization, type ServerAuthorization } from "./authorization/server-authorization.ts";
 import type { CacherMetrics } from "./cacher/cacher.ts";
 import { CacherSet } from "./cacher/cacher-set.ts";
@@ -23,6 +25,7 @@ import { indexRoute } from "./http/discovery/index-route.ts";
 import { schemeCatalog } from "./http/discovery/scheme-catalog.ts";
 import type { EncodeStatus } from "./http/error-response.ts";
 import { header } from "./http/exchange.ts";
+import { type AuditOptions, audit, auditResponse } from "./http/filters/audit.ts";
 import { impersonation } from "./http/filters/impersonation.ts";
 import { isServed, resourceHandler } from "./http/handlers/resources.ts";
 import { healthHandler, pingCheck, shutdownCheck, storeCheck } from "./http/health.ts";
@@ -92,6 +95,7 @@ async function startOn(
   const authorization = disposables.use(
     openAuthorization({ options: config.authorization, scheme, store, clock, isGateOn, onError }),
   );
+  const audited = config.audit === undefined ? undefined : openAudit(config.audit, clock, onError);
   const registries = new Registries({
     scheme,
     store,
@@ -156,6 +160,7 @@ async function startOn(
       identity,
       authentication,
       authorization,
+      audited,
     }),
   );
   const listener = await listenOn(config, identity, app, onError);
@@ -168,7 +173,7 @@ async function startOn(
   for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
   for (const warning of config.featureGates.warnings) log.warn(warning);
   log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
-  return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig });
+  return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig, audited });
 }
 
 interface AppParts {
@@ -183,11 +188,13 @@ interface AppParts {
   readonly identity: ServerIdentity;
   readonly authentication: ServerAuthentication;
   readonly authorization: ServerAuthorization;
+  readonly audited: OpenAudit | undefined;
 }
 
 function appOptions(parts: AppParts): AppOptions {
   const { config, scheme, store, registries, metrics, lifecycle, log } = parts;
   const { clock } = config;
+  const auditing = auditingOf(parts);
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   const components = componentStatuses({ store, leases, clock });
   const endpoints = {
@@ -212,11 +219,13 @@ function appOptions(parts: AppParts): AppOptions {
       authenticator: parts.authentication.authenticator,
       authorizer: parts.authorization.authorizer,
       afterAuthentication: [
+        ...(auditing === undefined ? [] : [audit(auditing)]),
         impersonation({
           authorizer: parts.authorization.authorizer,
           constrained: config.featureGates.enabled("ConstrainedImpersonation"),
         }),
       ],
+      onAnswer: auditing === undefined ? [] : [auditResponse(auditing)],
       lifecycle,
       requestTimeoutMs: config.requestTimeoutMs,
       maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
@@ -249,6 +258,12 @@ function appOptions(parts: AppParts): AppOptions {
     }),
     plugins: documentPlugins(parts, (info, subresource) => isServed(endpoints, info, subresource)),
   };
+}
+
+function auditingOf({ audited, config, scheme, log }: AppParts): AuditOptions | undefined {
+  if (audited === undefined) return undefined;
+  const onError = (error: unknown) => log.error("an audit event could not be written", { error });
+  return { ...audited, clock: config.clock, decodeProtobuf: messageDecoder(scheme), onError };
 }
 
 function documentPlugins(
@@ -342,15 +357,17 @@ interface RunningParts {
   readonly store: Store;
   readonly identity: ServerIdentity;
   readonly kubeconfig: string;
+  readonly audited: OpenAudit | undefined;
 }
 
 function runningServer(parts: RunningParts): RunningServer {
-  const { config, listener, lifecycle, disposables, store, identity, kubeconfig } = parts;
+  const { config, listener, lifecycle, disposables, store, identity, kubeconfig, audited } = parts;
   let closing: Promise<void> | undefined;
   async function stop(graceMs: number): Promise<void> {
     lifecycle.advance("refusing");
     await listener.close(graceMs);
     lifecycle.advance("stopped");
+    await audited?.backend.close();
     disposables.dispose();
     await store.close();
   }
