@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { configMap, jsonPatch, protobuf, TestServer } from "./server.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "quorate-audit-"));
+const shippedPolicy = join(import.meta.dir, "../../deploy/audit-policy.yaml");
+const tokenAuthFile = join(directory, "tokens.csv");
+writeFileSync(tokenAuthFile, "alice-canary-token,alice,1,team\n");
+const servers: TestServer[] = [];
+const canary = "canary-7f3a9";
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+  rmSync(directory, { recursive: true });
+});
+
+/** A server that records to a file, and what it has recorded. */
+async function recording(auditPolicyFile: string) {
+  const auditLogPath = join(directory, `audit-${servers.length}.log`);
+  const server = await TestServer.start({
+    authorizationMode: ["RBAC"],
+    tokenAuthFile,
+    auditPolicyFile,
+    auditLogPath,
+  });
+  servers.push(server);
+  /** The events of one request, by its id. */
+  const eventsOf = async (id: string, count: number): Promise<any[]> => {
+    for (const startMs = performance.now(); performance.now() - startMs < 2_000; await Bun.sleep(2)) {
+      const lines = readFileSync(auditLogPath, "utf8").split("\n").slice(0, -1);
+      const events = lines.map((line) => JSON.parse(line)).filter(({ auditID }) => auditID === id);
+      if (events.length >= count) return events;
+    }
+    throw new Error(`no ${count} events of ${id}`);
+  };
+  let ids = 0;
+  const send = async (method: string, path: string, options: Parameters<TestServer["request"]>[2] = {}, count = 1) => {
+    const id = `test-${servers.length}-${ids++}`;
+    const answer = await server.request(method, path, { ...options, headers: { ...options.headers, "audit-id": id } });
+    const events = await eventsOf(id, count);
+    return { answer, events, event: events[0] };
+  };
+  return { server, send, eventsOf, text: () => readFileSync(auditLogPath, "utf8") };
+}
+
+function policy(name: string, rules: object[], more: object = {}): string {
+  const file = join(directory, `${name}.json`);
+  writeFileSync(file, JSON.stringify({ apiVersion: "audit.k8s.io/v1", kind: "Policy", rules, ...more }));
+  return file;
+}
+
+const alice = { token: "alice-canary-token" };
+const secret = (name: string) => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name },
+  stringData: { password: canary },
+});
+const configMaps = "/api/v1/namespaces/default/configmaps";
+
+describe("attack 77: the shipped policy records every write and every denial exactly once", () => {
+  let audited: Awaited<ReturnType<typeof recording>>;
+  beforeAll(async () => {
+    audited = await recording(shippedPolicy);
+  });
+
+  test("a create, with its user, object, decision and body", async () => {
+    const service = { apiVersion: "v1", kind: "Namespace", metadata: { name: "audited" } };
+    const { events, event } = await audited.send("POST", "/api/v1/namespaces?dryRun=All", {
+      body: service,
+      headers: { "user-agent": "test/1.0" },
+    });
+    expect(events).toHaveLength(1);
+    expect(event).toMatchObject({
+      kind: "Event",
+      apiVersion: "audit.k8s.io/v1",
+      level: "Request",
+      stage: "ResponseComplete",
+      requestURI: "/api/v1/namespaces?dryRun=All",
+      verb: "create",
+      user: { username: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] },
+      sourceIPs: ["127.0.0.1"],
+      userAgent: "test/1.0",
+      objectRef: { resource: "namespaces", name: "audited", apiVersion: "v1" },
+      responseStatus: { metadata: {}, code: 201 },
+      requestObject: service,
+      annotations: { "authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": "" },
+    });
+    expect(event.responseObject).toBeUndefined();
+    expect(event.requestReceivedTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  });
+
+  test.each<[string, string, unknown]>([
+    ["PUT", `${configMaps}/none`, configMap("none")],
+    ["PATCH", `${configMaps}/none`, []],
+    ["DELETE", `${configMaps}/none`, undefined],
+    ["DELETE", `${configMaps}?labelSelector=a%3Db`, undefined],
+    ["POST", configMaps, { kind: "Nonsense" }],
+    ["POST", configMaps, "not json"],
+    ["POST", "/no/such/path", undefined],
+  ])("%s %s", async (method, path, body) => {
+    const type = method === "PATCH" ? { type: jsonPatch } : {};
+    const { answer, events, event } = await audited.send(method, path, {
+      ...(body === undefined ? {} : { body }),
+      ...type,
+    });
+    expect(events).toHaveLength(1);
+    expect(event.responseStatus.code).toBe(answer.code);
+  });
+
+  test("a 403 says who, and why not", async () => {
+    const { answer, events, event } = await audited.send("GET", "/api/v1/namespaces/default/pods", alice);
+    expect(answer.code).toBe(403);
+    expect(events).toHaveLength(1);
+    expect(event).toMatchObject({
+      user: { username: "alice", uid: "1", groups: ["team", "system:authenticated"] },
+      responseStatus: { status: "Failure", reason: "Forbidden", code: 403, message: answer.json.message },
+      annotations: { "authorization.k8s.io/decision": "forbid" },
+    });
+  });
+
+  test("a 401 has no user, and nothing of what was tried", async () => {
+    const { answer, events, event } = await audited.send("POST", configMaps, {
+      body: configMap("x"),
+      token: `${canary}-token`,
+    });
+    expect(answer.code).toBe(401);
+    expect(events).toHaveLength(1);
+    expect(event).toMatchObject({ user: {}, responseStatus: { code: 401, reason: "Unauthorized" } });
+    expect(audited.text()).not.toContain(`${canary}-token`);
+  });
+
+  test("a request that cannot be read is recorded too", async () => {
+    const { answer, events } = await audited.send("POST", "/api//v1");
+    expect([answer.code, events.length]).toEqual([400, 1]);
+  });
+
+  test("attack 25: an impersonated request shows both, a refused one only who tried", async () => {
+    const { event } = await audited.send("GET", "/api/v1/nodes", {
+      headers: { "impersonate-user": "bob", "impersonate-group": "devs" },
+    });
+    expect(event.user.username).toBe("kubernetes-admin");
+    expect(event.impersonatedUser).toEqual({ username: "bob", groups: ["devs", "system:authenticated"] });
+    expect(event.responseStatus.code).toBe(403);
+    const refused = await audited.send("GET", "/api/v1/nodes", { ...alice, headers: { "impersonate-user": "bob" } });
+    expect(refused.event.user.username).toBe("alice");
+    expect(refused.event.impersonatedUser).toBeUndefined();
+  });
+
+  test("attack 72: secrets, tokens and reviews are recorded without their content", async () => {
+    const secrets = "/api/v1/namespaces/default/secrets";
+    await audited.send("POST", secrets, { body: secret("s") });
+    await audited.send("PUT", `${secrets}/s`, { body: secret("s") });
+    await audited.send("PATCH", `${secrets}/s`, {
+      body: { stringData: { more: canary } },
+      type: "application/merge-patch+json",
+    });
+    await audited.send("GET", `${secrets}/s`);
+    await audited.send("GET", secrets);
+    await audited.send("DELETE", `${secrets}/s`);
+    await audited.send("POST", configMaps, { body: { ...configMap("c"), data: { password: canary } } });
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token: canary } };
+    await audited.send("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { body: review });
+    expect(audited.text()).not.toContain(canary);
+    expect(audited.text()).not.toContain("alice-canary-token");
+  });
+
+  test("attack 77: an id that could break the line is not taken over", async () => {
+    const answer = await audited.server.get("/version", { headers: { "audit-id": 'a"b' } });
+    expect(answer.headers.get("audit-id")).not.toContain('"');
+  });
+
+  test("a watch is recorded when it ends", async () => {
+    const watch = await audited.server.watch(`${configMaps}?timeoutSeconds=1`, {
+      headers: { "audit-id": "the-watch" },
+    });
+    await watch.rest();
+    const events = await audited.eventsOf("the-watch", 1);
+    expect(events.map(({ stage, verb }) => `${stage} ${verb}`)).toEqual(["ResponseComplete watch"]);
+  });
+});
+
+describe("levels and stages", () => {
+  let audited: Awaited<ReturnType<typeof recording>>;
+  beforeAll(async () => {
+    const rules = [
+      { level: "None", users: ["alice"], verbs: ["get"] },
+      { level: "RequestResponse", resources: [{ group: "", resources: ["configmaps"] }], omitManagedFields: true },
+      { level: "Metadata", omitStages: ["RequestReceived"] },
+    ];
+    audited = await recording(policy("everything", rules));
+  });
+
+  test("each stage of a request, and of a watch", async () => {
+    const { events } = await audited.send("GET", `${configMaps}/none`, {}, 2);
+    expect(events.map(({ stage }) => stage)).toEqual(["RequestReceived", "ResponseComplete"]);
+    expect(events[0].responseStatus).toBeUndefined();
+    const watch = await audited.server.watch(`${configMaps}?timeoutSeconds=1`, { headers: { "audit-id": "watched" } });
+    await watch.rest();
+    const watched = await audited.eventsOf("watched", 3);
+    expect(watched.map(({ stage }) => stage)).toEqual(["RequestReceived", "ResponseStarted", "ResponseComplete"]);
+  });
+
+  test("both bodies, as they were, without managed fields", async () => {
+    const body = { ...configMap("both"), data: { a: "1\n2" } };
+    const { answer, events } = await audited.send("POST", configMaps, { body: JSON.stringify(body, null, 2) }, 2);
+    const { managedFields, ...metadata } = answer.json.metadata;
+    expect(managedFields).toBeDefined();
+    expect(events[1].requestObject).toEqual(body);
+    expect(events[1].responseObject).toEqual({ ...answer.json, metadata });
+    const list = await audited.send("GET", configMaps, {}, 2);
+    expect(list.events[1].responseObject.items.length).toBe(list.answer.json.items.length);
+  });
+
+  test("YAML and protobuf are recorded as JSON", async () => {
+    const yaml = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: from-yaml\n";
+    const { answer, events } = await audited.send(
+      "POST",
+      configMaps,
+      { body: yaml, type: "application/yaml", accept: protobuf },
+      2,
+    );
+    expect(answer.headers.get("content-type")).toBe(protobuf);
+    expect(events[1].requestObject).toEqual({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "from-yaml" } });
+    expect(events[1].responseObject).toMatchObject({ kind: "ConfigMap", metadata: { name: "from-yaml" } });
+  });
+
+  test("the first rule that matches decides, None records nothing", async () => {
+    const answer = await audited.server.get("/apis", { ...alice, headers: { "audit-id": "unheard" } });
+    expect(answer.code).toBe(200);
+    await audited.send("GET", "/version");
+    expect(audited.text()).not.toContain("unheard");
+  });
+});
+
+test("a policy that cannot be used refuses the start", async () => {
+  const start = (auditPolicyFile: string) => TestServer.start({ auditPolicyFile, auditLogPath: "-" });
+  await expect(start(policy("empty", []))).rejects.toThrow("at least one rule");
+  await expect(start(policy("unknown", [{ level: "Metadata", verb: ["get"] }]))).rejects.toThrow(
+    "rules[0].verb: Invalid value: unknown field",
+  );
+  await expect(start(join(directory, "missing.yaml"))).rejects.toThrow("--audit-policy-file");
+});
