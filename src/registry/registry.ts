@@ -8,10 +8,6 @@ import { type Status, StatusError, status } from "../api/status.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { Cacher } from "../cacher/cacher.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
-import { FieldSet } from "../patch/managed-fields/field-set.ts";
-import { fieldElement } from "../patch/managed-fields/path-element.ts";
-import { updateManagedFields } from "../patch/managed-fields/update-manager.ts";
-import { fromStorage } from "../scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { decodeTyped } from "../schema/decode.ts";
 import { applyDefaults } from "../schema/defaults.ts";
@@ -25,6 +21,7 @@ import { generatedName, type RandomInt } from "./random-name.ts";
 import { encodeForStore } from "./encode-for-store.ts";
 import { Settlement } from "./settlement.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
+import { trackFields } from "./track-fields.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
 import { absent } from "./unreadable.ts";
 
@@ -474,25 +471,9 @@ export class Registry {
     context: WriteContext,
     resetFields: readonly string[],
   ): void {
-    const { info, clock, versions } = this.#parts;
+    const { info, versions, clock } = this.#parts;
     const version = context.version ?? info;
-    const entries = updateManagedFields({
-      old: old && fromStorage(old, version),
-      new: fromStorage(object, version),
-      schema: version.schema,
-      manager: context.manager,
-      apiVersion: apiVersionOf(version),
-      inVersion(apiVersion) {
-        const other = versions?.find((served) => apiVersionOf(served) === apiVersion);
-        if (other === undefined) return undefined;
-        return { old: old && fromStorage(old, other), new: fromStorage(object, other), schema: other.schema };
-      },
-      subresource,
-      now: formatTime(clock.nowMs()),
-      resetFields: resetSetOf(resetFields),
-    });
-    if (entries === undefined || entries.length === 0) delete object.metadata.managedFields;
-    else object.metadata.managedFields = entries;
+    trackFields(old, object, { ...context, subresource, resetFields, version, versions, nowMs: clock.nowMs() });
   }
 
   #countGeneration(object: KubeObject, old: KubeObject, strategy: Strategy): void {
@@ -590,19 +571,6 @@ function withSchemaErrors(
 /** `spec.accessModes` of `spec.accessModes[1]`: many rules about items name their list. */
 function listOf(field: string): string {
   return field.endsWith("]") ? field.slice(0, field.lastIndexOf("[")) : field;
-}
-
-const resetSets = new Map<string, FieldSet>();
-
-/** The set of a Strategy's reset fields; there are as many as there are different Strategies. */
-function resetSetOf(fields: readonly string[]): FieldSet {
-  const key = fields.join();
-  let set = resetSets.get(key);
-  if (set === undefined) {
-    set = FieldSet.of(...fields.map((name) => [fieldElement(name)]));
-    resetSets.set(key, set);
-  }
-  return set;
 }
 
 const systemFields = [

@@ -12,7 +12,7 @@ function healthOf(name: string, { failure, lease }: { failure?: Error; lease?: o
     clock: { nowMs: () => nowMs },
   });
   const found = computed.list().find(({ metadata }) => metadata.name === name);
-  return (found?.["conditions"] as unknown as { status: string }[])[0]?.status;
+  return (found as unknown as { conditions: { status: string }[] }).conditions[0]?.status;
 }
 
 const lease = (second: number) => ({ renewTime: `2030-01-01T00:00:${second}.000000Z`, leaseDurationSeconds: 15 });
