@@ -237,7 +237,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   [
     "securityContext",
     { privileged: true, allowPrivilegeEscalation: false },
-    'securityContext: Invalid value: {"privileged":true,"allowPrivilegeEscalation":false}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+    'securityContext: Invalid value: {"Capabilities":null,"Privileged":true,"SELinuxOptions":null,"WindowsOptions":null,"RunAsUser":null,"RunAsGroup":null,"RunAsNonRoot":null,"ReadOnlyRootFilesystem":null,"AllowPrivilegeEscalation":false,"ProcMount":null,"SeccompProfile":null,"AppArmorProfile":null}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
   ],
   [
     "securityContext.seccompProfile.type",
@@ -247,7 +247,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   [
     "securityContext.seccompProfile.localhostProfile",
     "a",
-    'securityContext.seccompProfile.localhostProfile: Invalid value: {"type":"Unconfined","localhostProfile":"a"}: can only be set when seccomp type is Localhost',
+    'securityContext.seccompProfile.localhostProfile: Invalid value: {"Type":"Unconfined","LocalhostProfile":"a"}: can only be set when seccomp type is Localhost',
   ],
   [
     "resizePolicy",

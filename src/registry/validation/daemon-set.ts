@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { intOrPercentValue, validateIntOrPercent, validateNotMoreThan100Percent } from "./int-or-percent.ts";
+import { internalForm } from "./internal-form.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isEmptySelector, validateLabelSelector } from "./label-selector.ts";
 import { isPresent, objectsOf, textOf, validateNotNegative } from "./pod-fields.ts";
@@ -64,8 +65,7 @@ function validateUpdateStrategy(strategy: JsonObject, field: string): FieldError
     if (!isPresent(rolling)) return [fieldError.required(`${field}.rollingUpdate`)];
     return validateRollingUpdate(fieldsOf(rolling), `${field}.rollingUpdate`);
   }
-  // Upstream shows the whole strategy under the names of its own fields.
-  const shown = { Type: type, RollingUpdate: rolling ?? null };
+  const shown = internalForm(strategy, ["type", "rollingUpdate"]);
   return [fieldError.notSupported(field, shown, ["RollingUpdate", "OnDelete"])];
 }
 

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { intOrPercentValue, validateIntOrPercent, validateNotMoreThan100Percent } from "./int-or-percent.ts";
+import { internalForm } from "./internal-form.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, numberOf, textOf, validateNotNegative } from "./pod-fields.ts";
 import { validateReplicaTemplate } from "./replica-set.ts";
@@ -49,8 +50,7 @@ function validateStrategy(strategy: JsonObject, field: string): FieldError[] {
       if (isPresent(rolling)) return validateRollingUpdate(fieldsOf(rolling), `${field}.rollingUpdate`);
       return [fieldError.required(`${field}.rollingUpdate`, "this should be defaulted and never be nil")];
     default: {
-      // Upstream shows the whole strategy under the names of its own fields.
-      const shown = { Type: type, RollingUpdate: rolling ?? null };
+      const shown = internalForm(strategy, ["type", "rollingUpdate"]);
       return [fieldError.notSupported(field, shown, ["Recreate", "RollingUpdate"])];
     }
   }

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { compareQuantities, formatQuantity, parseQuantity } from "../../api/quantity.ts";
 import { podTotalOf } from "../../scheme/defaults/pod.ts";
+import { internalForm } from "./internal-form.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "./names.ts";
 import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
@@ -9,6 +10,7 @@ import { parsedQuantity } from "./quantity.ts";
 import { validatePodResourceName } from "./resource-name.ts";
 import { validateResourceRequirements } from "./resource-requirements.ts";
 
+const claimFields = ["name", "resourceClaimName", "resourceClaimTemplateName"];
 const noQuantity = parseQuantity("0");
 
 /** What a pod asks for as a whole: at least what its containers request, and no less than any may use. */
@@ -35,11 +37,11 @@ export function validatePodResourceClaims(value: JsonValue | undefined, field: s
     const errors = validateClaimName(textOf(claim["name"]), names, `${item}.name`);
     if (isPresent(existing) && isPresent(template)) {
       const text = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified";
-      errors.push(fieldError.invalid(item, claim, text));
+      errors.push(fieldError.invalid(item, internalForm(claim, claimFields), text));
     }
     if (!isPresent(existing) && !isPresent(template)) {
       const text = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`";
-      errors.push(fieldError.invalid(item, claim, text));
+      errors.push(fieldError.invalid(item, internalForm(claim, claimFields), text));
     }
     for (const name of ["resourceClaimName", "resourceClaimTemplateName"]) {
       if (!isPresent(claim[name])) continue;

@@ -255,7 +255,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   [
     "resourceClaims[0].resourceClaimName",
     "x",
-    'resourceClaims[0]: Invalid value: {"name":"gpu","resourceClaimName":"x","resourceClaimTemplateName":"gpu"}: at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
+    'resourceClaims[0]: Invalid value: {"Name":"gpu","ResourceClaimName":"x","ResourceClaimTemplateName":"gpu"}: at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
   ],
   ["resourceClaims[0].name", "", "resourceClaims[0].name: Required value"],
   ["ephemeralContainers", [{ name: "e", image: "i" }], "ephemeralContainers: Forbidden: cannot be set on create"],

@@ -17,7 +17,9 @@ export function validateParts(
   const all = numberOf(status["replicas"]);
   const errors = parts
     .filter((name) => numberOf(status[name]) > all)
-    .map((name) => fieldError.invalid(`${field}.${name}`, status[name], "cannot be greater than status.replicas"));
+    .map((name) =>
+      fieldError.invalid(`${field}.${name}`, numberOf(status[name]), "cannot be greater than status.replicas"),
+    );
   const available = numberOf(status["availableReplicas"]);
   if (available > numberOf(status["readyReplicas"])) {
     errors.push(fieldError.invalid(`${field}.availableReplicas`, available, `cannot be greater than ${readyName}`));

@@ -1,11 +1,26 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
+import { internalForm } from "./internal-form.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateDescendingPath } from "./local-path.ts";
 import { isPresent, textOf, textsOf, validateRange } from "./pod-fields.ts";
 import { validateWindowsOptions } from "./windows-options.ts";
 
 const idRange = { min: 0, max: 2_147_483_647 };
+const contextFields = [
+  "capabilities",
+  "privileged",
+  "seLinuxOptions",
+  "windowsOptions",
+  "runAsUser",
+  "runAsGroup",
+  "runAsNonRoot",
+  "readOnlyRootFilesystem",
+  "allowPrivilegeEscalation",
+  "procMount",
+  "seccompProfile",
+  "appArmorProfile",
+];
 const procMounts = ["Default", "Unmasked"];
 const profileTypes = ["Localhost", "RuntimeDefault", "Unconfined"];
 /** PATH_MAX without its final zero. */
@@ -41,7 +56,9 @@ export function validateSeccompProfile(value: JsonValue | undefined, field: stri
   const errors = validateProfileType(type, `${field}.type`, "type is required when seccompProfile is set");
   if (type !== "Localhost") {
     const text = "can only be set when seccomp type is Localhost";
-    return isPresent(path) ? [...errors, fieldError.invalid(pathField, value, text)] : errors;
+    return isPresent(path)
+      ? [...errors, fieldError.invalid(pathField, internalForm(profile, ["type", "localhostProfile"]), text)]
+      : errors;
   }
   return isPresent(path)
     ? [...errors, ...validateDescendingPath(textOf(path), pathField)]
@@ -89,11 +106,11 @@ function validateEscalation(context: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = [];
   if (context["privileged"] === true) {
     const text = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-    errors.push(fieldError.invalid(field, context, text));
+    errors.push(fieldError.invalid(field, internalForm(context, contextFields), text));
   }
   if (textsOf(fieldsOf(context["capabilities"])["add"]).includes("CAP_SYS_ADMIN")) {
     const text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-    errors.push(fieldError.invalid(field, context, text));
+    errors.push(fieldError.invalid(field, internalForm(context, contextFields), text));
   }
   return errors;
 }

@@ -3,6 +3,7 @@ import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { intOrPercentValue, validateIntOrPercent, validateNotMoreThan100Percent } from "./int-or-percent.ts";
+import { internalForm } from "./internal-form.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsLabelProblems } from "./names.ts";
 import { isPresent, textOf, validateNotNegative, validateText } from "./pod-fields.ts";
@@ -73,12 +74,17 @@ function validateUpdateStrategy(strategy: JsonObject, field: string): FieldError
       return [fieldError.required(field)];
     case "OnDelete":
       if (!isPresent(rolling)) return [];
-      return [fieldError.invalid(`${field}.rollingUpdate`, rolling, "only allowed for updateStrategy 'RollingUpdate'")];
+      return [
+        fieldError.invalid(
+          `${field}.rollingUpdate`,
+          internalForm(fieldsOf(rolling), ["partition", "maxUnavailable"]),
+          "only allowed for updateStrategy 'RollingUpdate'",
+        ),
+      ];
     case "RollingUpdate":
       return isPresent(rolling) ? validateRollingUpdate(fieldsOf(rolling), `${field}.rollingUpdate`) : [];
     default: {
-      // Upstream shows the whole strategy under the names of its own fields.
-      const shown = { Type: type, RollingUpdate: rolling ?? null };
+      const shown = internalForm(strategy, ["type", "rollingUpdate"]);
       return [fieldError.invalid(field, shown, "must be 'RollingUpdate' or 'OnDelete'")];
     }
   }
