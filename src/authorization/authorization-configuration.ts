@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import { isDnsSubdomain } from "../api/dns-name.ts";
 import { type FieldError, fieldError, fieldErrorText } from "../api/field-error.ts";
 import { formatGoDuration, parseGoDuration } from "../api/go-duration.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { parseYaml } from "../codec/yaml.ts";
-import { dnsSubdomainProblems } from "../registry/validation/names.ts";
 import type { MatchConditionCompiler } from "./webhook/match-conditions.ts";
 
 const group = "apiserver.config.k8s.io";
@@ -131,9 +131,8 @@ function parseEntry(
   const type = check.choice(value, path, "type", types);
   const name = check.text(value, path, "name");
   if (name === "") check.errors.push(fieldError.required(`${path}.name`));
-  else {
-    for (const problem of dnsSubdomainProblems(name))
-      check.errors.push(fieldError.invalid(`${path}.name`, name, problem));
+  else if (!isDnsSubdomain(name)) {
+    check.errors.push(fieldError.invalid(`${path}.name`, name, "must be a lower-case DNS subdomain"));
   }
   const webhook = check.object(value, path, "webhook");
   if (type !== "Webhook") {

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import type { Clock } from "../api/clock.ts";
-import { StartupError } from "../config/startup-error.ts";
 import type { JsonEndpoint } from "../outbound/json-endpoint.ts";
 import { inClusterEndpoint, kubeconfigEndpoint } from "../outbound/kubeconfig-endpoint.ts";
 import type { Scheme } from "../scheme/scheme.ts";
@@ -49,7 +48,7 @@ export interface ServerAuthorization extends Disposable {
   readonly policy: RbacPolicy;
 }
 
-/** @throws StartupError for a file that cannot be read or used */
+/** @throws Error that names the flag, for a file that cannot be read or used */
 export function openAuthorization(parts: AuthorizationParts): ServerAuthorization {
   return new Authorization(parts);
 }
@@ -85,7 +84,7 @@ class Authorization implements ServerAuthorization {
   #open(file: string): Authorizer {
     const { clock, onError } = this.#parts;
     const bytes = readOption("--authorization-config", file);
-    const authorizer = orStartupError("--authorization-config", () => this.#build(this.#parse(bytes)));
+    const authorizer = named("--authorization-config", () => this.#build(this.#parse(bytes)));
     const change = (changed: Uint8Array) => this.#reload(changed);
     this.#disposables.use(followFile({ file, bytes, clock, intervalMs: rereadIntervalMs, onChange: change, onError }));
     return authorizer;
@@ -144,7 +143,7 @@ class Authorization implements ServerAuthorization {
     const { policyFile } = this.#parts.options;
     if (policyFile === undefined) throw new Error("ABAC needs --authorization-policy-file");
     const text = new TextDecoder().decode(readOption("--authorization-policy-file", policyFile));
-    return abacAuthorizer(orStartupError("--authorization-policy-file", () => parseAbacPolicies(text)));
+    return abacAuthorizer(named("--authorization-policy-file", () => parseAbacPolicies(text)));
   }
 
   #webhookAuthorizer(name: string, webhook: ConfiguredWebhook): Authorizer {
@@ -187,7 +186,7 @@ function endpointOf({ connection }: ConfiguredWebhook): JsonEndpoint {
     if (connection.type === "InClusterConfig") return inClusterEndpoint(process.env, accessReviewPath);
     return kubeconfigEndpoint(connection.file);
   } catch (error) {
-    throw new StartupError(`the authorization webhook cannot be reached: ${(error as Error).message}`);
+    throw new Error(`the authorization webhook cannot be reached: ${(error as Error).message}`);
   }
 }
 
@@ -195,16 +194,15 @@ function readOption(flag: string, file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new StartupError(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
+    throw new Error(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
   }
 }
 
-function orStartupError<T>(flag: string, run: () => T): T {
+function named<T>(flag: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    if (error instanceof StartupError) throw error;
-    throw new StartupError(`${flag}: ${(error as Error).message}`);
+    throw new Error(`${flag}: ${(error as Error).message}`);
   }
 }
 

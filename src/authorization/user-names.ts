@@ -1,4 +1,4 @@
-import { dnsLabelProblems, dnsSubdomainProblems } from "../registry/validation/names.ts";
+import { dnsLabelBytesMax, isDnsLabel, isDnsSubdomain } from "../api/dns-name.ts";
 
 const accountPrefix = "system:serviceaccount:";
 const nodePrefix = "system:node:";
@@ -7,7 +7,7 @@ const nodePrefix = "system:node:";
 export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!userName.startsWith(accountPrefix)) return undefined;
   const [namespace = "", name = "", ...rest] = userName.slice(accountPrefix.length).split(":");
-  const valid = dnsLabelProblems(namespace).length === 0 && dnsSubdomainProblems(name).length === 0;
+  const valid = namespace.length <= dnsLabelBytesMax && isDnsLabel(namespace) && isDnsSubdomain(name);
   return rest.length === 0 && valid ? { namespace, name } : undefined;
 }
 
@@ -15,5 +15,5 @@ export function serviceAccountOf(userName: string): { readonly namespace: string
 export function nodeNameOf(userName: string): string | undefined {
   if (!userName.startsWith(nodePrefix)) return undefined;
   const name = userName.slice(nodePrefix.length);
-  return dnsSubdomainProblems(name).length === 0 ? name : undefined;
+  return isDnsSubdomain(name) ? name : undefined;
 }
