@@ -1,5 +1,7 @@
-export const dnsLabelBytesMax = 63;
-export const dnsSubdomainBytesMax = 253;
+import { dnsLabelBytesMax, dnsSubdomainBytesMax, isDnsLabel } from "../../api/dns-name.ts";
+
+export { dnsLabelBytesMax, dnsSubdomainBytesMax, isDnsLabel };
+
 
 const labelText =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -101,10 +103,6 @@ export function dnsSubdomainUnderscoreProblems(text: string): string[] {
 /** A name that is still to get a suffix: its trailing hyphen, or dot, is the joint. */
 export function prefixOfName(text: string): string {
   return text.endsWith("-") ? `${text.slice(0, -1)}a` : text;
-}
-
-export function isDnsLabel(text: string): boolean {
-  return /^[-a-z0-9]+$/.test(text) && !text.startsWith("-") && !text.endsWith("-");
 }
 
 function tooLong(text: string, max: number): string[] {
