@@ -93,7 +93,7 @@ async function startOn(
   const onError = (error: unknown) => log.error("a part of the server failed", { error });
   const isGateOn = config.featureGates.enabled;
   const authorization = disposables.use(
-    openAuthorization({ options: config.authorization, scheme, store, clock, isGateOn, onError }),
+    orStartupError(() => openAuthorization({ options: config.authorization, scheme, store, clock, isGateOn, onError })),
   );
   const audited = config.audit === undefined ? undefined : openAudit(config.audit, clock, onError);
   const registries = new Registries({
@@ -311,8 +311,13 @@ function statusEncoder(cbor: boolean): EncodeStatus {
 }
 
 function serviceNetworkOf({ serviceClusterIpRange, serviceNodePortRange }: ServerConfig): ServiceNetwork {
+  return orStartupError(() => parseServiceNetwork(serviceClusterIpRange, serviceNodePortRange));
+}
+
+/** What fails here fails for what the user said. */
+function orStartupError<T>(run: () => T): T {
   try {
-    return parseServiceNetwork(serviceClusterIpRange, serviceNodePortRange);
+    return run();
   } catch (error) {
     throw new StartupError((error as Error).message);
   }
