@@ -167,6 +167,7 @@ describe("files", () => {
       "gossip",
       "http",
       "observability",
+      "outbound",
       "patch",
       "pki",
       "registry",
