@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { chosenPlugins, pluginNames } from "./plugin-names.ts";
+import { makePlugins } from "./plugins.ts";
+
+test.each([
+  [[], [], "ServiceAccount", true],
+  [[], [], "OwnerReferencesPermissionEnforcement", false],
+  [["OwnerReferencesPermissionEnforcement"], [], "OwnerReferencesPermissionEnforcement", true],
+  [[], ["ServiceAccount"], "ServiceAccount", false],
+  [["ServiceAccount"], ["ServiceAccount"], "ServiceAccount", true],
+])("enabled %j, disabled %j: %s runs: %p", (enabled, disabled, name, runs) => {
+  expect(chosenPlugins(enabled, disabled).includes(name as never)).toBe(runs);
+});
+
+test("the order of the flags means nothing", () => {
+  const all = chosenPlugins([...pluginNames].reverse(), []);
+  expect(all).toEqual(pluginNames);
+});
+
+test("quotas count what every other plugin has let through", () => {
+  expect(pluginNames.at(-1)).toBe("ResourceQuota");
+});
+
+test("each plugin is known by its name", () => {
+  const parts = {} as Parameters<typeof makePlugins>[1];
+  expect(makePlugins(pluginNames, parts).map(({ name }) => name)).toEqual([...pluginNames]);
+});
