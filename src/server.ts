@@ -148,7 +148,6 @@ async function startOn(
       store,
       registries,
       actions: builtInActions({
-        scheme,
         registries,
         clock,
         authorizer: authorization.authorizer,

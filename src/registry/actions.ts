@@ -4,7 +4,6 @@ import { tokenIssuer } from "../authentication/service-account/token-issuer.ts";
 import type { TokenAuthenticator } from "../authentication/token-authenticator.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
-import type { Scheme } from "../scheme/scheme.ts";
 import type { Action, Actions } from "./action.ts";
 import type { Registries } from "./registries.ts";
 import { selfSubjectReview } from "./resources/authentication/self-subject-review.ts";
@@ -22,7 +21,6 @@ import { strategyOf, subresourceStrategyOf } from "./strategies.ts";
 import type { Strategy } from "./strategy.ts";
 
 export interface ActionParts {
-  readonly scheme: Scheme;
   readonly registries: Registries;
   readonly clock: Clock;
   readonly authorizer: Authorizer;
@@ -41,14 +39,16 @@ export interface TokenParts {
 }
 
 /** Every action that is part of the built-in API, by `actionKey`. This list is the only place where they are entered. */
-export function builtInActions({ scheme, registries, clock, authorizer, tokens }: ActionParts): Actions {
-  const pods = registries.of(scheme.find("", "v1", "pods"));
+export function builtInActions({ registries, clock, authorizer, tokens }: ActionParts): Actions {
+  const pods = registries.builtIn({ group: "", resource: "pods" });
   const binding = podBinding(pods, clock);
-  const budgetsInfo = scheme.find("policy", "v1", "poddisruptionbudgets");
+  const budgets = registries.builtIn({ group: "policy", resource: "poddisruptionbudgets" });
+  const statuses = { podStatus: statusOf(pods.info), budgetStatus: statusOf(budgets.info) };
   const actions: (readonly [string, Action])[] = [
     ["/bindings", binding],
     ["/pods/binding", binding],
-    ["/serviceaccounts/token", tokenRequestAction({ scheme, registries, clock }, tokens)],
+    ["/pods/eviction", podEviction({ pods, budgets, ...statuses, clock })],
+    ["/serviceaccounts/token", tokenRequestAction({ registries, clock }, tokens)],
     ["authentication.k8s.io/selfsubjectreviews", selfSubjectReview],
     ["authentication.k8s.io/tokenreviews", tokenReview(tokens.tokens, tokens.apiAudiences)],
     ["authorization.k8s.io/subjectaccessreviews", subjectAccessReview(authorizer)],
@@ -56,19 +56,14 @@ export function builtInActions({ scheme, registries, clock, authorizer, tokens }
     ["authorization.k8s.io/selfsubjectaccessreviews", selfSubjectAccessReview(authorizer)],
     ["authorization.k8s.io/selfsubjectrulesreviews", selfSubjectRulesReview(authorizer)],
   ];
-  if (budgetsInfo !== undefined) {
-    const budgets = registries.of(budgetsInfo);
-    const parts = { pods, podStatus: statusOf(pods.info), budgets, budgetStatus: statusOf(budgetsInfo), clock };
-    actions.push(["/pods/eviction", podEviction(parts)]);
-  }
   return new Map(actions);
 }
 
 function tokenRequestAction(
-  { scheme, registries, clock }: Pick<ActionParts, "scheme" | "registries" | "clock">,
+  { registries, clock }: Pick<ActionParts, "registries" | "clock">,
   { issuers, signingKey, ...rest }: TokenParts,
 ): Action {
-  const registry = (resource: string) => registries.of(scheme.find("", "v1", resource));
+  const registry = (resource: string) => registries.builtIn({ group: "", resource });
   return tokenRequest({
     ...rest,
     issuer: tokenIssuer(issuers[0] ?? "", signingKey),
