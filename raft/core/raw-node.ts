@@ -38,6 +38,7 @@ export class RawNode implements ConsensusNode {
   /** Handed to the state machine up to here; `#applied` ≤ `#handedToApply` ≤ commit, and durable. */
   #handedToApply: Index;
   #applying: Applying[] = [];
+  #applyingBytes = 0;
   #taken: Ready | undefined;
 
   /** @throws RaftInvariantError when what the storage found does not fit together. */
@@ -157,8 +158,10 @@ export class RawNode implements ConsensusNode {
     if (ready.write !== undefined) raft.disk.handOut(ready.write.mark, ready.write.hardState ?? raft.disk.handedState);
     const last = ready.committed.at(-1);
     if (last === undefined) return;
+    const bytes = bytesOf(ready.committed);
     this.#handedToApply = last.index;
-    this.#applying.push({ index: last.index, bytes: bytesOf(ready.committed) });
+    this.#applying.push({ index: last.index, bytes });
+    this.#applyingBytes += bytes;
   }
 
   persisted(mark: WriteMark): void {
@@ -174,7 +177,10 @@ export class RawNode implements ConsensusNode {
     if (index <= this.#applied) return;
     assert(index <= this.#handedToApply, () => `entry ${index} was applied before it was handed out`);
     this.#applied = index;
-    while (this.#applying[0] !== undefined && this.#applying[0].index <= index) this.#applying.shift();
+    while (this.#applying[0] !== undefined && this.#applying[0].index <= index) {
+      this.#applyingBytes -= this.#applying[0].bytes;
+      this.#applying.shift();
+    }
   }
 
   reportUnreachable(member: MemberId): void {
@@ -261,14 +267,14 @@ export class RawNode implements ConsensusNode {
 
   #committedTo(): Index {
     const { log, disk, limits } = this.#raft;
-    const waiting = this.#applying.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (waiting >= limits.committedBytesMax) return this.#handedToApply;
+    if (this.#applyingBytes >= limits.committedBytesMax) return this.#handedToApply;
     return Math.min(log.commit, disk.durable) as Index;
   }
 
   /** A snapshot was installed: the state machine is there now. */
   #startFrom(index: Index): void {
     this.#applying = [];
+    this.#applyingBytes = 0;
     this.#applied = index;
     this.#handedToApply = index;
   }

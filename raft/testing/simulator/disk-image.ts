@@ -51,6 +51,13 @@ export class DiskImage {
     else this.#append(write.entries.slice(0, entriesKept));
   }
 
+  /** Loses its last entries, as a disk does that acknowledged them too early; never what the state already holds. */
+  forget(entries: number): void {
+    const kept = Math.max(this.checkpoint.meta.index, this.lastIndex - entries) as Index;
+    this.entries.length = Math.max(0, kept - this.base.index);
+    this.hardState = { ...this.hardState, commit: Math.min(this.hardState.commit, this.lastIndex) as Index };
+  }
+
   compact(base: SnapshotMeta): void {
     if (base.index <= this.base.index) return;
     assert(base.index <= this.checkpoint.meta.index, () => "the log would forget what no checkpoint holds");

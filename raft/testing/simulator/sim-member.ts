@@ -99,6 +99,7 @@ export class SimMember {
     if (next?.write !== undefined && random.chance(300)) {
       this.disk.tear(next.write, next.received, random.below(next.write.entries.length + 1));
     }
+    if (this.#world.disksLie) this.disk.forget(random.between(1, 5));
     this.process = undefined;
     this.#checker.stopped(this);
   }

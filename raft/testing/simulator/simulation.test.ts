@@ -56,6 +56,18 @@ test("seeds take different courses, and meet what they are meant to meet", () =>
   expect(sum(({ membershipChanges }) => membershipChanges)).toBeGreaterThan(100);
 });
 
+test("disks that lie are found out", () => {
+  const honest = Array.from({ length: 40 }, (_, seed) => seed + 1).filter((seed) => {
+    try {
+      new Simulation(seed, { disksLie: true }).run(20_000);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  expect(honest.length).toBeLessThan(20);
+});
+
 describe("the judge", () => {
   test.each([
     [ids(1, 2, 3), ids(1, 2, 3, 4), true],

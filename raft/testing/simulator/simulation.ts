@@ -40,11 +40,17 @@ export interface SeedReport {
   readonly membershipChanges: number;
 }
 
+export interface SimulationOptions {
+  /** Disks acknowledge what they then lose in a crash: no protocol survives that, and the checker must notice. */
+  readonly disksLie?: boolean;
+}
+
 /** A whole cluster, its clients and its adversary, under one seed. */
 export class Simulation implements World {
   readonly seed: number;
   readonly random: SeededRandom;
   readonly profile: Profile;
+  readonly disksLie: boolean;
   now = 0;
   isCalm = false;
   readonly #queue = new EventQueue<SimEvent>();
@@ -56,8 +62,9 @@ export class Simulation implements World {
   #trace = 0x811c9dc5 | 0;
   #crashes = 0;
 
-  constructor(seed: number) {
+  constructor(seed: number, { disksLie = false }: SimulationOptions = {}) {
     this.seed = seed;
+    this.disksLie = disksLie;
     this.random = new SeededRandom(seed);
     this.profile = drawProfile(this.random);
     this.#network = new Network(this.random, this.profile);

@@ -34,6 +34,8 @@ export interface World {
   readonly now: number;
   /** While the end of a seed is judged: nothing fails any more. */
   readonly isCalm: boolean;
+  /** Disks lose in a crash what they had acknowledged. */
+  readonly disksLie: boolean;
   schedule(delayUnits: number, what: Happening): void;
   send(message: Message, snapshot: Checkpoint | undefined): void;
 }
