@@ -26,7 +26,7 @@ describe("an autoscaler", () => {
     const spec = { scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage: 60 };
     const created = await server.create(v1(), { metadata: { name: "old" }, spec });
     expect(created.apiVersion).toBe("autoscaling/v1");
-    expect(created.spec).toMatchObject(spec);
+    expect(created.spec).toMatchObject({ ...spec, minReplicas: 1 });
     const { json } = await server.get(v2("old"));
     expect(json.apiVersion).toBe("autoscaling/v2");
     expect(json.metadata.resourceVersion).toBe(created.metadata.resourceVersion);
@@ -71,6 +71,22 @@ describe("an autoscaler", () => {
     expect((await server.get(v2("seen"))).json.spec.metrics[0].resource.target.averageUtilization).toBe(70);
     const binary = await server.get(v1("seen"), { accept: protobuf });
     expect((await server.put(v1("seen"), binary.bytes, { type: protobuf })).json.spec).toEqual(patched.json.spec);
+  });
+
+  test("belongs to its writers field by field, in the version of each", async () => {
+    const as = (manager: string) => `?fieldManager=${manager}`;
+    const spec = { scaleTargetRef, maxReplicas: 3, metrics: [cpu, memory] };
+    await server.post(v2(as("old")), { metadata: { name: "owned" }, spec });
+    const target = { spec: { targetCPUUtilizationPercentage: 75 } };
+    const { json } = await server.patch(v1(`owned${as("new")}`), mergePatch, target);
+    const entry = (manager: string) => json.metadata.managedFields.find((each: any) => each.manager === manager);
+    expect(entry("new")).toMatchObject({
+      apiVersion: "autoscaling/v1",
+      fieldsV1: { "f:spec": { "f:targetCPUUtilizationPercentage": {} } },
+    });
+    expect(entry("old").apiVersion).toBe("autoscaling/v2");
+    expect(entry("old").fieldsV1["f:spec"]).toHaveProperty(["f:maxReplicas"]);
+    expect(entry("old").fieldsV1["f:spec"]).not.toHaveProperty(["f:metrics"]);
   });
 
   test("has the same row in both versions, and the object in the row in that of the request", async () => {
@@ -154,7 +170,7 @@ test("a ResourceClaim of v1beta1 is one of v1 with its request under `exactly`",
     '299 - "resource.k8s.io/v1beta1 ResourceClaim is deprecated in v1.35+, unavailable in v1.38+"',
   );
   const [request] = answer.json.spec.devices.requests;
-  expect(request).toMatchObject({ deviceClassName: "gpu.example.com", allocationMode: "ExactCount" });
+  expect(request).toMatchObject({ deviceClassName: "gpu.example.com", allocationMode: "ExactCount", count: 1 });
   const { json } = await server.get(path("resource.k8s.io/v1", "resourceclaims", "claim"));
   const { name, ...exactly } = request;
   expect(json.spec.devices.requests).toEqual([{ name, exactly }]);
