@@ -26,7 +26,7 @@ export function validateCronJob(cronJob: KubeObject, old?: KubeObject): FieldErr
     ...validateNotNegative(spec["successfulJobsHistoryLimit"], "spec.successfulJobsHistoryLimit"),
     ...validateNotNegative(spec["failedJobsHistoryLimit"], "spec.failedJobsHistoryLimit"),
     ...(old === undefined && Buffer.byteLength(name) > nameBytesMax
-      ? [fieldError.invalid("metadata.name", name, `must be no more than ${nameBytesMax} bytes`)]
+      ? [fieldError.invalid("metadata.name", name, `must be no more than ${nameBytesMax} characters`)]
       : []),
   ];
 }

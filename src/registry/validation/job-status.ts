@@ -139,7 +139,7 @@ function validateIndexes(status: JsonObject, spec: JsonObject): FieldError[] {
 }
 
 function validateReady({ ready, active }: JsonObject): FieldError[] {
-  if (numberOf(ready) <= numberOf(active)) return [];
+  if (!isPresent(ready) || numberOf(ready) <= numberOf(active)) return [];
   return [fieldError.invalid("status.ready", ready, "cannot set more ready pods than active")];
 }
 
