@@ -565,12 +565,7 @@ function withSchemaErrors(
   if (strategy.coversSchema) return errors;
   const known = new Set(errors.map(({ field }) => field));
   const more = validateSchema(info.schema, object as unknown as JsonObject);
-  return [...errors, ...more.filter(({ field }) => !known.has(field) && !known.has(listOf(field)))];
-}
-
-/** `spec.accessModes` of `spec.accessModes[1]`: many rules about items name their list. */
-function listOf(field: string): string {
-  return field.endsWith("]") ? field.slice(0, field.lastIndexOf("[")) : field;
+  return [...errors, ...more.filter(({ field }) => !known.has(field))];
 }
 
 const systemFields = [

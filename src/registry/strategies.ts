@@ -52,8 +52,8 @@ import { leaseStrategy } from "./resources/coordination/lease.ts";
 import { configMapStrategy } from "./resources/core/config-map.ts";
 import { endpointsStrategy } from "./resources/core/endpoints.ts";
 import { eventStrategy } from "./resources/core/event.ts";
-import { namespaceFinalizeStrategy, namespaceStrategy } from "./resources/core/namespace.ts";
-import { nodeStrategy } from "./resources/core/node.ts";
+import { namespaceFinalizeStrategy, namespaceStatusStrategy, namespaceStrategy } from "./resources/core/namespace.ts";
+import { nodeStatusStrategy, nodeStrategy } from "./resources/core/node.ts";
 import {
   persistentVolumeClaimStatusStrategy,
   persistentVolumeClaimStrategy,
@@ -108,7 +108,9 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "/limitranges": limitRangeStrategy,
   "/namespaces": namespaceStrategy,
   "/namespaces/finalize": namespaceFinalizeStrategy,
+  "/namespaces/status": namespaceStatusStrategy,
   "/nodes": nodeStrategy,
+  "/nodes/status": nodeStatusStrategy,
   "/persistentvolumeclaims": persistentVolumeClaimStrategy,
   "/persistentvolumeclaims/status": persistentVolumeClaimStatusStrategy,
   "/persistentvolumes": persistentVolumeStrategy,

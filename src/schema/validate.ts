@@ -8,16 +8,8 @@ export const maxSchemaErrors = 100;
 /** Validated with rules of its own (metadata), or written by components that are trusted with it (status). */
 const skippedAtRoot: ReadonlySet<string> = new Set(["metadata", "status"]);
 
-/** Published as required, yet the empty text or list is a value, or is refused under another name. */
-const mayBeEmpty: ReadonlySet<string> = new Set([
-  "apiextensions/v1.CustomResourceColumnDefinition.jsonPath",
-  "apiextensions/v1.WebhookConversion.conversionReviewVersions",
-  "core/v1.HTTPHeader.value",
-  "core/v1.Sysctl.value",
-  "meta/v1.GroupResource.group",
-  "storage/v1.CSINodeSpec.drivers",
-  "storage/v1.TokenRequest.audience",
-]);
+/** Published as required, yet the empty text or list is a value. */
+const mayBeEmpty: ReadonlySet<string> = new Set(["core/v1.HTTPHeader.value", "core/v1.Sysctl.value"]);
 
 /**
  * What a type alone says about its values: required texts and lists, and closed sets. The object must be decoded and

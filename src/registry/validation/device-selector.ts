@@ -15,6 +15,7 @@ export function validateDeviceSelectors(value: JsonValue | undefined, field: str
     ({ cel }, path) => {
       if (!isPresent(cel)) return [fieldError.required(`${path}.cel`)];
       const expression = textOf(fieldsOf(cel)["expression"]);
+      if (expression.trim() === "") return [fieldError.required(`${path}.cel.expression`)];
       if (Buffer.byteLength(expression) <= expressionBytesMax) return [];
       return [fieldError.tooLong(`${path}.cel.expression`, expressionBytesMax)];
     },

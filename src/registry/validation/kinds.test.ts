@@ -81,7 +81,7 @@ describe("one object is refused", () => {
       "a Namespace that terminates without deletion",
       validateNamespaceStatusUpdate,
       { status: { phase: "Terminating" } },
-      "status.phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty",
+      "status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty",
     ],
     [
       "a Lease without duration",
@@ -118,13 +118,13 @@ describe("one object is refused", () => {
           ],
         },
       },
-      "spec.taints[1]: Duplicate value",
+      "metadata.taints[1]: Duplicate value",
     ],
     [
       "a Node with an unknown effect",
       validateNode,
       { spec: { taints: [{ key: "a", effect: "No" }] } },
-      'spec.taints[0].effect: Unsupported value: "No": supported values: "NoSchedule"',
+      'metadata.taints[0].effect: Unsupported value: "No": supported values: "NoSchedule"',
     ],
     [
       "a Node with two ranges of a family",
@@ -136,7 +136,7 @@ describe("one object is refused", () => {
       "a Node with a negative capacity",
       validateNode,
       { status: { capacity: { cpu: "-1" } } },
-      'status.capacity[cpu]: Invalid value: "-1": must be greater than or equal to 0',
+      'status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0',
     ],
   ];
   test.each(cases)("%s", (_, rule, fields, message) => {

@@ -5,13 +5,17 @@ import { fieldsOf } from "./key-values.ts";
 import { validateQualifiedFinalizers } from "./object-meta.ts";
 
 export function validateNamespace(namespace: KubeObject): FieldError[] {
-  const finalizers = finalizersOf(namespace);
-  return [
-    ...finalizers.flatMap((finalizer) =>
-      labelKeyErrors(finalizer).map((problem) => fieldError.invalid("spec.finalizers", finalizer, problem)),
-    ),
-    ...validateQualifiedFinalizers(finalizers, "spec.finalizers"),
-  ];
+  return finalizersOf(namespace).flatMap((finalizer) => validateFinalizer(finalizer, "spec.finalizers"));
+}
+
+/** Of `namespaces/finalize`. */
+export function validateNamespaceFinalizers(namespace: KubeObject): FieldError[] {
+  return finalizersOf(namespace).flatMap((finalizer, at) => validateFinalizer(finalizer, `spec.finalizers[${at}]`));
+}
+
+function validateFinalizer(finalizer: string, field: string): FieldError[] {
+  const errors = labelKeyErrors(finalizer).map((problem) => fieldError.invalid(field, finalizer, problem));
+  return [...errors, ...validateQualifiedFinalizers([finalizer], field)];
 }
 
 /** The phase follows the deletionTimestamp: Terminating with one, Active without. */
@@ -20,16 +24,11 @@ export function validateNamespaceStatusUpdate(namespace: KubeObject): FieldError
   if (namespace.metadata.deletionTimestamp === undefined) {
     return phase === "Active" || phase === ""
       ? []
-      : [fieldError.invalid("status.phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")];
+      : [fieldError.invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")];
   }
   return phase === "Terminating"
     ? []
-    : [fieldError.invalid("status.phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
-}
-
-/** The main resource changes metadata only, which its own rules cover. */
-export function validateNamespaceUpdate(_namespace: KubeObject, _old: KubeObject): FieldError[] {
-  return [];
+    : [fieldError.invalid("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
 }
 
 function finalizersOf(namespace: KubeObject): string[] {

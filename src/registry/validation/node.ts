@@ -1,29 +1,24 @@
-import { isIP } from "node:net";
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { parseCidr, validateCidr } from "./ip.ts";
 import { fieldsOf, isZero } from "./key-values.ts";
-import { objectsOf, textOf } from "./pod-fields.ts";
-import { parsedQuantity } from "./quantity.ts";
+import { objectsOf, textOf, textsOf, validateRequiredChoice } from "./pod-fields.ts";
+import { validateResourceAmount } from "./resource-requirements.ts";
 
-const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
+const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const podCidrsMax = 2;
 
 export function validateNode(node: KubeObject): FieldError[] {
   const spec = fieldsOf(node["spec"]);
-  const status = fieldsOf(node["status"]);
-  return [
-    ...validateTaints(objectsOf(spec["taints"])),
-    ...validatePodCidrs(spec),
-    ...["capacity", "allocatable"].flatMap((field) => validateAmounts(fieldsOf(status[field]), `status.${field}`)),
-  ];
+  return [...validateTaints(objectsOf(spec["taints"])), ...validateResources(node), ...validatePodCidrs(spec)];
 }
 
-/** podCIDRs and providerID can be set once; addresses of a status are unique. */
+/** podCIDRs and providerID can be set once. */
 export function validateNodeUpdate(node: KubeObject, old: KubeObject): FieldError[] {
   const [fresh, stored] = [fieldsOf(node["spec"]), fieldsOf(old["spec"])];
-  const errors: FieldError[] = [];
+  const errors = validateAddresses(objectsOf(fieldsOf(node["status"])["addresses"]));
   if (!isEmptyList(stored["podCIDRs"]) && !equalJson(fresh["podCIDRs"] ?? [], stored["podCIDRs"])) {
     errors.push(fieldError.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
   }
@@ -32,7 +27,12 @@ export function validateNodeUpdate(node: KubeObject, old: KubeObject): FieldErro
       fieldError.forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid'),
     );
   }
-  return [...errors, ...validateAddresses(objectsOf(fieldsOf(node["status"])["addresses"]))];
+  return errors;
+}
+
+function validateResources(node: KubeObject): FieldError[] {
+  const status = fieldsOf(node["status"]);
+  return ["capacity", "allocatable"].flatMap((name) => validateAmounts(fieldsOf(status[name]), `status.${name}`));
 }
 
 function isEmptyList(value: JsonValue | undefined): boolean {
@@ -43,58 +43,36 @@ function validateTaints(taints: readonly JsonObject[]): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   for (const [at, taint] of taints.entries()) {
-    const field = `spec.taints[${at}]`;
+    const field = `metadata.taints[${at}]`;
     const [key, value, effect] = [textOf(taint["key"]), textOf(taint["value"]), textOf(taint["effect"])];
     for (const problem of labelKeyErrors(key)) errors.push(fieldError.invalid(`${field}.key`, key, problem));
-    for (const problem of labelValueErrors(value)) errors.push(fieldError.invalid(`${field}.value`, value, problem));
-    if (effect === "") errors.push(fieldError.required(`${field}.effect`));
-    else if (!taintEffects.some((known) => known === effect)) {
-      errors.push(fieldError.notSupported(`${field}.effect`, effect, taintEffects));
-    }
+    const problems = labelValueErrors(value);
+    if (problems.length > 0) errors.push(fieldError.invalid(`${field}.value`, value, problems.join(";")));
+    errors.push(...validateRequiredChoice(effect, taintEffects, `${field}.effect`));
     const identity = JSON.stringify([key, effect]);
-    if (seen.has(identity)) errors.push(fieldError.duplicate(field, taint));
+    if (seen.has(identity)) errors.push(duplicateTaint(taint, field));
     seen.add(identity);
   }
   return errors;
 }
 
-function validatePodCidrs(spec: JsonObject): FieldError[] {
-  const cidrs = (Array.isArray(spec["podCIDRs"]) ? spec["podCIDRs"] : []).map(textOf);
-  const errors = cidrs.flatMap((cidr, at) =>
-    isCidr(cidr)
-      ? []
-      : [
-          fieldError.invalid(
-            `spec.podCIDRs[${at}]`,
-            cidr,
-            "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
-          ),
-        ],
-  );
-  const families = new Set(cidrs.map((cidr) => cidr.includes(":")));
-  if (cidrs.length > podCidrsMax || (cidrs.length === podCidrsMax && families.size < podCidrsMax)) {
-    errors.push(fieldError.invalid("spec.podCIDRs", cidrs, "may specify no more than one CIDR for each IP family"));
-  }
-  const first = textOf(spec["podCIDR"]);
-  if (cidrs.length > 0 && first !== "" && cidrs[0] !== first) {
-    errors.push(fieldError.invalid("spec.podCIDRs[0]", cidrs[0], "must be the same as podCIDR"));
-  }
-  return errors;
+function duplicateTaint(taint: JsonObject, field: string): FieldError {
+  const error = fieldError.duplicate(field, taint);
+  return { ...error, message: `${error.message}: taints must be unique by key and effect pair` };
 }
 
-function isCidr(text: string): boolean {
-  const [address = "", bits = "", ...rest] = text.split("/");
-  const family = isIP(address);
-  return rest.length === 0 && family !== 0 && /^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+function validatePodCidrs(spec: JsonObject): FieldError[] {
+  const cidrs = textsOf(spec["podCIDRs"]);
+  const field = "spec.podCIDRs";
+  const errors = cidrs.flatMap((cidr, at) => validateCidr(cidr, `${field}[${at}]`));
+  if (cidrs.length < podCidrsMax || errors.length > 0) return errors;
+  const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
+  if (cidrs.length === podCidrsMax && families.size === podCidrsMax) return [];
+  return [fieldError.invalid(field, cidrs, "may specify no more than one CIDR for each IP family")];
 }
 
 function validateAmounts(amounts: JsonObject, field: string): FieldError[] {
-  return Object.keys(amounts).flatMap((name) => {
-    const quantity = parsedQuantity(amounts[name]);
-    return quantity !== undefined && quantity.nanos < 0n
-      ? [fieldError.invalid(`${field}[${name}]`, amounts[name], "must be greater than or equal to 0")]
-      : [];
-  });
+  return Object.entries(amounts).flatMap(([name, amount]) => validateResourceAmount(name, amount, `${field}.${name}`));
 }
 
 function validateAddresses(addresses: readonly JsonObject[]): FieldError[] {

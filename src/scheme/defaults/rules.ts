@@ -15,7 +15,7 @@ import { defaultCronJob, defaultJob } from "./job.ts";
 import { defaultLimitRangeItem } from "./limit-range.ts";
 import { defaultNamespace } from "./namespace.ts";
 import { defaultNetworkPolicy } from "./network-policy.ts";
-import { defaultNode, roundNodeStatus } from "./node.ts";
+import { alignPodCidrs, defaultNode, roundNodeStatus } from "./node.ts";
 import { defaultClaim, defaultPersistentVolume } from "./persistent-volume.ts";
 import { defaultPod, defaultPodSpec } from "./pod.ts";
 import { defaultReplicationController } from "./replication-controller.ts";
@@ -42,6 +42,7 @@ const codedRules: Readonly<Record<string, DefaultRule>> = {
   "core/v1.LimitRangeItem": defaultLimitRangeItem,
   "core/v1.Namespace": defaultNamespace,
   "core/v1.Node": defaultNode,
+  "core/v1.NodeSpec": alignPodCidrs,
   "core/v1.NodeStatus": roundNodeStatus,
   "core/v1.PersistentVolume": defaultPersistentVolume,
   "core/v1.PersistentVolumeClaim": defaultClaim,

@@ -5,6 +5,7 @@ import { validateMutatingPolicy, validateValidatingPolicy } from "../../validati
 
 const policyStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   generationFields: ["spec"],
 };

@@ -5,6 +5,7 @@ import { validateWebhookConfiguration } from "../../validation/webhook-configura
 /** Of mutating and validating webhooks. */
 export const webhookConfigurationStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   generationFields: ["webhooks"],
   validate: validateWebhookConfiguration,

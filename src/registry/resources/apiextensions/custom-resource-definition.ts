@@ -12,6 +12,7 @@ import { objectsOf, textOf, textsOf } from "../../validation/pod-fields.ts";
 
 export const customResourceDefinitionStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   generationFields: ["spec"],
   resetFields: ["status"],

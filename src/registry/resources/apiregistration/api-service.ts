@@ -5,6 +5,7 @@ import { pathSegmentProblems } from "../../validation/names.ts";
 
 export const apiServiceStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
   validateName: pathSegmentProblems,

@@ -4,6 +4,7 @@ import { storageVersionNameProblems, validateStorageVersionStatus } from "../../
 
 export const storageVersionStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
   validateName: storageVersionNameProblems,

@@ -8,6 +8,7 @@ import { fieldsOf } from "../../validation/key-values.ts";
 
 export const certificateSigningRequestStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   resetFields: ["status"],
   // Any name will do: nobody has to be able to tell requests apart by it.
   validateName: () => [],

@@ -8,6 +8,7 @@ import {
 
 export const clusterTrustBundleStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   validateName: trustBundleNameProblems,
   validate: validateTrustBundle,

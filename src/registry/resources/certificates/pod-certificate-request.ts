@@ -8,6 +8,7 @@ import {
 
 export const podCertificateRequestStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
   validate: validatePodCertificateRequest,

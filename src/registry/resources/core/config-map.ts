@@ -4,6 +4,7 @@ import { validateConfigMap, validateConfigMapUpdate } from "../../validation/con
 
 export const configMapStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   validate: validateConfigMap,
   validateUpdate: validateConfigMapUpdate,
 };

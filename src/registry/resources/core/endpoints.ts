@@ -4,6 +4,7 @@ import { validateEndpoints } from "../../validation/endpoints.ts";
 
 export const endpointsStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowCreateOnUpdate: true,
   validate: validateEndpoints,
 };

@@ -1,9 +1,13 @@
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { namespaceFinalizer, namespaceNameLabel } from "../../../api/vendor.ts";
-import { defaultStrategy } from "../../default-strategy.ts";
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
 import type { Strategy } from "../../strategy.ts";
 import { dnsLabelProblems } from "../../validation/names.ts";
-import { validateNamespace, validateNamespaceUpdate } from "../../validation/namespace.ts";
+import {
+  validateNamespace,
+  validateNamespaceFinalizers,
+  validateNamespaceStatusUpdate,
+} from "../../validation/namespace.ts";
 
 interface Namespace extends KubeObject {
   spec?: { finalizers?: string[] };
@@ -13,6 +17,7 @@ interface Namespace extends KubeObject {
 /** A namespace goes only when its content is gone: the controller that sees to it empties `spec.finalizers`. */
 export const namespaceStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
   validateName: dnsLabelProblems,
@@ -28,7 +33,6 @@ export const namespaceStrategy: Strategy = {
     labelWithName(object);
   },
   validate: validateNamespace,
-  validateUpdate: validateNamespaceUpdate,
   holdsDeletion: hasSpecFinalizers,
   prepareForDelete(object: Namespace) {
     object.status = { ...object.status, phase: "Terminating" };
@@ -43,7 +47,13 @@ export const namespaceFinalizeStrategy: Strategy = {
     object.metadata = { ...old.metadata };
     object.spec = finalizers === undefined ? {} : { finalizers };
   },
-  validateUpdate: () => [],
+  validate: () => [],
+  validateUpdate: validateNamespaceFinalizers,
+};
+
+export const namespaceStatusStrategy: Strategy = {
+  ...statusStrategy(namespaceStrategy),
+  validateUpdate: validateNamespaceStatusUpdate,
 };
 
 function hasSpecFinalizers(object: Namespace): boolean {

@@ -4,6 +4,7 @@ import { validateClaim, validateClaimStatus, validateClaimUpdate } from "../../v
 
 export const persistentVolumeClaimStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
   prepareForCreate(claim) {

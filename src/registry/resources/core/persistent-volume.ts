@@ -4,6 +4,7 @@ import { validatePersistentVolume, validatePersistentVolumeUpdate } from "../../
 
 export const persistentVolumeStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
   prepareForCreate(volume) {

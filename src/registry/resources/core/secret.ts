@@ -10,6 +10,7 @@ interface Secret extends KubeObject {
 
 export const secretStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   prepareForCreate: mergeStringData,
   prepareForUpdate: mergeStringData,
   validate: validateSecret,

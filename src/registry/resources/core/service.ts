@@ -6,6 +6,7 @@ import { validateServiceUpdate } from "../../validation/service-update.ts";
 
 export const serviceStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowCreateOnUpdate: true,
   returnsDeletedObject: true,
   resetFields: ["status"],

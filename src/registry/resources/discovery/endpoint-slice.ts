@@ -7,6 +7,7 @@ import { objectsOf } from "../../validation/pod-fields.ts";
 
 export const endpointSliceStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   generationFields: ["addressType", "endpoints", "ports"],
   prepareForCreate: (slice) => dropTopology(endpointsOf(slice)),
   prepareForUpdate(slice, old) {

@@ -5,6 +5,7 @@ import { validateTypedConditions } from "../../validation/typed-conditions.ts";
 
 export const priorityLevelStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   generationFields: ["spec"],
   resetFields: ["status"],
   validate: validatePriorityLevel,

@@ -4,6 +4,7 @@ import { validateIngressClass, validateIngressClassUpdate } from "../../validati
 
 export const ingressClassStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   generationFields: ["spec"],
   validate: validateIngressClass,
   validateUpdate: validateIngressClassUpdate,

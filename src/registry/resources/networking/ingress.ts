@@ -4,6 +4,7 @@ import { validateIngress, validateIngressStatus } from "../../validation/ingress
 
 export const ingressStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   generationFields: ["spec"],
   resetFields: ["status"],
   validate: validateIngress,

@@ -4,6 +4,7 @@ import { ipAddressNameProblems, validateIpAddress, validateIpAddressUpdate } fro
 
 export const ipAddressStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   validateName: ipAddressNameProblems,
   validate: validateIpAddress,
   validateUpdate: validateIpAddressUpdate,

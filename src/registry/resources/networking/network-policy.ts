@@ -4,6 +4,7 @@ import { validateNetworkPolicy } from "../../validation/network-policy.ts";
 
 export const networkPolicyStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   generationFields: ["spec"],
   validate: validateNetworkPolicy,
 };

@@ -4,6 +4,7 @@ import { validateServiceCidr, validateServiceCidrUpdate } from "../../validation
 
 export const serviceCidrStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   resetFields: ["status"],
   validate: validateServiceCidr,
   validateUpdate: validateServiceCidrUpdate,

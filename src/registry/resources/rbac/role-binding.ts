@@ -9,6 +9,7 @@ import {
 
 export const roleBindingStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowCreateOnUpdate: true,
   validateName: pathSegmentProblems,
   validate: validateRoleBinding,

@@ -5,6 +5,7 @@ import { validateClusterRole, validateRole } from "../../validation/role.ts";
 
 export const roleStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowCreateOnUpdate: true,
   validateName: pathSegmentProblems,
   validate: validateRole,

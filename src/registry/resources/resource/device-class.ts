@@ -4,6 +4,7 @@ import { validateDeviceClass } from "../../validation/device-class.ts";
 
 export const deviceClassStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   generationFields: ["spec"],
   validate: validateDeviceClass,
 };

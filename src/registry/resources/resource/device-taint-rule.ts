@@ -8,6 +8,7 @@ import { fieldsOf } from "../../validation/key-values.ts";
 
 export const deviceTaintRuleStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   generationFields: ["spec"],
   resetFields: ["status"],
   prepareForCreate: (rule) => dateTaint(rule, rule.metadata.creationTimestamp ?? ""),

@@ -9,6 +9,7 @@ import { validateResourceClaimStatus } from "../../validation/resource-claim-sta
 
 export const resourceClaimStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   resetFields: ["status"],
   validate: validateResourceClaim,
   validateUpdate: validateResourceClaimUpdate,
@@ -21,6 +22,7 @@ export const resourceClaimStatusStrategy: Strategy = {
 
 export const resourceClaimTemplateStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   validate: validateResourceClaimTemplate,
   validateUpdate: validateResourceClaimUpdate,
 };

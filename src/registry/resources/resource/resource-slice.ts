@@ -8,6 +8,7 @@ import { validateResourceSlice, validateResourceSliceUpdate } from "../../valida
 
 export const resourceSliceStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   generationFields: ["spec"],
   prepareForCreate: (slice) => dateTaints(slice, slice.metadata.creationTimestamp ?? ""),
   prepareForUpdate: (slice, _old, nowMs) => dateTaints(slice, formatTime(nowMs)),

@@ -6,6 +6,7 @@ import { fieldsOf } from "../../validation/key-values.ts";
 
 export const csiDriverStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   // The only kind whose generation starts with its first change.
   prepareForUpdate(driver, old) {

@@ -4,6 +4,7 @@ import { validateCsiNode, validateCsiNodeUpdate } from "../../validation/csi-nod
 
 export const csiNodeStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   validate: validateCsiNode,
   validateUpdate: validateCsiNodeUpdate,

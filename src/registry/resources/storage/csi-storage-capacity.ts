@@ -4,6 +4,7 @@ import { validateCsiStorageCapacity, validateCsiStorageCapacityUpdate } from "..
 
 export const csiStorageCapacityStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   validate: validateCsiStorageCapacity,
   validateUpdate: validateCsiStorageCapacityUpdate,

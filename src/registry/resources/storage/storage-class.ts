@@ -9,12 +9,14 @@ import {
 
 export const storageClassStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   validate: validateStorageClass,
   validateUpdate: validateStorageClassUpdate,
 };
 
 export const volumeAttributesClassStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   validate: validateVolumeAttributesClass,
   validateUpdate: validateVolumeAttributesClassUpdate,
 };

@@ -8,6 +8,7 @@ import {
 
 export const volumeAttachmentStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
   validate: validateVolumeAttachment,

@@ -8,6 +8,7 @@ import {
 
 export const storageVersionMigrationStrategy: Strategy = {
   ...defaultStrategy,
+  coversSchema: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
   validate: validateStorageVersionMigration,
