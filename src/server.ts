@@ -11,6 +11,7 @@ import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptio
 import { StartupError } from "./config/startup-error.ts";
 import { ClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
 import { ensureDefaultRbac, rbacRegistries } from "./controllers/default-rbac.ts";
+import { startIdentityControllers } from "./controllers/identity-controllers.ts";
 import { startClusterObjects } from "./controllers/cluster-objects.ts";
 import { DefaultFlowControl } from "./controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "./controllers/default-priority-classes.ts";
@@ -168,6 +169,20 @@ async function startOn(
   const { bindAddress, controllers } = config;
   const { ca } = identity;
   const { port } = listener;
+  disposables.use(
+    startIdentityControllers({
+      registries,
+      store,
+      clock,
+      authorizer: authorization.authorizer,
+      issuer: authentication.issuer,
+      authority: () => identity.authority,
+      ca,
+      bootstrapSignerKey: config.bootstrapSignerKey,
+      controllers,
+      onError,
+    }),
+  );
   disposables.use(startClusterObjects({ registries, store, clock, ca, bindAddress, port, controllers, onError }));
   for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
   for (const warning of config.featureGates.warnings) log.warn(warning);
@@ -248,6 +263,7 @@ function appOptions(parts: AppParts): AppOptions {
       minRequestTimeoutMs: config.minRequestTimeoutMs,
       randomInt: (below) => (below > 0 ? randomInt(below) : 0),
       metrics,
+      authorizer: parts.authorization.authorizer,
       unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion")
         ? parts.authorization.authorizer
         : undefined,

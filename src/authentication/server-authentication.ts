@@ -16,6 +16,7 @@ import { frontProxyAuthenticator } from "./front-proxy.ts";
 import { parseSigningKey, parseTokenKeys, type SigningKey, type TokenKey } from "./service-account/keys.ts";
 import { type BoundResource, liveObjects } from "./service-account/live-objects.ts";
 import { serviceAccountAuthenticator } from "./service-account/service-account-authenticator.ts";
+import { type TokenIssuer, tokenIssuer } from "./service-account/token-issuer.ts";
 import { type TokenAuthenticator, tokensForServer, tokenUnion } from "./token-authenticator.ts";
 import { parseTokenFile } from "./token-file.ts";
 import { tokenWebhook } from "./token-webhook.ts";
@@ -35,7 +36,8 @@ export interface AuthenticationParts {
 export interface ServerAuthentication {
   readonly authenticator: RequestAuthenticator;
   readonly tokens: TokenAuthenticator;
-  readonly signingKey: SigningKey;
+  /** Signs service account tokens. */
+  readonly issuer: TokenIssuer;
   /** All whose service account tokens are accepted, the signing one first. */
   readonly verificationKeys: readonly TokenKey[];
 }
@@ -66,7 +68,8 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
     ],
     options.anonymous ? anonymousAuthenticator() : undefined,
   );
-  return { authenticator, tokens, signingKey, verificationKeys };
+  const issuer = tokenIssuer(serviceAccounts.issuers[0] ?? "", signingKey);
+  return { authenticator, tokens, issuer, verificationKeys };
 }
 
 function openKeys({ options, ownSigningKey }: AuthenticationParts): {

@@ -3,11 +3,19 @@ import { parseControllers } from "./controllers.ts";
 
 const publisher = "root-ca-certificate-publisher-controller";
 const accounts = "serviceaccount-controller";
+const others = [
+  "certificatesigningrequest-approving-controller",
+  "certificatesigningrequest-cleaner-controller",
+  "certificatesigningrequest-signing-controller",
+];
+const tokens = "serviceaccount-token-controller";
+const cleaner = "token-cleaner-controller";
 
 test.each([
-  ["*", [publisher, accounts]],
-  [`*,-${accounts}`, [publisher]],
-  [`-${accounts},*`, [publisher]],
+  ["*", [...others, publisher, accounts, tokens]],
+  [`*,-${accounts}`, [...others, publisher, tokens]],
+  ["*,tokencleaner", [...others, publisher, accounts, tokens, cleaner]],
+  [`-${accounts},*`, [...others, publisher, tokens]],
   [accounts, [accounts]],
   [`-${accounts}`, []],
 ])("--controllers=%s runs %p", (text, names) => {

@@ -14,7 +14,14 @@ export type Flag = {
   readonly short?: string;
 } & FlagType;
 
-export type FlagGroup = "Serving" | "Storage" | "Authentication and authorization" | "Audit" | "API" | "Limits" | "Logging";
+export type FlagGroup =
+  | "Serving"
+  | "Storage"
+  | "Authentication and authorization"
+  | "Audit"
+  | "API"
+  | "Limits"
+  | "Logging";
 
 export type FlagType =
   /** No default means that it may be absent, or that `resolveOptions` computes it. */
@@ -307,6 +314,14 @@ export const flags = {
     group: "API",
     value: "names",
     help: "controllers to run: * for all, -name to leave one out",
+  },
+  "bootstrap-signer-key": {
+    type: "choices",
+    default: ["token"],
+    allowed: ["token", "secret"],
+    group: "API",
+    value: "part",
+    help: "what signs cluster-info: the whole bootstrap token, or its secret part as kubeadm expects",
   },
   "service-cluster-ip-range": {
     type: "text",

@@ -47,6 +47,8 @@ export interface ServerConfig {
   /** In their order. */
   readonly admissionPlugins: readonly PluginName[];
   readonly controllers: ReadonlySet<ControllerName>;
+  /** What cluster-info is signed with. */
+  readonly bootstrapSignerKey: "token" | "secret";
   /** One CIDR, or one of each family. */
   readonly serviceClusterIpRange: string;
   readonly serviceNodePortRange: string;
@@ -111,6 +113,7 @@ export function resolveOptions(
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
     admissionPlugins: chosenPlugins(options.enableAdmissionPlugins ?? [], options.disableAdmissionPlugins ?? []),
+    bootstrapSignerKey: oneOf("--bootstrap-signer-key", options.bootstrapSignerKey) === "secret" ? "secret" : "token",
     controllers: parseControllers(options.controllers ?? flags.controllers.default),
     serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
     serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,
@@ -121,6 +124,12 @@ export function resolveOptions(
     verbosity: options.verbosity ?? flags.v.default,
     clock: options.clock ?? systemClock,
   };
+}
+
+/** @throws StartupError for more than one choice */
+function oneOf(flag: string, choices: readonly string[] | undefined): string | undefined {
+  if (choices !== undefined && choices.length > 1) throw new StartupError(`${flag}: name one`);
+  return choices?.[0];
 }
 
 /** The same bounds for code as for the command line. */

@@ -69,7 +69,10 @@ export function createAuthority({
     extension(oid.keyUsage, keyUsage.authority, { critical: true }),
     extension(oid.subjectKeyIdentifier, der.octetString(keyIdentifier(privateKey))),
   ];
-  const certificate = signed({ issuer: name, subject: name, validity, publicKey: privateKey, extensions }, privateKey);
+  const certificate = signed(
+    { issuer: name, subject: name, validity, publicKeyInfo: publicKeyInfo(privateKey), extensions },
+    privateKey,
+  );
   return { certificate, key: exportKey(privateKey) };
 }
 
@@ -90,20 +93,57 @@ export function issueCertificate(authority: KeyPair, leaf: LeafCertificate): Key
   ];
   const subject = nameOf([...organizations, [oid.commonName, leaf.commonName]]);
   const issuer = subjectOf(authority.certificate);
-  const certificate = signed({ issuer, subject, validity: leaf, publicKey: privateKey, extensions }, issuerKey);
+  const certificate = signed(
+    { issuer, subject, validity: leaf, publicKeyInfo: publicKeyInfo(privateKey), extensions },
+    issuerKey,
+  );
   return { certificate, key: exportKey(privateKey) };
+}
+
+/** A certificate for a key that somebody else holds. Names and key are DER, as the request has them. */
+export interface RequestedCertificate extends Validity {
+  readonly subject: Uint8Array;
+  readonly publicKeyInfo: Uint8Array;
+  readonly alternativeNames: Uint8Array | undefined;
+  readonly usages: ReadonlySet<SignedUsage>;
+}
+export type SignedUsage = "digital signature" | "key encipherment" | "client auth" | "server auth";
+
+/**
+ * A leaf certificate for a requested name and key, PEM.
+ * @throws when the authority's key cannot be read or is not on P-256
+ */
+export function signRequest(authority: KeyPair, request: RequestedCertificate): string {
+  const issuerKey = readKey(authority.key);
+  const { usages, alternativeNames } = request;
+  const purposes = (["client", "server"] as const).filter((purpose) => usages.has(`${purpose} auth`));
+  const bits = (usages.has("digital signature") ? 0b1000_0000 : 0) | (usages.has("key encipherment") ? 0b0010_0000 : 0);
+  const unusedBits = usages.has("key encipherment") ? 5 : 7;
+  const extensions = [
+    extension(oid.basicConstraints, der.sequence(), { critical: true }),
+    extension(oid.keyUsage, der.bitString(Uint8Array.of(bits), unusedBits), { critical: true }),
+    extension(oid.extendedKeyUsage, der.sequence(...purposes.map((purpose) => der.objectIdentifier(oid[purpose])))),
+    extension(oid.authorityKeyIdentifier, der.sequence(der.element(0x80, keyIdentifier(issuerKey)))),
+    ...(alternativeNames === undefined ? [] : [extension(oid.subjectAltName, alternativeNames)]),
+  ];
+  const issuer = subjectOf(authority.certificate);
+  const { subject, publicKeyInfo: info } = request;
+  return signed({ issuer, subject, validity: request, publicKeyInfo: info, extensions }, issuerKey);
 }
 
 interface Unsigned {
   readonly issuer: Uint8Array;
   readonly subject: Uint8Array;
   readonly validity: Validity;
-  readonly publicKey: KeyObject;
+  readonly publicKeyInfo: Uint8Array;
   readonly extensions: readonly Uint8Array[];
 }
 
 /** RFC 5280, 4.1: what is signed, how, and the signature. */
-function signed({ issuer, subject, validity, publicKey, extensions }: Unsigned, issuerKey: KeyObject): string {
+function signed(
+  { issuer, subject, validity, publicKeyInfo: keyInfo, extensions }: Unsigned,
+  issuerKey: KeyObject,
+): string {
   const version3 = der.element(0xa0, der.integer(Uint8Array.of(2)));
   const algorithm = der.sequence(der.objectIdentifier(oid.ecdsaWithSha256));
   const unsigned = der.sequence(
@@ -113,7 +153,7 @@ function signed({ issuer, subject, validity, publicKey, extensions }: Unsigned, 
     issuer,
     der.sequence(der.time(validity.notBeforeMs), der.time(validity.notAfterMs)),
     subject,
-    publicKeyInfo(publicKey),
+    keyInfo,
     der.element(0xa3, der.sequence(...extensions)),
   );
   const signature = sign("sha256", unsigned, issuerKey);

@@ -97,6 +97,11 @@ export class ServerIdentity {
     throw new StartupError(`${flag}: ${caFile} holds an authority of clients: give the proxies one of their own`);
   }
 
+  /** Our own authority, which signs certificates of clients. */
+  get authority(): KeyPair {
+    return this.#certificates.authority;
+  }
+
   /** Private key of service account tokens, PEM. */
   get serviceAccountKey(): string {
     return this.#certificates.serviceAccountKey;

@@ -1,6 +1,5 @@
 import type { Clock } from "../api/clock.ts";
-import type { SigningKey } from "../authentication/service-account/keys.ts";
-import { tokenIssuer } from "../authentication/service-account/token-issuer.ts";
+import type { TokenIssuer } from "../authentication/service-account/token-issuer.ts";
 import type { TokenAuthenticator } from "../authentication/token-authenticator.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
@@ -30,9 +29,7 @@ export interface ActionParts {
 /** What is needed to answer questions about tokens, and to issue them. */
 export interface TokenParts {
   readonly tokens: TokenAuthenticator;
-  readonly signingKey: SigningKey;
-  /** The first one issues. */
-  readonly issuers: readonly string[];
+  readonly issuer: TokenIssuer;
   readonly apiAudiences: readonly string[];
   readonly maxExpirationSeconds: number;
   readonly extendsMounted: boolean;
@@ -61,12 +58,11 @@ export function builtInActions({ registries, clock, authorizer, tokens }: Action
 
 function tokenRequestAction(
   { registries, clock }: Pick<ActionParts, "registries" | "clock">,
-  { issuers, signingKey, ...rest }: TokenParts,
+  tokens: TokenParts,
 ): Action {
   const registry = (resource: string) => registries.builtIn({ group: "", resource });
   return tokenRequest({
-    ...rest,
-    issuer: tokenIssuer(issuers[0] ?? "", signingKey),
+    ...tokens,
     serviceAccounts: registry("serviceaccounts"),
     pods: registry("pods"),
     secrets: registry("secrets"),

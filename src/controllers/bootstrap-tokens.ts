@@ -1,0 +1,125 @@
+import { createHmac } from "node:crypto";
+import type { Clock } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { bootstrapTokenNamespace, bootstrapTokenPrefix, hasExpired } from "../authentication/bootstrap-token.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Store } from "../storage/store.ts";
+import { parseTimeMs } from "../schema/time-text.ts";
+import { removeObject } from "./remove-object.ts";
+import { followObjects, WorkQueue } from "./work-queue.ts";
+
+const tokenType = "bootstrap.kubernetes.io/token";
+const infoNamespace = "kube-public";
+const infoName = "cluster-info";
+const signaturePrefix = "jws-kubeconfig-";
+/** Timers cannot wait longer than this. */
+const waitMsMax = 2 ** 31 - 1;
+
+const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
+
+export interface BootstrapTokensParts {
+  readonly secrets: Registry;
+  readonly configMaps: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Sign with the whole token, or with its secret part alone as kubeadm expects. */
+  readonly signWith: "token" | "secret";
+  readonly onError: (error: unknown) => void;
+}
+
+/** Removes bootstrap tokens when they expire. */
+export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
+  const { secrets, store, clock, onError } = parts;
+  const prefix = tokenKeyPrefix(secrets);
+  const running = new DisposableStack();
+  const queue = running.use(
+    new WorkQueue({
+      clock,
+      onError,
+      async work(key) {
+        const secret = secrets.current(bootstrapTokenNamespace, nameOf(key));
+        if (secret === undefined || secret["type"] !== tokenType) return;
+        const expiration = valueOf(secret, "expiration");
+        if (hasExpired(expiration, clock.nowMs())) return removeObject(secrets, secret, context);
+        if (expiration === "") return;
+        queue.addAfter(key, Math.min(waitMsMax, Math.max(1, (parseTimeMs(expiration) ?? 0) - clock.nowMs())));
+      },
+    }),
+  );
+  running.use(
+    followObjects(store, prefix, (key, type) => {
+      if (type !== "DELETED") queue.add(key);
+    }),
+  );
+  return running;
+}
+
+/** Signs the public ConfigMap cluster-info with every token that may, so that holders of one can trust what it says. */
+export function startBootstrapSigner(parts: BootstrapTokensParts): Disposable {
+  const { secrets, configMaps, store, clock, onError } = parts;
+  const infoKey = configMaps.keyOf(infoNamespace, infoName);
+  const running = new DisposableStack();
+  const queue = running.use(new WorkQueue({ clock, onError, work: () => sign(parts) }));
+  running.use(followObjects(store, infoKey, (key) => key === infoKey && queue.add(infoKey)));
+  running.use(followObjects(store, tokenKeyPrefix(secrets), () => queue.add(infoKey)));
+  return running;
+}
+
+async function sign({ secrets, configMaps, store, clock, signWith }: BootstrapTokensParts): Promise<void> {
+  const info = configMaps.current(infoNamespace, infoName);
+  if (info === undefined) return;
+  const tokens = store
+    .scan(tokenKeyPrefix(secrets))
+    .flatMap(({ key }) => secrets.current(bootstrapTokenNamespace, nameOf(key)) ?? [])
+    .filter((secret) => maySign(secret, clock.nowMs()));
+  const signed = (object: KubeObject): KubeObject => {
+    const data = (object["data"] ?? {}) as Readonly<Record<string, string>>;
+    const kept = Object.entries(data).filter(([name]) => !name.startsWith(signaturePrefix));
+    const { kubeconfig } = data;
+    const signatures =
+      kubeconfig === undefined
+        ? []
+        : tokens.map((secret) => {
+            const [id, secretPart] = [valueOf(secret, "token-id"), valueOf(secret, "token-secret")];
+            const key = signWith === "token" ? `${id}.${secretPart}` : secretPart;
+            return [signaturePrefix + id, detachedSignature(kubeconfig, id, key)] as const;
+          });
+    return { ...object, data: Object.fromEntries([...kept, ...signatures]) };
+  };
+  await configMaps.update(infoNamespace, infoName, signed, context, { reapplies: true });
+}
+
+function maySign(secret: KubeObject, nowMs: number): boolean {
+  return (
+    secret["type"] === tokenType &&
+    secret.metadata.deletionTimestamp === undefined &&
+    secret.metadata.name === bootstrapTokenPrefix + valueOf(secret, "token-id") &&
+    valueOf(secret, "token-secret") !== "" &&
+    valueOf(secret, "usage-bootstrap-signing") === "true" &&
+    !hasExpired(valueOf(secret, "expiration"), nowMs)
+  );
+}
+
+/** A JWS without its payload, RFC 7515 appendix F. HS256 and nothing else, on both sides. */
+export function detachedSignature(payload: string, keyId: string, key: string): string {
+  const encode = (text: string) => Buffer.from(text).toString("base64url");
+  const header = encode(JSON.stringify({ alg: "HS256", kid: keyId }));
+  const signature = createHmac("sha256", key)
+    .update(`${header}.${encode(payload)}`)
+    .digest("base64url");
+  return `${header}..${signature}`;
+}
+
+function tokenKeyPrefix(secrets: Registry): string {
+  return secrets.keyOf(bootstrapTokenNamespace, bootstrapTokenPrefix);
+}
+
+function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf("/") + 1);
+}
+
+function valueOf(secret: KubeObject, field: string): string {
+  const data = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
+  return Buffer.from(data[field] ?? "", "base64").toString("utf8");
+}

@@ -1,0 +1,105 @@
+import { parseCertificateRequest } from "../../api/certificate-request.ts";
+import { type Clock, formatTime } from "../../api/clock.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { systemUser } from "../../authentication/system-user.ts";
+import type { UserInfo } from "../../authentication/user-info.ts";
+import type { Authorizer } from "../../authorization/authorizer.ts";
+import type { Registry, WriteContext } from "../../registry/registry.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import type { Store } from "../../storage/store.ts";
+import { followObjects, WorkQueue } from "../work-queue.ts";
+import { conditionOf, type SigningRequest, signingRequestOf, withCondition } from "./signing-request.ts";
+import { builtInSigners, kubeletClientSigner, signerProblem } from "./signers.ts";
+
+const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
+
+export interface CertificateApproverParts {
+  readonly requests: Registry;
+  readonly requestApproval: Strategy;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly authorizer: Authorizer;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Approves what kubelets ask for themselves, when whoever asks may have it. */
+export function startCertificateApprover(parts: CertificateApproverParts): Disposable {
+  const { requests, store, clock, onError } = parts;
+  const { keyPrefix } = requests.info;
+  const running = new DisposableStack();
+  const work = (key: string) => approve(parts, key.slice(keyPrefix.length));
+  const queue = running.use(new WorkQueue({ clock, onError, work }));
+  running.use(
+    followObjects(store, keyPrefix, (key, type) => {
+      if (type !== "DELETED") queue.add(key);
+    }),
+  );
+  return running;
+}
+
+/** Rights that the one who asks must have, the narrower first; and what the approval then says. */
+const grounds = [
+  {
+    subresource: "selfnodeclient",
+    onlyOwn: true,
+    message: "Auto approving self kubelet client certificate after SubjectAccessReview.",
+  },
+  {
+    subresource: "nodeclient",
+    onlyOwn: false,
+    message: "Auto approving kubelet client certificate after SubjectAccessReview.",
+  },
+] as const;
+
+async function approve(parts: CertificateApproverParts, name: string): Promise<void> {
+  const object = parts.requests.current("", name);
+  if (object === undefined || isDecided(object)) return;
+  const found = signingRequestOf(object);
+  const { signerName = "", usages = [], request = "", username = "" } = found.spec ?? {};
+  const signer = builtInSigners.get(signerName);
+  const parsed = parseCertificateRequest(Buffer.from(request, "base64").toString("latin1"));
+  if (signerName !== kubeletClientSigner || signer === undefined || parsed === undefined) return;
+  if (signerProblem(signer, parsed, usages) !== undefined) return;
+  for (const { subresource, onlyOwn, message } of grounds) {
+    if (onlyOwn && parsed.commonName !== username) continue;
+    if (!(await mayCreate(parts.authorizer, requesterOf(found), subresource))) continue;
+    return record(parts, name, message);
+  }
+}
+
+function isDecided(object: KubeObject): boolean {
+  const request = signingRequestOf(object);
+  return ["Approved", "Denied"].some((type) => conditionOf(request, type) !== undefined);
+}
+
+async function mayCreate(authorizer: Authorizer, user: UserInfo, subresource: string): Promise<boolean> {
+  const { kind } = await authorizer.authorize(user, {
+    kind: "resource",
+    verb: "create",
+    group: "certificates.k8s.io",
+    version: "*",
+    resource: "certificatesigningrequests",
+    subresource,
+    namespace: "",
+    name: "",
+  });
+  return kind === "allow";
+}
+
+function requesterOf({ spec = {} }: SigningRequest): UserInfo {
+  const { username = "", uid = "", groups = [], extra = {} } = spec;
+  return { name: username, uid, groups, extra: new Map(Object.entries(extra)) };
+}
+
+async function record(
+  { requests, requestApproval, clock }: CertificateApproverParts,
+  name: string,
+  message: string,
+): Promise<void> {
+  const approval = { type: "Approved", reason: "AutoApproved", message, at: formatTime(clock.nowMs()) };
+  await requests.update("", name, (old) => (isDecided(old) ? old : withCondition(old, approval)), context, {
+    strategy: requestApproval,
+    subresource: "approval",
+    reapplies: true,
+  });
+}

@@ -1,0 +1,58 @@
+import { X509Certificate } from "node:crypto";
+import type { Clock } from "../../api/clock.ts";
+import { systemUser } from "../../authentication/system-user.ts";
+import type { Registry, WriteContext } from "../../registry/registry.ts";
+import type { Store } from "../../storage/store.ts";
+import { removeObject } from "../remove-object.ts";
+import { conditionOf, type SigningRequest, signingRequestOf } from "./signing-request.ts";
+
+const intervalMs = 60 * 60_000;
+const hourMs = 60 * 60_000;
+/** How long a request is kept after what happened to it last. */
+const keptMs = { pending: 24 * hourMs, approved: hourMs, denied: hourMs, failed: hourMs } as const;
+
+const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
+
+export interface CertificateCleanerParts {
+  readonly requests: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Removes requests that are settled or forgotten, an hour or a day after. */
+export function startCertificateCleaner(parts: CertificateCleanerParts): Disposable {
+  return parts.clock.every(intervalMs, () => void cleanCertificateRequests(parts).catch(parts.onError));
+}
+
+/** One look at all of them. */
+export async function cleanCertificateRequests({ requests, store, clock }: CertificateCleanerParts): Promise<void> {
+  const { keyPrefix } = requests.info;
+  for (const { key } of store.scan(keyPrefix)) {
+    const name = key.slice(keyPrefix.length);
+    const object = requests.current("", name);
+    if (object === undefined) continue;
+    const request = signingRequestOf(object);
+    if (!isOver(request, clock.nowMs())) continue;
+    await removeObject(requests, object, context);
+  }
+}
+
+function isOver(request: SigningRequest, nowMs: number): boolean {
+  const since = (time: string | undefined) => (time === undefined ? 0 : nowMs - Date.parse(time));
+  const [approved, denied, failed] = ["Approved", "Denied", "Failed"].map((type) => conditionOf(request, type));
+  const certificate = request.status?.certificate ?? "";
+  if (approved !== undefined && certificate !== "" && hasExpired(certificate, nowMs)) return true;
+  if (denied !== undefined) return since(denied.lastUpdateTime) > keptMs.denied;
+  if (failed !== undefined) return since(failed.lastUpdateTime) > keptMs.failed;
+  if (approved === undefined) return since(request.metadata.creationTimestamp) > keptMs.pending;
+  return certificate !== "" && since(approved.lastUpdateTime) > keptMs.approved;
+}
+
+function hasExpired(certificate: string, nowMs: number): boolean {
+  try {
+    return Date.parse(new X509Certificate(Buffer.from(certificate, "base64")).validTo) < nowMs;
+  } catch {
+    return false;
+  }
+}

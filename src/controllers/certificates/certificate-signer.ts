@@ -1,0 +1,83 @@
+import { parseCertificateRequest } from "../../api/certificate-request.ts";
+import { type Clock, formatTime } from "../../api/clock.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { systemUser } from "../../authentication/system-user.ts";
+import { type KeyPair, type SignedUsage, signRequest } from "../../pki/authority.ts";
+import type { Registry, WriteContext } from "../../registry/registry.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import type { Store } from "../../storage/store.ts";
+import { followObjects, WorkQueue } from "../work-queue.ts";
+import { conditionOf, signingRequestOf, withCondition, withStatus } from "./signing-request.ts";
+import { builtInSigners, signerProblem } from "./signers.ts";
+
+const lifetimeSecondsMax = 365 * 24 * 3_600;
+/** Clocks that are a little behind ours must accept a certificate made just now. */
+const backdatingSeconds = 5 * 60;
+
+const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
+
+export interface CertificateSignerParts {
+  readonly requests: Registry;
+  readonly requestStatus: Strategy;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The authority of clients; asked each time, because it is renewed. */
+  readonly authority: () => KeyPair;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Signs approved requests of the built-in signers; one that does not follow its signer's rules fails. */
+export function startCertificateSigner(parts: CertificateSignerParts): Disposable {
+  const { requests, store, clock, onError } = parts;
+  const { keyPrefix } = requests.info;
+  const running = new DisposableStack();
+  const queue = running.use(new WorkQueue({ clock, onError, work: (key) => sign(parts, key.slice(keyPrefix.length)) }));
+  running.use(
+    followObjects(store, keyPrefix, (key, type) => {
+      if (type !== "DELETED") queue.add(key);
+    }),
+  );
+  return running;
+}
+
+async function sign(parts: CertificateSignerParts, name: string): Promise<void> {
+  const object = parts.requests.current("", name);
+  if (object === undefined || !isWaiting(object)) return;
+  const { signerName = "", usages = [], request = "", expirationSeconds } = signingRequestOf(object).spec ?? {};
+  const signer = builtInSigners.get(signerName);
+  if (signer === undefined) return;
+  const parsed = parseCertificateRequest(Buffer.from(request, "base64").toString("latin1"));
+  const problem = parsed === undefined ? "the request cannot be read" : signerProblem(signer, parsed, usages);
+  const nowSeconds = Math.floor(parts.clock.nowMs() / 1_000);
+  if (parsed === undefined || problem !== undefined) {
+    const at = formatTime(nowSeconds * 1_000);
+    const failure = { type: "Failed", reason: "SignerValidationFailure", message: problem ?? "", at };
+    return update(parts, name, (old) => withCondition(old, failure));
+  }
+  const seconds = Math.min(expirationSeconds ?? lifetimeSecondsMax, lifetimeSecondsMax);
+  const certificate = signRequest(parts.authority(), {
+    ...parsed,
+    usages: new Set(usages as SignedUsage[]),
+    notBeforeMs: (nowSeconds - backdatingSeconds) * 1_000,
+    notAfterMs: (nowSeconds - backdatingSeconds + seconds) * 1_000,
+  });
+  return update(parts, name, (old) => withStatus(old, { certificate: Buffer.from(certificate).toString("base64") }));
+}
+
+function isWaiting(object: KubeObject): boolean {
+  const request = signingRequestOf(object);
+  const done = (request.status?.certificate ?? "") !== "" || conditionOf(request, "Failed") !== undefined;
+  return !done && conditionOf(request, "Approved") !== undefined && conditionOf(request, "Denied") === undefined;
+}
+
+async function update(
+  { requests, requestStatus }: CertificateSignerParts,
+  name: string,
+  change: (request: KubeObject) => KubeObject,
+): Promise<void> {
+  await requests.update("", name, (old) => (isWaiting(old) ? change(old) : old), context, {
+    strategy: requestStatus,
+    subresource: "status",
+    reapplies: true,
+  });
+}

@@ -1,0 +1,66 @@
+import type { Clock } from "../api/clock.ts";
+import type { GroupResource } from "../api/gvk.ts";
+import type { TokenIssuer } from "../authentication/service-account/token-issuer.ts";
+import type { Authorizer } from "../authorization/authorizer.ts";
+import type { ControllerName } from "../config/controllers.ts";
+import type { KeyPair } from "../pki/authority.ts";
+import type { Registries } from "../registry/registries.ts";
+import type { Registry } from "../registry/registry.ts";
+import { strategyOf, subresourceStrategyOf } from "../registry/strategies.ts";
+import type { Store } from "../storage/store.ts";
+import { startBootstrapSigner, startTokenCleaner } from "./bootstrap-tokens.ts";
+import { startCertificateApprover } from "./certificates/certificate-approver.ts";
+import { startCertificateCleaner } from "./certificates/certificate-cleaner.ts";
+import { startCertificateSigner } from "./certificates/certificate-signer.ts";
+import { startTokenSecrets } from "./token-secrets.ts";
+
+export interface IdentityControllersParts {
+  readonly registries: Registries;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly authorizer: Authorizer;
+  readonly issuer: TokenIssuer;
+  /** Who signs certificates of clients; asked each time, because it is renewed. */
+  readonly authority: () => KeyPair;
+  /** Authority that clients know this server by, PEM. */
+  readonly ca: string;
+  readonly bootstrapSignerKey: "token" | "secret";
+  readonly controllers: ReadonlySet<ControllerName>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Starts what hands out identities: certificates that were asked for, tokens in Secrets, tokens for new machines. */
+export function startIdentityControllers(parts: IdentityControllersParts): Disposable {
+  const { registries, controllers } = parts;
+  const running = new DisposableStack();
+  const find = (group: string, resource: string): Registry | undefined => registries.find({ group, resource });
+  const requests = find("certificates.k8s.io", "certificatesigningrequests");
+  if (requests !== undefined) {
+    const { info } = requests;
+    const requestStatus = strategyFor(info, "status");
+    const requestApproval = strategyFor(info, "approval");
+    const starts = [
+      ["certificatesigningrequest-approving-controller", startCertificateApprover],
+      ["certificatesigningrequest-signing-controller", startCertificateSigner],
+      ["certificatesigningrequest-cleaner-controller", startCertificateCleaner],
+    ] as const;
+    for (const [name, start] of starts) {
+      if (controllers.has(name)) running.use(start({ ...parts, requests, requestStatus, requestApproval }));
+    }
+  }
+  const [secrets, configMaps, serviceAccounts] = ["secrets", "configmaps", "serviceaccounts"].map((name) =>
+    find("", name),
+  );
+  if (secrets === undefined || configMaps === undefined || serviceAccounts === undefined) return running;
+  if (controllers.has("serviceaccount-token-controller")) {
+    running.use(startTokenSecrets({ ...parts, secrets, serviceAccounts }));
+  }
+  const bootstrap = { ...parts, secrets, configMaps, signWith: parts.bootstrapSignerKey };
+  if (controllers.has("token-cleaner-controller")) running.use(startTokenCleaner(bootstrap));
+  if (controllers.has("bootstrap-signer-controller")) running.use(startBootstrapSigner(bootstrap));
+  return running;
+}
+
+function strategyFor(info: GroupResource, subresource: string) {
+  return subresourceStrategyOf(info, subresource) ?? strategyOf(info);
+}

@@ -1,0 +1,97 @@
+import type { Clock } from "../api/clock.ts";
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import type { TokenIssuer } from "../authentication/service-account/token-issuer.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Key, Store } from "../storage/store.ts";
+import { removeObject } from "./remove-object.ts";
+import { followObjects, WorkQueue } from "./work-queue.ts";
+
+const tokenType = "kubernetes.io/service-account-token";
+const nameAnnotation = "kubernetes.io/service-account.name";
+const uidAnnotation = "kubernetes.io/service-account.uid";
+/** A Secret may come before its account. Without one for so long it goes. */
+const accountWaitMs = 10_000;
+
+const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
+
+export interface TokenSecretsParts {
+  readonly secrets: Registry;
+  readonly serviceAccounts: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly issuer: TokenIssuer;
+  /** Authority that clients know this server by, PEM. */
+  readonly ca: string;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Fills Secrets of type `kubernetes.io/service-account-token` with a token that does not expire, and removes them with
+ * their account.
+ */
+export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
+  const { secrets, serviceAccounts, store, clock, onError } = parts;
+  const running = new DisposableStack();
+  const queue: WorkQueue = running.use(
+    new WorkQueue({ clock, onError, work: (key) => settle(parts, queue, key) }),
+  );
+  running.use(
+    followObjects(store, secrets.info.keyPrefix, (key, type) => {
+      if (type !== "DELETED") queue.add(key);
+    }),
+  );
+  running.use(
+    followObjects(store, serviceAccounts.info.keyPrefix, (key) => {
+      const [namespace = ""] = key.slice(serviceAccounts.info.keyPrefix.length).split("/");
+      for (const secret of store.scan(`${secrets.info.keyPrefix}${namespace}/`)) queue.add(secret.key);
+    }),
+  );
+  return running;
+}
+
+async function settle(parts: TokenSecretsParts, queue: WorkQueue, key: Key): Promise<void> {
+  const { secrets, serviceAccounts, clock } = parts;
+  const [namespace = "", name = ""] = key.slice(secrets.info.keyPrefix.length).split("/");
+  const secret = secrets.current(namespace, name);
+  const accountName = secret?.metadata.annotations?.[nameAnnotation] ?? "";
+  if (secret === undefined || secret["type"] !== tokenType || accountName === "") return;
+  if (secret.metadata.deletionTimestamp !== undefined) return;
+  const account = serviceAccounts.current(namespace, accountName);
+  const knownUid = secret.metadata.annotations?.[uidAnnotation] ?? "";
+  const uid = account?.metadata.uid ?? "";
+  if (account !== undefined && (knownUid === "" || knownUid === uid)) return fill(parts, secret, accountName, uid);
+  const waitedMs = clock.nowMs() - Date.parse(secret.metadata.creationTimestamp ?? "");
+  if (knownUid === "" && waitedMs < accountWaitMs) return queue.addAfter(key, accountWaitMs - waitedMs);
+  await removeObject(secrets, secret, context);
+}
+
+async function fill(parts: TokenSecretsParts, secret: KubeObject, account: string, uid: string): Promise<void> {
+  const { secrets, issuer, ca } = parts;
+  const { namespace = "", name = "" } = secret.metadata;
+  const data = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
+  const isComplete = ["token", "ca.crt", "namespace"].every((field) => (data[field] ?? "") !== "");
+  if (isComplete && secret.metadata.annotations?.[uidAnnotation] === uid) return;
+  const token = data["token"] ?? base64(await issuer.issueForSecret(namespace, name, { name: account, uid }));
+  await secrets.update(
+    namespace,
+    name,
+    (old) => ({
+      ...old,
+      metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, [uidAnnotation]: uid } },
+      data: {
+        "ca.crt": base64(ca),
+        namespace: base64(namespace),
+        ...(old["data"] as JsonObject | undefined),
+        token,
+      },
+    }),
+    context,
+    { reapplies: true },
+  );
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
