@@ -28,6 +28,12 @@ export class CommitNotices {
     return due;
   }
 
+  /** For another turn: entries are about to go. */
+  wait(): void {
+    for (const [member, append] of this.#early) if (!this.#waiting.has(member)) this.#waiting.set(member, append);
+    this.#early.clear();
+  }
+
   get areWaiting(): boolean {
     return this.#waiting.size > 0;
   }

@@ -1,4 +1,4 @@
-import type { Index } from "./core/ids.ts";
+import { noMember, type Index } from "./core/ids.ts";
 import type { Log, LogContents } from "./storage/log.ts";
 
 /**
@@ -11,7 +11,9 @@ export async function finishRestore(log: Log, stateIndex: Index): Promise<LogCon
   if (expected === undefined || expected.index !== stateIndex || expected.index <= base.index) return kept;
   const held = entries[expected.index - base.index - 1];
   if (held?.term === expected.term) return kept;
-  const renewed = { ...hardState, commit: expected.index };
+  // Of a term that it had not heard of, it knows now; nobody got its vote there.
+  const known = hardState.term >= expected.term ? hardState : { term: expected.term, vote: noMember };
+  const renewed = { ...known, commit: expected.index };
   await log.append({ snapshot: expected, hardState: renewed, entries: [] });
   return { hardState: renewed, base: expected, entries: [] };
 }

@@ -11,8 +11,10 @@ import type { Limits } from "./core/options.ts";
 import { RawNode } from "./core/raw-node.ts";
 import type { ProposalResult, ReadState, Ready, SoftState, Write } from "./core/ready.ts";
 import { finishRestore } from "./finish-restore.ts";
-import { PendingEntries, PendingRequests, type Waiter } from "./pending.ts";
+import { PendingEntries, PendingRequests, RecentResults, type Waiter } from "./pending.ts";
+import { ProposalBatch } from "./proposal-batch.ts";
 import { RaftError, type RaftErrorCode } from "./raft-error.ts";
+import { ReadRequests } from "./read-requests.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import type { StateMachine } from "./state-machine.ts";
 import type { Log } from "./storage/log.ts";
@@ -86,13 +88,12 @@ export class RaftNode<Result> {
   readonly #reach: ReachCrashPoint;
   /** Everything that touches the state machine, in order. */
   readonly #stateQueue = new SerialQueue();
+  readonly #proposals = new ProposalBatch<Outcome<Result>>();
+  #holding: ReturnType<typeof setTimeout> | undefined;
   readonly #entries = new PendingEntries<Outcome<Result>>();
   readonly #forwarded = new PendingRequests<Outcome<Result>>();
-  readonly #reads = new PendingRequests<Index>();
-  /** Reads that have not been put to the core yet: they share one question. */
-  #newReads: Waiter<Index>[] = [];
-  /** Confirmed reads that wait for the state machine, by index. */
-  #waitingReads: { readonly index: Index; readonly waiter: Waiter<Index> }[] = [];
+  readonly #recent = new RecentResults<Outcome<Result>>();
+  readonly #reads = new ReadRequests();
   #nextId: number = randomInt(2 ** 47);
   /** What the state machine has applied; ahead of the core while a snapshot is being installed. */
   #stateIndex: Index;
@@ -107,6 +108,8 @@ export class RaftNode<Result> {
   /** Whom the transport talks to. */
   #heard: readonly MemberId[] | undefined;
   #outgoingSnapshots = new Map<MemberId, Index>();
+  readonly #logBytesMax: number;
+  #compactAboveBytes: number;
   #compacting = false;
   #scheduled = false;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -122,6 +125,8 @@ export class RaftNode<Result> {
     this.#stateMachine = options.stateMachine;
     this.#reach = options.reach ?? noCrash;
     this.#stateIndex = stateIndex;
+    this.#logBytesMax = options.logBytesMax ?? defaultLogBytesMax;
+    this.#compactAboveBytes = this.#logBytesMax;
   }
 
   /**
@@ -168,12 +173,9 @@ export class RaftNode<Result> {
   propose(data: Uint8Array): Promise<Applied<Result>> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
-      if (this.#forwarded.size >= forwardedMax) return reject(this.#error("tooManyBytes"));
-      const id = this.#newId();
-      const waiter = { resolve, reject, deadlineMs: performance.now() + this.#timing.proposalMs };
-      const answer = this.#core.propose(id, data);
-      if (answer.kind === "forwarded") this.#forwarded.add(id, waiter);
-      else this.#settleProposal(answer, waiter);
+      const nowMs = performance.now();
+      const waiter = { resolve, reject, deadlineMs: nowMs + this.#timing.proposalMs };
+      this.#proposals.add({ data, waiter }, nowMs);
       this.#schedule();
     });
   }
@@ -186,7 +188,7 @@ export class RaftNode<Result> {
   readIndex(): Promise<Index> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
-      this.#newReads.push({ resolve, reject, deadlineMs: performance.now() + this.#timing.readMs });
+      this.#reads.add({ resolve, reject, deadlineMs: performance.now() + this.#timing.readMs });
       this.#schedule();
     });
   }
@@ -247,6 +249,7 @@ export class RaftNode<Result> {
 
   #work(): void {
     this.#noticeStalls();
+    this.#proposeWaiting();
     this.#askReads();
     this.#notices.beginTurn();
     while (this.#core.hasReady()) {
@@ -254,9 +257,33 @@ export class RaftNode<Result> {
       this.#core.advance(ready);
       this.#take(ready);
     }
+    this.#compactWhenLarge();
+    if (this.#proposals.size > 0) return this.#notices.wait();
     this.#transport.send(this.#notices.takeDue());
     if (this.#notices.areWaiting) this.#schedule();
-    this.#compactWhenLarge();
+  }
+
+  /** A disk that is busy will take what comes meanwhile in one piece; so may the others. */
+  #proposeWaiting(): void {
+    if (this.#proposals.size === 0) return;
+    const waitMs = this.#writesDone < this.#writes ? this.#proposals.waitMs(performance.now()) : 0;
+    if (waitMs > 0) {
+      this.#holding ??= setTimeout(() => {
+        this.#holding = undefined;
+        this.#schedule();
+      }, waitMs);
+      return;
+    }
+    for (const { data, waiter } of this.#proposals.takeAll()) {
+      if (this.#forwarded.size >= forwardedMax) {
+        waiter.reject(this.#error("tooManyBytes"));
+        continue;
+      }
+      const id = this.#newId();
+      const answer = this.#core.propose(id, data);
+      if (answer.kind === "forwarded") this.#forwarded.add(id, waiter);
+      else this.#settleProposal(answer, waiter);
+    }
   }
 
   /** The durability contract. */
@@ -321,27 +348,28 @@ export class RaftNode<Result> {
   #answer(entries: readonly Entry[], skipped: number, results: readonly Result[]): void {
     entries.forEach((entry, position) => {
       const taken = this.#entries.take(entry);
-      if (taken === undefined) return;
-      const result = results[position - skipped];
-      if (!taken.isIt) taken.waiter.reject(this.#error("dropped"));
+      const result = { index: entry.index, result: results[position - skipped] as Result };
+      if (taken === undefined) {
+        if (this.#forwarded.size > 0 && position >= skipped) this.#recent.add(entry, result);
+      } else if (!taken.isIt) taken.waiter.reject(this.#error("dropped"));
       else if (position < skipped) taken.waiter.reject(this.#error("unknown"));
-      else taken.waiter.resolve({ index: entry.index, result: result as Result });
+      else taken.waiter.resolve(result);
     });
     this.#answerReads();
   }
 
   #answerReads(): void {
-    if (this.#waitingReads.length === 0) return;
-    const ready = this.#waitingReads.filter(({ index }) => index <= this.#stateIndex);
-    this.#waitingReads = this.#waitingReads.filter(({ index }) => index > this.#stateIndex);
-    for (const { waiter } of ready) waiter.resolve(this.#stateIndex);
+    for (const { resolve } of this.#reads.takeReady(this.#stateIndex)) resolve(this.#stateIndex);
   }
 
   #settleProposal(outcome: ProposalOutcome, waiter: Waiter<Outcome<Result>>): void {
     if (outcome.kind === "refused") return waiter.reject(this.#error(outcome.reason));
-    // A forwarded one may have been applied here before its answer came: its result has gone by.
-    if (outcome.index <= this.#stateIndex) return waiter.reject(this.#error("unknown"));
-    this.#entries.add(outcome.index, outcome.term, waiter)?.reject(this.#error("dropped"));
+    const { index, term } = outcome;
+    if (index > this.#stateIndex) return this.#entries.add(index, term, waiter)?.reject(this.#error("dropped"));
+    // A forwarded one, which was applied here before its answer came.
+    const recent = this.#recent.get(index);
+    if (recent?.term === term) waiter.resolve(recent.result);
+    else waiter.reject(this.#error(recent === undefined ? "unknown" : "dropped"));
   }
 
   #forwardedAnswer({ id, outcome }: ProposalResult): void {
@@ -349,34 +377,19 @@ export class RaftNode<Result> {
     if (waiter !== undefined) this.#settleProposal(outcome, waiter);
   }
 
-  /** All reads of one turn share a question, which is asked after the last of them arrived. */
   #askReads(): void {
-    if (this.#newReads.length === 0) return;
-    const waiters = this.#newReads;
-    this.#newReads = [];
+    const waiters = this.#reads.takeFresh();
+    if (waiters.length === 0) return;
     const id = this.#newId();
     const refusal = this.#core.readIndex(id);
-    const [first] = waiters;
-    if (refusal !== undefined || first === undefined) {
-      for (const { reject } of waiters) reject(this.#error(refusal ?? "unconfirmed"));
-      return;
-    }
-    this.#reads.add(id, {
-      deadlineMs: first.deadlineMs,
-      resolve: (index) => {
-        this.#waitingReads.push(...waiters.map((waiter) => ({ index, waiter })));
-        this.#answerReads();
-      },
-      reject: (error) => {
-        for (const { reject } of waiters) reject(error);
-      },
-    });
+    if (refusal === undefined) this.#reads.asked(id, waiters);
+    else this.#rejectAll(waiters, refusal);
   }
 
   #readAnswer({ id, outcome }: ReadState): void {
-    const waiter = this.#reads.take(id);
-    if (outcome.kind === "confirmed") waiter?.resolve(outcome.index);
-    else waiter?.reject(this.#error(outcome.reason));
+    if (outcome.kind === "refused") return this.#rejectAll(this.#reads.takeRefused(id), outcome.reason);
+    this.#reads.confirmed(id, outcome.index);
+    this.#answerReads();
   }
 
   /** What did not leave this member will not happen; what the other side missed, the core sends again. */
@@ -385,7 +398,7 @@ export class RaftNode<Result> {
     if (message.type === "propose" && message.from === this.#core.id) {
       this.#forwarded.take(message.id)?.reject(this.#error("dropped"));
     } else if (message.type === "readIndex" && message.from === this.#core.id) {
-      this.#reads.take(message.id)?.reject(this.#error("noLeader"));
+      this.#rejectAll(this.#reads.takeRefused(message.id), "noLeader");
     } else if (message.type === "append") {
       // In the middle of the core's own `ready`: told in the next turn.
       queueMicrotask(() => this.#input(() => this.#core.reportUnreachable(message.to)));
@@ -424,13 +437,9 @@ export class RaftNode<Result> {
 
   #expire(): void {
     const nowMs = performance.now();
-    for (const { reject } of this.#entries.takeExpired(nowMs)) reject(this.#error("unknown"));
-    for (const { reject } of this.#forwarded.takeExpired(nowMs)) reject(this.#error("unknown"));
-    for (const { reject } of this.#reads.takeExpired(nowMs)) reject(this.#error("unconfirmed"));
-    const late = this.#waitingReads.filter(({ waiter }) => waiter.deadlineMs <= nowMs);
-    if (late.length === 0) return;
-    this.#waitingReads = this.#waitingReads.filter(({ waiter }) => waiter.deadlineMs > nowMs);
-    for (const { waiter } of late) waiter.reject(this.#error("unconfirmed"));
+    this.#rejectAll(this.#entries.takeExpired(nowMs), "unknown");
+    this.#rejectAll(this.#forwarded.takeExpired(nowMs), "unknown");
+    this.#rejectAll(this.#reads.takeExpired(nowMs), "unconfirmed");
   }
 
   /** Who is being removed is heard until that is committed: a leader that removes itself must see it done. */
@@ -501,28 +510,36 @@ export class RaftNode<Result> {
   }
 
   #snapshotInstalled(index: Index): void {
-    for (const { reject } of this.#entries.takeUpTo(index)) reject(this.#error("unknown"));
+    this.#rejectAll(this.#entries.takeUpTo(index), "unknown");
     for (const resolve of this.#installed.splice(0)) resolve();
     this.#answerReads();
   }
 
   #compactWhenLarge(): void {
-    const { bytes, lastIndex } = this.#core.log;
-    if (this.#compacting || bytes <= (this.#options.logBytesMax ?? defaultLogBytesMax)) return;
+    const { bytes } = this.#core.log;
+    if (this.#compacting || bytes <= this.#compactAboveBytes) return;
     this.#compacting = true;
     void this.#onState(async () => {
-      const durable = await this.#stateMachine.checkpoint();
-      const tail = lastIndex - (this.#options.tailEntries ?? defaultTailEntries);
-      // A follower that is being sent a snapshot will need what comes after it.
-      const index = Math.min(durable, tail, ...this.#outgoingSnapshots.values()) as Index;
-      const { baseIndex, applied } = this.#core.status();
-      if (index <= baseIndex || index > applied || this.#stopped !== undefined) return;
-      const written = this.#log.compact(this.#core.snapshotMeta(index));
-      this.#core.compact(index);
-      await written;
-    }).finally(() => {
-      this.#compacting = false;
+      try {
+        await this.#compact(await this.#stateMachine.checkpoint());
+      } finally {
+        this.#compacting = false;
+        // When little came free, the next attempt waits for the log to grow.
+        this.#compactAboveBytes = Math.max(this.#logBytesMax, this.#core.log.bytes + this.#logBytesMax / 8);
+      }
     });
+  }
+
+  /** Keeps what slow followers and receivers of snapshots will need, unless that alone is too much. */
+  async #compact(durable: Index): Promise<void> {
+    const { base, bytes, lastIndex } = this.#core.log;
+    const tail = lastIndex - (this.#options.tailEntries ?? defaultTailEntries);
+    const wanted = Math.min(durable, tail, ...this.#outgoingSnapshots.values());
+    const index = (bytes > 2 * this.#logBytesMax ? durable : wanted) as Index;
+    if (index <= base.index || index > this.#core.status().applied || this.#stopped !== undefined) return;
+    const written = this.#log.compact(this.#core.snapshotMeta(index));
+    this.#core.compact(index);
+    await written;
   }
 
   /** Runs a task on the state machine, after those before it. Its failure is that of the node. */
@@ -549,12 +566,15 @@ export class RaftNode<Result> {
   #shutDown(code: RaftErrorCode, cause?: Error): void {
     this.#stopped ??= code;
     clearInterval(this.#timer);
-    const waiters = [...this.#entries.takeAll(), ...this.#forwarded.takeAll(), ...this.#reads.takeAll()];
-    const reads = [...this.#newReads, ...this.#waitingReads.map(({ waiter }) => waiter)];
-    this.#newReads = [];
-    this.#waitingReads = [];
-    for (const { reject } of [...waiters, ...reads]) reject(this.#error(code, cause));
+    clearTimeout(this.#holding);
+    const proposals = this.#proposals.takeAll().map(({ waiter }) => waiter);
+    this.#rejectAll([...proposals, ...this.#entries.takeAll(), ...this.#forwarded.takeAll()], code, cause);
+    this.#rejectAll(this.#reads.takeAll(), code, cause);
     for (const resolve of this.#installed.splice(0)) resolve();
+  }
+
+  #rejectAll(waiters: readonly Pick<Waiter<never>, "reject">[], code: RaftErrorCode, cause?: unknown): void {
+    for (const { reject } of waiters) reject(this.#error(code, cause));
   }
 
   #error(code: RaftErrorCode, cause?: unknown): RaftError {

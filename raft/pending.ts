@@ -1,6 +1,8 @@
 import type { Entry } from "./core/entry.ts";
 import type { Index, RequestId, Term } from "./core/ids.ts";
 
+const recentResultsMax = 4096;
+
 /** Somebody waits for an outcome. */
 export interface Waiter<T> {
   readonly deadlineMs: number;
@@ -65,6 +67,22 @@ export class PendingEntries<T> {
       taken.push(waiter);
     }
     return taken;
+  }
+}
+
+/** Results that went by while the answer to a forwarded proposal was on its way. */
+export class RecentResults<T> {
+  readonly #results = new Map<Index, { readonly term: Term; readonly result: T }>();
+
+  add({ index, term }: Entry, result: T): void {
+    this.#results.set(index, { term, result });
+    if (this.#results.size <= recentResultsMax) return;
+    const [oldest] = this.#results.keys();
+    if (oldest !== undefined) this.#results.delete(oldest);
+  }
+
+  get(index: Index): { readonly term: Term; readonly result: T } | undefined {
+    return this.#results.get(index);
   }
 }
 

@@ -60,6 +60,7 @@ export class FileLog implements Log {
   /** Oldest first; the last one is `#active`. */
   readonly #segments: Segment[];
   #active: DiskFile;
+  #activeBytes: number;
   #next: Promise<DiskFile> | undefined;
   #tail: Tail;
   /** The newest one that begins durably with what a reader must know: those before it may go. */
@@ -86,6 +87,7 @@ export class FileLog implements Log {
     this.#segmentBytes = tuning.segmentBytes ?? defaultSegmentBytes;
     this.#segments = used.map((segment) => ({ ...segment }));
     this.#active = parts.active;
+    this.#activeBytes = parts.active.size();
     this.#tail = tail;
     this.#durableSegment = tail.segment;
     this.#chain = chain;
@@ -180,7 +182,7 @@ export class FileLog implements Log {
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
     const records = group.flatMap((waiting) => waiting.records);
     const bytes = group.reduce((sum, waiting) => sum + waiting.bytes, 0);
-    if (this.#tail.end + bytes > this.#active.size()) await this.#roll(records, bytes);
+    if (this.#tail.end + bytes > this.#activeBytes) await this.#roll(records, bytes);
     else await this.#write(records, bytes, this.#tail.end);
     this.#next ??= this.#prepare();
   }
@@ -198,6 +200,7 @@ export class FileLog implements Log {
     this.#reach("segmentBeforeRoll");
     this.#active.close();
     this.#active = file;
+    this.#activeBytes = file.size();
     const sequence = this.#tail.segment + 1;
     const header = { sequence, chain: this.#chain, write: this.#tail.write, previousEnd: this.#tail.end };
     this.#segments.push({ sequence, lastIndex: 0 });
@@ -223,7 +226,7 @@ export class FileLog implements Log {
   }
 
   #wantedBytes(): number {
-    return Math.min(this.#segmentBytes, 2 * this.#active.size());
+    return Math.min(this.#segmentBytes, 2 * this.#activeBytes);
   }
 
   /** @param headerBytes at the front of the buffer, written with the records */

@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts";
 import { decodeSnapshotFrame, encodeSnapshotFrame, type SnapshotFrame, windowBytes } from "./snapshot-frames.ts";
 
 /** A transfer whose connection broke waits so long for the next one. */
-const resumeMsMax = 30_000;
+const resumeMsMax = 10_000;
 
 /** One snapshot that comes in, over as many connections as it takes. */
 export class IncomingSnapshot {

@@ -74,7 +74,7 @@ export class TlsTransport implements Transport {
   readonly #peers = new Map<MemberId, Peer>();
   /** Connections that others made, by the member that did. */
   readonly #accepted = new Map<Connection, MemberId>();
-  readonly #incoming = new Map<MemberId, IncomingSnapshot>();
+  #incoming: IncomingSnapshot | undefined;
   #events: TransportEvents | undefined;
   #pinging: ReturnType<typeof setInterval> | undefined;
   #closed = false;
@@ -164,7 +164,7 @@ export class TlsTransport implements Transport {
       control.close();
       bulk.close();
     }
-    for (const incoming of this.#incoming.values()) incoming.abort("the transport was closed");
+    this.#incoming?.abort("the transport was closed");
     for (const connection of this.#accepted.keys()) connection.close();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
@@ -303,20 +303,18 @@ export class TlsTransport implements Transport {
         if (frame.kind !== "begin" || frame.message.from !== from || frame.message.to !== this.#self.memberId) {
           throw new Error("a snapshot does not belong on this connection");
         }
-        this.#incomingOf(from, frame.transfer, frame.message).attach(connection, closed);
+        this.#incomingOf(frame.transfer, frame.message).attach(connection, closed);
       },
     };
   }
 
-  /** One transfer of each sender at a time: a new one takes the place of the old. */
-  #incomingOf(from: MemberId, transfer: string, message: InstallSnapshot): IncomingSnapshot {
-    const known = this.#incoming.get(from);
-    if (known?.transfer === transfer) return known;
-    known?.abort("another snapshot of the same sender took its place");
+  /** One transfer at a time: a new one, of the same sender or of a newer leader, takes the place of the old. */
+  #incomingOf(transfer: string, message: InstallSnapshot): IncomingSnapshot {
+    if (this.#incoming?.transfer === transfer) return this.#incoming;
+    this.#incoming?.abort("another snapshot took its place");
     const events = this.#required();
-    const begun = new IncomingSnapshot(transfer, message, (what, chunks) => events.receiveSnapshot(what, chunks));
-    this.#incoming.set(from, begun);
-    return begun;
+    this.#incoming = new IncomingSnapshot(transfer, message, (what, chunks) => events.receiveSnapshot(what, chunks));
+    return this.#incoming;
   }
 
   #acceptedClosed(connection: Connection, from: MemberId, incarnation: Hello["incarnation"]): void {
