@@ -1,5 +1,6 @@
 import { cloneJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { authorizeCreate } from "./authorize-create.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
@@ -19,6 +20,7 @@ export const update: VerbHandler = async (call) => {
   alignNamespace(call, object);
   const context = writeContext(call, options.dryRun, options.fieldManager);
   if (strategy.allowCreateOnUpdate && registry.current(request.namespace, request.name) === undefined) {
+    await authorizeCreate(call);
     const created = await registry.create(toStoredVersion(object, info), request.namespace, context);
     return objectReply(call, 201, created, representation);
   }
