@@ -24,6 +24,8 @@ export interface HandlerParts {
   readonly clock: Clock;
   /** `application/cbor` is served (gate CBORServingAndStorage). */
   readonly cbor: boolean;
+  /** Asked again where a request turns out to do more than its verb says. */
+  readonly authorizer: Authorizer;
   /** Who may delete what cannot be read; undefined when nobody can (gate AllowUnsafeMalformedObjectDeletion). */
   readonly unreadableDeletes?: Authorizer | undefined;
   /** A watch without timeoutSeconds ends after a random time from this to twice this. */
