@@ -7,7 +7,7 @@ import { decodeEntry } from "../codec/stored-object.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
-import { type FlowControlObject, flowSchemas, priorityLevels } from "./flow-control-objects.ts";
+import { type FlowControlObject, flowSchemas, priorityLevels } from "../api/flow-control-objects.ts";
 
 /** "true": the server keeps the spec as it is in this release, and removes the object when a later one has it no more. */
 const autoUpdateAnnotation = "apf.kubernetes.io/autoupdate-spec";

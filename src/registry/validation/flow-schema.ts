@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
-import type { JsonObject } from "../../api/json.ts";
+import { flowSchemas, mandatorySpec } from "../../api/flow-control-objects.ts";
+import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { fieldsOf } from "./key-values.ts";
 import { fieldErrorsMax } from "./labels.ts";
@@ -29,7 +30,15 @@ export function validateFlowSchema(schema: KubeObject): FieldError[] {
     ...objectsOf(spec["rules"])
       .flatMap((rule, at) => validateRule(rule, `spec.rules[${at}]`))
       .slice(0, fieldErrorsMax),
+    ...validateMandatory(schema),
   ];
+}
+
+/** Without these the server could lock out its own administrators. */
+function validateMandatory({ metadata, spec }: KubeObject): FieldError[] {
+  const known = mandatorySpec(flowSchemas, metadata.name);
+  if (known === undefined || equalJson(fieldsOf(spec), known)) return [];
+  return [fieldError.invalid("spec", fieldsOf(spec), `spec of '${metadata.name}' must equal the fixed value`)];
 }
 
 function validatePrecedence(precedence: number, name: string, field: string): FieldError[] {

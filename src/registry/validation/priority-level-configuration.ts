@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../api/json.ts";
+import { mandatorySpec, priorityLevels } from "../../api/flow-control-objects.ts";
+import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, numberOf, textOf } from "./pod-fields.ts";
@@ -20,7 +21,19 @@ export function validatePriorityLevel(level: KubeObject): FieldError[] {
       ? []
       : [fieldError.invalid("spec.type", type, "type must be 'Exempt' if and only if name is 'exempt'")];
   if (!types.includes(type)) return [...errors, fieldError.notSupported("spec.type", type, types)];
-  return [...errors, ...(type === "Exempt" ? validateExempt(spec) : validateLimitedLevel(spec))];
+  const typed = type === "Exempt" ? validateExempt(spec) : validateLimitedLevel(spec);
+  return [...errors, ...typed, ...validateMandatory(level)];
+}
+
+/** Of the levels that the server cannot do without, only the shares of the exempt one are free to choose. */
+function validateMandatory({ metadata: { name }, spec }: KubeObject): FieldError[] {
+  const known = mandatorySpec(priorityLevels, name);
+  if (known === undefined) return [];
+  const isExempt = name === exemptName;
+  const [fixed, given] = [known, fieldsOf(spec)].map(({ exempt, ...rest }) => (isExempt ? rest : { ...rest, exempt }));
+  if (equalJson(fixed, given)) return [];
+  const except = isExempt ? " except the 'spec.exempt' field" : "";
+  return [fieldError.invalid("spec", fieldsOf(spec), `spec of '${name}'${except} must equal the fixed value`)];
 }
 
 function validateExempt({ limited, exempt }: JsonObject): FieldError[] {

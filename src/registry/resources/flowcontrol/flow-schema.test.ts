@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { flowSchemas } from "../../../api/flow-control-objects.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { changed, refusal } from "../../testing.ts";
+import { changed, refusal, updateRefusal } from "../../testing.ts";
 
 const path = "flowcontrol.apiserver.k8s.io/v1/flowschemas";
 const minimal: JsonObject = { spec: { priorityLevelConfiguration: { name: "p" } } };
@@ -159,4 +160,22 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ],
 ])("a FlowSchema with %s = %j is refused", async (field, value, causes) => {
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
+});
+
+test.each(flowSchemas.map(({ object }) => [object.metadata.name, object]))(
+  "the schema %s that exists from the start is accepted",
+  async (_, object) => {
+    expect(await refusal(path, object as unknown as JsonObject)).toEqual([]);
+  },
+);
+
+test("schemas that the server cannot do without do not change", async () => {
+  const exempt = flowSchemas[0]?.object as unknown as JsonObject;
+  const causes = await updateRefusal(
+    path,
+    exempt,
+    changed(exempt, "spec.rules[0].subjects[0].group.name", "everybody"),
+  );
+  expect(causes.length).toBe(1);
+  expect(causes[0]).toEndWith("spec of 'exempt' must equal the fixed value");
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { priorityLevels } from "../../../api/flow-control-objects.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { changed, refusal } from "../../testing.ts";
 
@@ -96,11 +97,22 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ["spec.limited.limitResponse.queuing.queueLengthLimit: Invalid value: 0: must be positive"],
   ],
   ["spec.exempt", { nominalConcurrencyShares: 1 }, ["spec.exempt: Forbidden: must be nil if the type is Limited"]],
-  [
-    "metadata.name",
-    "exempt",
-    ["spec.type: Invalid value: \"Limited\": type must be 'Exempt' if and only if name is 'exempt'"],
-  ],
 ])("a PriorityLevelConfiguration with %s = %j is refused", async (field, value, causes) => {
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
+});
+
+test.each(priorityLevels.map(({ object }) => [object.metadata.name, object]))(
+  "the level %s that exists from the start is accepted",
+  async (_, object) => {
+    expect(await refusal(path, object as unknown as JsonObject)).toEqual([]);
+  },
+);
+
+test("only the shares of the exempt level are free to choose", async () => {
+  const [exempt, catchAll] = priorityLevels.map(({ object }) => object as unknown as JsonObject);
+  const richer = changed(exempt ?? {}, "spec.exempt.nominalConcurrencyShares", 7);
+  expect(await refusal(path, richer)).toEqual([]);
+  const [cause] = await refusal(path, changed(catchAll ?? {}, "spec.limited.nominalConcurrencyShares", 7));
+  expect(cause).toStartWith('spec: Invalid value: {"type":"Limited","limited":{"nominalConcurrencyShares":7,');
+  expect(cause).toEndWith("spec of 'catch-all' must equal the fixed value");
 });

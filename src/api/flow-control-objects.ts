@@ -1,5 +1,5 @@
-import type { JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
+import type { JsonObject } from "./json.ts";
+import type { KubeObject } from "./object-meta.ts";
 
 /** An object of priority and fairness that exists from the start. */
 export interface FlowControlObject {
@@ -105,6 +105,12 @@ export const flowSchemas: readonly FlowControlObject[] = [
   suggested(schema("global-default", "global-default", 9900, "ByUser", { subjects: everybody, ...allRequests })),
   mandatory(schema("catch-all", "catch-all", 10_000, "ByUser", { subjects: everybody, ...allRequests })),
 ];
+
+/** What the spec of the object has to be, if it is one that the server cannot do without. */
+export function mandatorySpec(objects: readonly FlowControlObject[], name: string | undefined): JsonObject | undefined {
+  const known = objects.find(({ object, mandatory }) => mandatory && object.metadata.name === name);
+  return known?.object["spec"] as JsonObject | undefined;
+}
 
 function mandatory(object: KubeObject): FlowControlObject {
   return { object, mandatory: true };
