@@ -35,6 +35,7 @@ import { listen, type Listener } from "./http/listener.ts";
 import { openApiRoute } from "./http/openapi/openapi-route.ts";
 import { gitVersion, versionRoute } from "./http/version.ts";
 import { type Log, openLog } from "./observability/logs.ts";
+import { exposeFeatureGates } from "./observability/feature-gate-metric.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openAuthentication, type ServerAuthentication } from "./authentication/server-authentication.ts";
 import { defaultJwksUri, openIdPlugin } from "./http/openid.ts";
@@ -110,6 +111,7 @@ async function startOn(
     authorizer: authorization.authorizer,
     admissionGuards: [rbacEscalation(authorization)],
   });
+  exposeFeatureGates(metrics.registry, config.featureGates.list());
   metrics.trackStorageObjects(() => objectCounts(registries));
 
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });

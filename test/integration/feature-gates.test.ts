@@ -33,6 +33,12 @@ test("a field behind a gate that is off is not stored, by whatever way it comes"
   expect(put.text).not.toContain("tolerance");
 });
 
+test("the state of every gate can be read", async () => {
+  const { text } = await server.get("/metrics");
+  expect(text).toContain('kubernetes_feature_enabled{name="HPAConfigurableTolerance",stage="BETA"} 0');
+  expect(text).toContain('kubernetes_feature_enabled{name="ServerSideApply",stage=""} 1');
+});
+
 test("a kind behind a gate that is off is not served, although its version is", async () => {
   const { json } = await server.get("/apis/certificates.k8s.io/v1beta1");
   const names = json.resources.map(({ name }: { name: string }) => name);
