@@ -70,7 +70,7 @@ const forwardedMax = 65_536;
 const defaultLogBytesMax = 64 << 20;
 const defaultTailEntries = 5000;
 /** Smaller than the core's: messages of a megabyte cost more in memory that is new each time than they save in calls. */
-const defaultAppendBytesMax = 64 << 10;
+const defaultAppendBytesMax = 160 << 10;
 
 type Outcome<Result> = Applied<Result>;
 
