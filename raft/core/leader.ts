@@ -2,7 +2,7 @@ import type { Entry, EntryKind } from "./entry.ts";
 import { entryBytes } from "./entry.ts";
 import type { Index, MemberId } from "./ids.ts";
 import { noMember } from "./ids.ts";
-import { settleMembership, syncPeers } from "./membership-change.ts";
+import { dropWhoLeft, settleMembership, syncPeers } from "./membership-change.ts";
 import type { AppendAccepted, AppendRejected, HeartbeatReply, ProposalOutcome } from "./message.ts";
 import type { Peer } from "./progress.ts";
 import { noteArrived, probe, replicate } from "./progress.ts";
@@ -37,6 +37,7 @@ export function becomeLeader(raft: Raft): void {
 export function tickLeader(raft: Raft, leader: Leader): void {
   for (const peer of leader.peers.values()) peer.silentTicks++;
   if (!hearsQuorum(raft, leader)) return raft.becomeFollower(raft.term, noMember);
+  dropWhoLeft(raft, leader);
   tickTransfer(raft, leader);
   leader.heartbeatElapsedTicks++;
   if (leader.heartbeatElapsedTicks >= raft.heartbeatTicks) heartbeat(raft, leader);

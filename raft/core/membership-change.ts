@@ -6,7 +6,7 @@ import { isJoint, membersOf } from "./membership.ts";
 import { newPeer } from "./progress.ts";
 import type { Raft } from "./raft.ts";
 import type { Refusal } from "./refusal.ts";
-import { hearsQuorum, isCaughtUp, isVoting } from "./replication.ts";
+import { hearsQuorum, isActive, isCaughtUp, isVoting } from "./replication.ts";
 import type { Leader } from "./role.ts";
 
 export type Planned =
@@ -39,12 +39,28 @@ export function settleMembership(raft: Raft): Uint8Array | "resign" | undefined 
   return isVoting(raft) ? undefined : "resign";
 }
 
-/** The leader replicates to whoever the membership in force names. */
-export function syncPeers(raft: Raft, leader: Leader): void {
-  const members = membersOf(raft.log.membership).filter((member) => member !== raft.id);
-  const before = new Map(leader.peers);
-  leader.peers.clear();
-  for (const member of members) leader.peers.set(member, before.get(member) ?? newPeer(member, raft.log.lastIndex));
+/**
+ * The leader replicates to whoever the membership in force names. Who is not named any more still gets the entry that
+ * says so, and hears of its commit: else it would wait for a leader, and not know that it waits in vain.
+ */
+export function syncPeers({ id, log }: Raft, { peers }: Leader): void {
+  const members = membersOf(log.membership);
+  for (const peer of peers.values()) {
+    if (members.includes(peer.member)) peer.leavesAt = undefined;
+    else peer.leavesAt ??= log.membershipIndex;
+  }
+  for (const member of members) {
+    if (member !== id && !peers.has(member)) peers.set(member, newPeer(member, log.lastIndex));
+  }
+}
+
+/** A removed member knows of its removal, or has fallen silent: nothing more is sent to it. */
+export function dropWhoLeft(raft: Raft, { peers }: Leader): void {
+  for (const peer of peers.values()) {
+    if (peer.leavesAt === undefined) continue;
+    const knows = peer.progress.match >= peer.leavesAt && peer.commitSent >= peer.leavesAt;
+    if (knows || !isActive(raft, peer)) peers.delete(peer.member);
+  }
 }
 
 /**

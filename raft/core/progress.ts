@@ -51,11 +51,13 @@ export interface Peer {
   roundAnswered: number;
   /** Send it an append, be it an empty one: its answer shows whether what was sent before is lost. */
   poked: boolean;
+  /** It is out of the membership since the entry here; it is kept until it has heard that this is committed. */
+  leavesAt: Index | undefined;
 }
 
 export function newPeer(member: MemberId, lastIndex: Index): Peer {
   const progress: Probe = { state: "probe", match: noIndex, next: (lastIndex + 1) as Index, paused: false };
-  return { member, progress, silentTicks: 0, commitSent: noIndex, roundAnswered: 0, poked: true };
+  return { member, progress, silentTicks: 0, commitSent: noIndex, roundAnswered: 0, poked: true, leavesAt: undefined };
 }
 
 export function probe(match: Index, next: Index = (match + 1) as Index): Probe {

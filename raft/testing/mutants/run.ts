@@ -27,12 +27,12 @@ for (const mutant of chosen) {
   );
   await Bun.write(Bun.stdout, `${answers.length === 0 ? "LIVES " : "killed"} ${mutant.name}\n`);
   for (const answer of answers) await Bun.write(Bun.stdout, `         ${answer}\n`);
+  if (values.note) await note();
 }
 
 const living = [...killers.values()].filter((by) => by.length === 0);
 const bySeed = [...killers.values()].filter((by) => by.some((killer) => killer.startsWith("seed")));
 await Bun.write(Bun.stdout, `${chosen.length} mutants, ${living.length} live, ${bySeed.length} killed by a seed\n`);
-if (values.note) await note();
 process.exit(living.length === 0 ? 0 : 1);
 
 async function note(): Promise<void> {
