@@ -153,14 +153,15 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
 describe("its selector", () => {
   test("is made from its name and uid", async () => {
     const { metadata, spec } = (await created(path, minimal)) as KubeObject & { spec: any };
+    const uid = metadata.uid ?? "";
     const labels = {
-      "batch.kubernetes.io/controller-uid": metadata.uid,
+      "batch.kubernetes.io/controller-uid": uid,
       "batch.kubernetes.io/job-name": "a",
-      "controller-uid": metadata.uid,
+      "controller-uid": uid,
       "job-name": "a",
     };
     expect(spec.template.metadata.labels).toEqual(labels);
-    expect(spec.selector).toEqual({ matchLabels: { "batch.kubernetes.io/controller-uid": metadata.uid } });
+    expect(spec.selector).toEqual({ matchLabels: { "batch.kubernetes.io/controller-uid": uid } });
     expect(metadata.labels).toEqual(labels);
   });
 
