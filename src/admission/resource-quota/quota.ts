@@ -12,8 +12,16 @@ export type ScopeRequirement = { scopeName: string; operator: string; values?: s
 
 export const resourceQuotas = { group: "", resource: "resourcequotas" };
 
-export function hardOf({ spec }: ResourceQuota): Amounts {
-  return amountsOf(spec?.hard);
+const parsedLimits = new WeakMap<ResourceQuota, Amounts>();
+
+/** Parsed once for each state of the quota: every write in its namespace asks. */
+export function hardOf(quota: ResourceQuota): Amounts {
+  let hard = parsedLimits.get(quota);
+  if (hard === undefined) {
+    hard = amountsOf(quota.spec?.hard);
+    parsedLimits.set(quota, hard);
+  }
+  return hard;
 }
 
 export function usedOf({ status }: ResourceQuota): Amounts {

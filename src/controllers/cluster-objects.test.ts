@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../api/clock.ts";
+import type { GroupResource } from "../api/gvk.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import { CacherSet } from "../cacher/cacher-set.ts";
+import { parseServiceNetwork } from "../registry/allocation/service-network.ts";
+import { Registries } from "../registry/registries.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import { Scheme } from "../scheme/scheme.ts";
+import { MemoryStore } from "../storage/memory-store.ts";
+import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
+import { rootCaPublisher } from "./root-ca-publisher.ts";
+import { defaultServiceAccounts } from "./service-accounts.ts";
+
+const scheme = Scheme.builtIn();
+const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
+const network = parseServiceNetwork("10.0.0.0/24", "30000-32767");
+
+let store: MemoryStore;
+let cachers: CacherSet;
+let registries: Registries;
+let errors: unknown[];
+
+beforeEach(async () => {
+  store = new MemoryStore();
+  cachers = new CacherSet({ store, clock: systemClock });
+  errors = [];
+  registries = new Registries({
+    scheme,
+    store,
+    cachers,
+    clock: systemClock,
+    randomInt: () => 0,
+    newId: () => crypto.randomUUID(),
+    serviceNetwork: network,
+  });
+  await createNamespace("default");
+});
+
+afterEach(async () => {
+  cachers.close();
+  await store.close();
+  expect(errors).toEqual([]);
+});
+
+const registry = (resource: GroupResource) => registries.find(resource) as Registry;
+const core = (resource: string) => registry({ group: "", resource });
+const onError = (error: unknown) => errors.push(error);
+
+async function createNamespace(name: string): Promise<void> {
+  await core("namespaces").create({ kind: "Namespace", apiVersion: "v1", metadata: { name } }, "", context);
+}
+
+async function eventually<T>(read: () => T, isSo: (value: T) => boolean): Promise<T> {
+  for (let turns = 0; turns < 200; turns++) {
+    const value = read();
+    if (isSo(value)) return value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  throw new Error("it does not come to be so");
+}
+
+describe("the service of the server itself", () => {
+  const make = (port: number, address: string | undefined = "192.0.2.7") =>
+    new KubernetesService({ registry, network, clock: systemClock, address, port, onError });
+
+  test("is made once, and left alone after that", async () => {
+    await make(6443).ensure();
+    const { revision } = store;
+    await make(6443).ensure();
+    expect(store.revision).toBe(revision);
+  });
+
+  test("follows the port, and comes back when it is deleted or changed", async () => {
+    await make(6443).ensure();
+    const labels = (object: KubeObject) => ({ ...object, metadata: { ...object.metadata, labels: { mine: "x" } } });
+    await core("services").update("default", "kubernetes", labels, context);
+    await make(7443).ensure();
+    const service = core("services").current("default", "kubernetes") as any;
+    expect(service.metadata.labels).toEqual({ mine: "x", component: "apiserver", provider: "kubernetes" });
+    expect(service.spec.ports[0].targetPort).toBe(7443);
+    const endpoints = core("endpoints").current("default", "kubernetes") as any;
+    expect(endpoints.subsets).toEqual([
+      { addresses: [{ ip: "192.0.2.7" }], ports: [{ name: "https", port: 7443, protocol: "TCP" }] },
+    ]);
+  });
+
+  test("names no address where nobody else can reach it", async () => {
+    await new KubernetesService({
+      registry,
+      network,
+      clock: systemClock,
+      address: undefined,
+      port: 6443,
+      onError,
+    }).ensure();
+    const slice = registry({ group: "discovery.k8s.io", resource: "endpointslices" }).current("default", "kubernetes");
+    expect(slice?.["endpoints"] ?? []).toEqual([]);
+  });
+
+  test.each([
+    ["192.0.2.9", "192.0.2.9"],
+    ["2001:DB8::1", "2001:db8::1"],
+  ])("a server on %s announces %s", (bind, announced) => {
+    expect(announcedAddress(bind, "IPv4")).toBe(announced);
+  });
+
+  test.each(["127.0.0.1", "0.0.0.0", "::", "::1"])(
+    "a server on %s announces another address of the machine",
+    (bind) => {
+      expect(["127.0.0.1", "0.0.0.0", "::", "::1"]).not.toContain(announcedAddress(bind, "IPv4") as string);
+    },
+  );
+});
+
+describe("objects that every namespace has", () => {
+  const parts = () => ({ namespaces: core("namespaces"), store, clock: systemClock, onError });
+  const accounts = () => core("serviceaccounts");
+
+  test("come with the namespace, for those that were there before too, and come back", async () => {
+    using _running = defaultServiceAccounts({ ...parts(), objects: accounts() }).start();
+    await createNamespace("later");
+    const account = (namespace: string) => accounts().current(namespace, "default");
+    const first = await eventually(() => account("default"), Boolean);
+    await eventually(() => account("later"), Boolean);
+    const now = { uid: undefined, resourceVersion: undefined };
+    const options = { gracePeriodSeconds: 0, propagationPolicy: undefined, orphanDependents: undefined };
+    await accounts().delete("default", "default", { ...options, preconditions: now, dryRun: false }, context);
+    const second = await eventually(() => account("default"), Boolean);
+    expect(second?.metadata.uid).not.toBe(first?.metadata.uid);
+  });
+
+  test("are the client's to change, unless they carry the authority", async () => {
+    using _accounts = defaultServiceAccounts({ ...parts(), objects: accounts() }).start();
+    using _maps = rootCaPublisher({ ...parts(), objects: core("configmaps") }, "PEM").start();
+    const map = () => core("configmaps").current("default", "kube-root-ca.crt") as any;
+    await eventually(map, Boolean);
+    await eventually(() => accounts().current("default", "default"), Boolean);
+    const automount = (old: KubeObject) => ({ ...old, automountServiceAccountToken: false });
+    await accounts().update("default", "default", automount, context);
+    await core("configmaps").update("default", "kube-root-ca.crt", (old) => ({ ...old, data: {} }), context);
+    await eventually(map, ({ data }) => data?.["ca.crt"] === "PEM");
+    expect(accounts().current("default", "default")?.["automountServiceAccountToken"]).toBe(false);
+  });
+
+  test("are not made any more when it has stopped", async () => {
+    defaultServiceAccounts({ ...parts(), objects: accounts() })
+      .start()
+      [Symbol.dispose]();
+    await createNamespace("after");
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(accounts().current("after", "default")).toBeUndefined();
+  });
+});
