@@ -1,4 +1,5 @@
-import { Gauge, Registry } from "prom-client";
+import Gauge from "prom-client/lib/gauge.js";
+import Registry from "prom-client/lib/registry.js";
 import { type Exchange, type Handler, header } from "../http/exchange.ts";
 import type { RequestKind } from "../http/filters/max-in-flight.ts";
 import { queryValue, type ResourceRequest } from "../http/request-info.ts";
