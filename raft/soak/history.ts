@@ -6,9 +6,15 @@ export class History {
   readonly #unknown = new Set<string>();
   readonly #refused = new Set<string>();
   readonly violations: string[] = [];
+  /** What was done to the members. */
+  faults: readonly string[] = [];
 
   get counts() {
     return { acknowledged: this.#acknowledged.size, unknown: this.#unknown.size, refused: this.#refused.size };
+  }
+
+  happened(faults: readonly string[]): void {
+    this.faults = faults;
   }
 
   acknowledged(id: string): void {

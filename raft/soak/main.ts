@@ -64,6 +64,13 @@ async function soak(what: Kind, rounds: number): Promise<string[]> {
   const members: MemberProcess[] = [];
   const violations: string[] = [];
   const totals = { acknowledged: 0, unknown: 0, refused: 0 };
+  const faults = new Map<string, number>();
+  const clean = async () => {
+    await Promise.all(members.map((member) => member.kill()));
+    for (const volume of volumes.splice(0)) volume.close();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void clean().finally(() => process.exit(130)));
   try {
     makeCertificates(join(directory, "certificates"), ids);
     for (const id of ids) volumes.push(volumeFor(what, join(directory, `volume-${id}`)));
@@ -82,12 +89,12 @@ async function soak(what: Kind, rounds: number): Promise<string[]> {
       const history = await runRound(what, round, { members, volumes, random });
       violations.push(...history.violations);
       for (const key of ["acknowledged", "unknown", "refused"] as const) totals[key] += history.counts[key];
+      for (const fault of history.faults) faults.set(fault, (faults.get(fault) ?? 0) + 1);
       if (round % 10 === 0 || round === rounds) await print(`${what}: round ${round} ${JSON.stringify(totals)}`);
     }
+    for (const [fault, count] of [...faults].sort()) await print(`${what}: ${fault} ${count}`);
   } finally {
-    await Promise.all(members.map((member) => member.kill()));
-    for (const volume of volumes) volume.close();
-    rmSync(directory, { recursive: true, force: true });
+    await clean();
   }
   return violations;
 }

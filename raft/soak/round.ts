@@ -35,7 +35,7 @@ export async function runRound(kind: Kind, round: number, cluster: SoakCluster):
   );
   try {
     await Bun.sleep(100 + cluster.random() * 300);
-    await faults[kind](cluster);
+    history.happened(await faults[kind](cluster));
     await Bun.sleep(200);
   } finally {
     over = true;
@@ -75,49 +75,57 @@ async function write(
   }
 }
 
-const faults: Record<Kind, (cluster: SoakCluster) => Promise<void>> = { kill, stop, full, power };
+/** Each says what it did, for the report. */
+const faults: Record<Kind, (cluster: SoakCluster) => Promise<readonly string[]>> = { kill, stop, full, power };
 
-/** By signal, or at a place in the program that is worth dying at; one of them, two, or all. */
-async function kill({ members, random }: SoakCluster): Promise<void> {
+/** By signal, and then perhaps at a place in the program that is worth dying at; one of them, two, or all. */
+async function kill({ members, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * members.length));
+  const happened: string[] = victims.map(() => "killed");
   await Promise.all(
     victims.map(async (victim) => {
       await victim.kill();
       await Bun.sleep(random() * 800);
-      if (random() < 0.6) {
+      if (random() < 0.7) {
         const point = crashPoints[Math.floor(random() * crashPoints.length)] ?? "logAfterSync";
-        await victim.start({ point, count: 1 + Math.floor(random() * 40) });
-        await Bun.sleep(400 + random() * 400);
+        const isRare = /^(segment|compaction|snapshot)/.test(point);
+        await victim.start({ point, count: 1 + Math.floor(random() * (isRare ? 2 : 40)) });
+        for (let waited = 0; waited < 1500 && victim.isRunning; waited += 20) await Bun.sleep(20);
+        happened.push(victim.isRunning ? "no crash" : `crashed at ${point}`);
         await victim.kill();
       }
       await victim.start();
     }),
   );
+  return happened;
 }
 
 /** Stands still for less or more than an election takes. */
-async function stop({ members, random }: SoakCluster): Promise<void> {
+async function stop({ members, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * 2));
   for (const victim of victims) victim.signal("SIGSTOP");
   await Bun.sleep(100 + random() * 1500);
   for (const victim of victims) victim.signal("SIGCONT");
+  return victims.map(() => "stopped");
 }
 
 /** The disks of some have no space left until their members have ended, or a while. */
-async function full({ members, volumes, random }: SoakCluster): Promise<void> {
+async function full({ members, volumes, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * members.length));
   const volumeOf = ({ id }: MemberProcess) => volumes[id - 1] as SmallVolume;
   for (const victim of victims) volumeOf(victim).fill();
   for (let waited = 0; waited < 2000 && victims.some((victim) => victim.isRunning); waited += 20) await Bun.sleep(20);
+  const happened = victims.map((victim) => (victim.isRunning ? "disk full, not noticed" : "ended for a full disk"));
   for (const victim of victims) {
-    if (victim.isRunning) await victim.kill();
+    await victim.kill();
     volumeOf(victim).release();
     await victim.start();
   }
+  return happened;
 }
 
 /** Of one, a minority or all, at the same moment. */
-async function power({ members, volumes, random }: SoakCluster): Promise<void> {
+async function power({ members, volumes, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * members.length));
   const volumeOf = ({ id }: MemberProcess) => volumes[id - 1] as PowerVolume;
   for (const victim of victims) volumeOf(victim).cutPower();
@@ -126,6 +134,7 @@ async function power({ members, volumes, random }: SoakCluster): Promise<void> {
     volumeOf(victim).restorePower();
     await victim.start();
   }
+  return [`power cut of ${victims.length}`];
 }
 
 /** All members hold the same, and a last write as well. */
