@@ -193,7 +193,7 @@ describe("files", () => {
 
   test("files are named after their concept, in kebab case", () => {
     const bad = files.filter(({ path }) => {
-      const name = basename(path).replace(/(\.test)?\.tsx?$/, "");
+      const name = basename(path).replace(/(\.test|\.d)?\.tsx?$/, "");
       return !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || /^(utils?|helpers?|misc|common|shared)$/.test(name);
     });
     expect(bad.map(({ path }) => path)).toEqual([]);
