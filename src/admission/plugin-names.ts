@@ -3,14 +3,19 @@
  * `--enable-admission-plugins` and `--disable-admission-plugins` choose among them; their own order means nothing.
  */
 const table = {
+  AlwaysAdmit: false,
   NamespaceLifecycle: true,
+  NamespaceExists: false,
+  LimitPodHardAntiAffinityTopology: false,
   LimitRanger: true,
   ServiceAccount: true,
   NodeRestriction: true,
   TaintNodesByCondition: true,
+  AlwaysPullImages: false,
   PodSecurity: true,
   Priority: true,
   DefaultTolerationSeconds: true,
+  ExtendedResourceToleration: false,
   DefaultStorageClass: true,
   StorageObjectInUseProtection: true,
   OwnerReferencesPermissionEnforcement: false,
@@ -18,9 +23,13 @@ const table = {
   RuntimeClass: true,
   CertificateApproval: true,
   CertificateSigning: true,
+  ClusterTrustBundleAttest: true,
   CertificateSubjectRestriction: true,
   DefaultIngressClass: true,
+  DenyServiceExternalIPs: false,
+  PodTopologyLabels: true,
   ResourceQuota: true,
+  AlwaysDeny: false,
 } as const satisfies Record<string, boolean>;
 
 export type PluginName = keyof typeof table;

@@ -1,14 +1,22 @@
 import type { Clock } from "../api/clock.ts";
 import type { RandomInt } from "../registry/random-name.ts";
 import type { AdmissionPlugin } from "./admission.ts";
+import { alwaysAdmit } from "./always-admit.ts";
+import { alwaysDeny } from "./always-deny.ts";
+import { alwaysPullImages } from "./always-pull-images.ts";
 import type { Authorize } from "./authorization.ts";
 import { certificateApproval } from "./certificate-approval.ts";
 import { certificateSigning } from "./certificate-signing.ts";
 import { certificateSubjectRestriction } from "./certificate-subject-restriction.ts";
+import { clusterTrustBundleAttest } from "./cluster-trust-bundle-attest.ts";
 import { defaultIngressClass } from "./default-ingress-class.ts";
 import { defaultStorageClass } from "./default-storage-class.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
+import { denyServiceExternalIps } from "./deny-service-external-ips.ts";
+import { extendedResourceToleration } from "./extended-resource-toleration.ts";
+import { limitPodHardAntiAffinityTopology } from "./limit-pod-hard-anti-affinity-topology.ts";
 import { limitRanger } from "./limit-ranger.ts";
+import { namespaceExists } from "./namespace-exists.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { nodeRestriction } from "./node-restriction.ts";
 import type { ObjectLookup } from "./object-lookup.ts";
@@ -19,6 +27,7 @@ import {
 import { persistentVolumeClaimResize } from "./persistent-volume-claim-resize.ts";
 import type { PluginName } from "./plugin-names.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
+import { podTopologyLabels } from "./pod-topology-labels.ts";
 import { priority } from "./priority.ts";
 import type { QuotaAccountant } from "./resource-quota/accountant.ts";
 import { resourceQuota } from "./resource-quota/resource-quota.ts";
@@ -39,14 +48,19 @@ export interface PluginParts {
 }
 
 const makers = {
+  AlwaysAdmit: alwaysAdmit,
   NamespaceLifecycle: namespaceLifecycle,
+  NamespaceExists: namespaceExists,
+  LimitPodHardAntiAffinityTopology: limitPodHardAntiAffinityTopology,
   LimitRanger: limitRanger,
   ServiceAccount: serviceAccount,
   NodeRestriction: nodeRestriction,
   TaintNodesByCondition: taintNodesByCondition,
+  AlwaysPullImages: alwaysPullImages,
   PodSecurity: podSecurity,
   Priority: priority,
   DefaultTolerationSeconds: defaultTolerationSeconds,
+  ExtendedResourceToleration: extendedResourceToleration,
   DefaultStorageClass: defaultStorageClass,
   StorageObjectInUseProtection: storageObjectInUseProtection,
   OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
@@ -54,9 +68,13 @@ const makers = {
   RuntimeClass: runtimeClass,
   CertificateApproval: certificateApproval,
   CertificateSigning: certificateSigning,
+  ClusterTrustBundleAttest: clusterTrustBundleAttest,
   CertificateSubjectRestriction: certificateSubjectRestriction,
   DefaultIngressClass: defaultIngressClass,
+  DenyServiceExternalIPs: denyServiceExternalIps,
+  PodTopologyLabels: podTopologyLabels,
   ResourceQuota: resourceQuota,
+  AlwaysDeny: alwaysDeny,
 } satisfies Record<PluginName, (parts: PluginParts) => AdmissionPlugin>;
 
 /** The plugins of these names, in the same order. */

@@ -18,6 +18,12 @@ export function podLimits(spec: PodSpec): Amounts {
   return sum(limits, new Map(overhead));
 }
 
+/** Resources of devices: they have a domain, and it is not the system's. */
+export function isExtendedResource(name: string): boolean {
+  const [domain = "", rest] = name.split("/");
+  return rest !== undefined && domain !== "kubernetes.io" && !domain.endsWith(".kubernetes.io");
+}
+
 export function amountsOf(list: ResourceList | undefined): Amounts {
   return new Map(Object.entries(list ?? {}).map(([name, text]) => [name, parseQuantity(text)]));
 }

@@ -2,7 +2,7 @@ import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Quantity } from "../../api/quantity.ts";
 import type { Pod } from "../pod.ts";
-import { type Amounts, amountsOf, podLimits, podRequests } from "../pod-resources.ts";
+import { type Amounts, amountsOf, isExtendedResource, podLimits, podRequests } from "../pod-resources.ts";
 
 /** Kinds whose number has a second, older name. */
 const countedByName = new Set([
@@ -36,7 +36,7 @@ function podUsage(pod: Pod, nowMs: number): Amounts {
   const { spec = {} } = pod;
   const usage = new Map([["pods", count(1)]]);
   for (const [name, amount] of podRequests(spec)) {
-    if (isExtended(name)) usage.set(`requests.${name}`, amount);
+    if (isExtendedResource(name)) usage.set(`requests.${name}`, amount);
     else if (isCompute(name)) usage.set(name, amount).set(`requests.${name}`, amount);
   }
   for (const [name, amount] of podLimits(spec)) if (isCompute(name)) usage.set(`limits.${name}`, amount);
@@ -51,12 +51,6 @@ function hasEnded({ metadata, status }: Pod, nowMs: number): boolean {
 
 function isCompute(name: string): boolean {
   return name === "cpu" || name === "memory" || name === "ephemeral-storage" || name.startsWith("hugepages-");
-}
-
-/** Resources of devices have a domain that is not the system's. */
-function isExtended(name: string): boolean {
-  const [domain = "", rest] = name.split("/");
-  return rest !== undefined && domain !== "kubernetes.io" && !domain.endsWith(".kubernetes.io");
 }
 
 function serviceUsage(service: KubeObject): Amounts {

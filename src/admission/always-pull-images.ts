@@ -1,0 +1,34 @@
+import { fieldError, fieldErrorText } from "../api/field-error.ts";
+import type { AdmissionPlugin } from "./admission.ts";
+import { isResource, refuse } from "./attributes.ts";
+import { containersOf, type Pod } from "./pod.ts";
+
+const containerFields = ["initContainers", "containers", "ephemeralContainers"] as const;
+
+/** An image that is already on a node does not make up for missing credentials: it is pulled by everybody who uses it. */
+export function alwaysPullImages(): AdmissionPlugin {
+  return {
+    name: "AlwaysPullImages",
+    admit(attributes) {
+      if (!isPodWrite(attributes)) return;
+      for (const container of containersOf((attributes.object as Pod).spec ?? {})) container.imagePullPolicy = "Always";
+    },
+    validate(attributes) {
+      if (!isPodWrite(attributes)) return;
+      const { spec = {} } = attributes.object as Pod;
+      for (const field of containerFields) {
+        for (const [at, { imagePullPolicy = "" }] of (spec[field] ?? []).entries()) {
+          if (imagePullPolicy === "Always") continue;
+          const error = fieldError.notSupported(`spec.${field}[${at}].imagePullPolicy`, imagePullPolicy, ["Always"]);
+          throw refuse(attributes, fieldErrorText(error));
+        }
+      }
+    },
+  };
+}
+
+function isPodWrite(attributes: Parameters<typeof isResource>[0]): boolean {
+  const { operation, subresource } = attributes;
+  if (operation === "DELETE" || !isResource(attributes, "", "pods")) return false;
+  return subresource === "" || subresource === "ephemeralcontainers";
+}

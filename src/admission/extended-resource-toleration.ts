@@ -1,0 +1,23 @@
+import type { AdmissionPlugin } from "./admission.ts";
+import { isObjectWrite } from "./attributes.ts";
+import { containersOf, type Pod } from "./pod.ts";
+import { isExtendedResource } from "./pod-resources.ts";
+
+/** A pod that asks for a device may run on the nodes that are kept for pods which do. */
+export function extendedResourceToleration(): AdmissionPlugin {
+  return {
+    name: "ExtendedResourceToleration",
+    admit(attributes) {
+      if (!isObjectWrite(attributes, { group: "", resource: "pods" })) return;
+      const { spec } = attributes.object as Pod;
+      if (spec === undefined) return;
+      const requested = containersOf(spec).flatMap(({ resources }) => Object.keys(resources?.requests ?? {}));
+      const { tolerations = [] } = spec;
+      const added = [...new Set(requested.filter(isExtendedResource))]
+        .sort()
+        .filter((key) => !tolerations.some((own) => own.key === key && own.operator === "Exists" && !own.effect))
+        .map((key) => ({ key, operator: "Exists" }));
+      if (added.length > 0) spec.tolerations = [...tolerations, ...added];
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { AdmissionPlugin } from "./admission.ts";
+import { isObjectWrite, refuse } from "./attributes.ts";
+import type { Pod } from "./pod.ts";
+
+const hostname = "kubernetes.io/hostname";
+
+/** A pod may keep others off its node, not off its zone or the whole cluster. */
+export function limitPodHardAntiAffinityTopology(): AdmissionPlugin {
+  return {
+    name: "LimitPodHardAntiAffinityTopology",
+    validate(attributes) {
+      if (!isObjectWrite(attributes, { group: "", resource: "pods" })) return;
+      const { affinity = {} } = (attributes.object as Pod).spec ?? {};
+      const { podAntiAffinity = {} } = affinity as { podAntiAffinity?: AntiAffinity };
+      for (const { topologyKey = "" } of podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
+        if (topologyKey === hostname) continue;
+        throw refuse(
+          attributes,
+          `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${topologyKey} but only key ${hostname} is allowed`,
+        );
+      }
+    },
+  };
+}
+
+type AntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution?: { topologyKey?: string }[] };

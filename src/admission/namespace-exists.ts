@@ -1,0 +1,19 @@
+import { status } from "../api/status.ts";
+import type { AdmissionPlugin } from "./admission.ts";
+import { isResource } from "./attributes.ts";
+import type { ObjectLookup } from "./object-lookup.ts";
+
+const namespaces = { group: "", resource: "namespaces" };
+
+/** Nothing at all is written in a namespace that does not exist, not even a deletion. */
+export function namespaceExists({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
+  return {
+    name: "NamespaceExists",
+    validate(attributes) {
+      const { namespace } = attributes;
+      if (namespace === "" || isResource(attributes, namespaces.group, namespaces.resource)) return;
+      if (lookup.get(namespaces, "", namespace) === undefined)
+        throw status.notFound({ ...namespaces, name: namespace });
+    },
+  };
+}
