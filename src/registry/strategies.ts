@@ -4,6 +4,7 @@ import {
   mutatingBindingStrategy,
   mutatingPolicyStrategy,
   validatingBindingStrategy,
+  validatingPolicyStatusStrategy,
   validatingPolicyStrategy,
 } from "./resources/admissionregistration/admission-policy.ts";
 import { webhookConfigurationStrategy } from "./resources/admissionregistration/webhook-configuration.ts";
@@ -131,6 +132,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "admissionregistration.k8s.io/mutatingadmissionpolicybindings": mutatingBindingStrategy,
   "admissionregistration.k8s.io/mutatingwebhookconfigurations": webhookConfigurationStrategy,
   "admissionregistration.k8s.io/validatingadmissionpolicies": validatingPolicyStrategy,
+  "admissionregistration.k8s.io/validatingadmissionpolicies/status": validatingPolicyStatusStrategy,
   "admissionregistration.k8s.io/validatingadmissionpolicybindings": validatingBindingStrategy,
   "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookConfigurationStrategy,
   "apiextensions.k8s.io/customresourcedefinitions": customResourceDefinitionStrategy,

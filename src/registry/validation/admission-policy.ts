@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { labelKeyErrors } from "../../api/label-syntax.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { validateNamedRule } from "./admission-rule.ts";
+import { validateConditions } from "./conditions.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { fieldErrorsMax } from "./labels.ts";
@@ -34,6 +35,17 @@ export function validateValidatingPolicy(policy: KubeObject): FieldError[] {
     ...validateValidations(objectsOf(spec["validations"]), annotations.length === 0),
     ...validateAuditAnnotations(annotations, policy.metadata.name ?? "", "spec.auditAnnotations"),
   ].slice(0, fieldErrorsMax);
+}
+
+/** What the controller has found out about the types of the expressions. */
+export function validateValidatingPolicyStatus(policy: KubeObject): FieldError[] {
+  const { typeChecking, conditions } = fieldsOf(policy["status"]);
+  const field = "status.typeChecking.expressionWarnings";
+  const warnings = objectsOf(fieldsOf(typeChecking)["expressionWarnings"]).flatMap(({ warning, fieldRef }, at) => [
+    ...(textOf(warning) === "" ? [fieldError.required(`${field}[${at}].warning`)] : []),
+    ...(textOf(fieldRef).trim() === "" ? [fieldError.required(`${field}[${at}].fieldRef`)] : []),
+  ]);
+  return [...warnings.slice(0, fieldErrorsMax), ...validateConditions(conditions, "status.conditions")];
 }
 
 export function validateMutatingPolicy(policy: KubeObject): FieldError[] {

@@ -17,23 +17,35 @@ const hashes: ReadonlyMap<string, string | null> = new Map([
   ["2b6570", null],
 ]);
 
-/**
- * Why a PKCS #10 request is not accepted: its form, or a signature that its own key has not made. Undefined when
- * nothing is wrong with it.
- */
+/** What a PKCS #10 request says about itself. */
+export interface CertificateRequest {
+  readonly key: KeyObject;
+  /** Undefined when the key itself has signed the request. */
+  readonly signatureProblem: string | undefined;
+}
+
+/** Why a PEM with a PKCS #10 request is not accepted; undefined when nothing is wrong with it. */
 export function certificateRequestProblem(pem: string): string | undefined {
   const [block] = pemBlocks(pem);
   if (block?.type !== blockType) return `PEM block type must be ${blockType}`;
-  const malformed = "asn1: structure error: malformed certificate request";
-  const [request] = derElements(block.der);
+  const request = parseCertificateRequest(block.der);
+  return request === undefined ? "asn1: structure error: malformed certificate request" : request.signatureProblem;
+}
+
+/** Undefined when the DER is no PKCS #10 request with a key that we can read. */
+export function parseCertificateRequest(der: Buffer): CertificateRequest | undefined {
+  const [request] = derElements(der);
   const [info, algorithm, signature] = derElements(request?.content);
-  if (info?.tag !== sequenceTag || algorithm?.tag !== sequenceTag || signature?.tag !== bitStringTag) return malformed;
+  if (info?.tag !== sequenceTag || algorithm?.tag !== sequenceTag || signature?.tag !== bitStringTag) return undefined;
   const key = publicKeyOf(derElements(info.content)[2]);
-  if (key === undefined) return malformed;
+  if (key === undefined) return undefined;
   const [identifier] = derElements(algorithm.content);
   const hash = hashes.get(identifier?.content.toString("hex") ?? "");
-  if (hash === undefined) return "x509: cannot verify signature: algorithm unimplemented";
-  return isSignedBy(key, hash, info.bytes, signature.content.subarray(1)) ? undefined : verificationFailure(key);
+  if (hash === undefined) {
+    return { key, signatureProblem: "x509: cannot verify signature: algorithm unimplemented" };
+  }
+  const isProven = isSignedBy(key, hash, info.bytes, signature.content.subarray(1));
+  return { key, signatureProblem: isProven ? undefined : verificationFailure(key) };
 }
 
 function verificationFailure({ asymmetricKeyType }: KeyObject): string {

@@ -1,7 +1,8 @@
 import { createPublicKey, type KeyObject, constants, verify } from "node:crypto";
 import { type FieldError, fieldError } from "../../api/field-error.ts";
-import { equalJson, type JsonObject } from "../../api/json.ts";
+import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { parseCertificateRequest } from "./certificate-request.ts";
 import { validateImmutable } from "./immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateAnnotations } from "./labels.ts";
@@ -10,8 +11,7 @@ import { isPresent, numberOf, objectsOf, textOf } from "./pod-fields.ts";
 import { isProjectSigner, validateSignerName } from "./signer-name.ts";
 
 const uidBytesMax = 128;
-const publicKeyBytesMax = 10 * 1024;
-const proofBytesMax = 10 * 1024;
+const keyMaterialBytesMax = 10 * 1024;
 const secondsMin = 3600;
 const secondsMax = 91 * 86_400;
 /** For signers of the project itself. */
@@ -19,8 +19,7 @@ const projectSecondsMax = 86_400;
 const curves = ["prime256v1", "secp384r1", "secp521r1"];
 const modulusBits = [3072, 4096];
 const knownTypes = ["Issued", "Denied", "Failed"];
-const keyField = "spec.pkixPublicKey";
-const proofText = "could not verify proof-of-possession signature";
+const omittedValue = "<value omitted>";
 
 export function validatePodCertificateRequest(request: KubeObject, old?: KubeObject): FieldError[] {
   const spec = fieldsOf(request["spec"]);
@@ -90,24 +89,47 @@ function validateExpiration(spec: JsonObject): FieldError[] {
   return [...errors, ...validateKey(spec)];
 }
 
-/** The node agent shows that it has the key by signing the pod's uid with it. */
+/** The node agent shows that it has the key: by a request signed with it, or in older versions a signed uid. */
 function validateKey(spec: JsonObject): FieldError[] {
-  const [der, proof] = ["pkixPublicKey", "proofOfPossession"].map((name) => Buffer.from(textOf(spec[name]), "base64"));
-  if (der === undefined || der.byteLength > publicKeyBytesMax) return [fieldError.tooLong(keyField, publicKeyBytesMax)];
-  if (proof === undefined || proof.byteLength > proofBytesMax) {
-    return [fieldError.tooLong("spec.proofOfPossession", proofBytesMax)];
+  const given = ["stubPKCS10Request", "pkixPublicKey", "proofOfPossession"].filter((name) => textOf(spec[name]) !== "");
+  const tooLong = given.filter((name) => bytesOf(spec[name]).byteLength > keyMaterialBytesMax);
+  if (tooLong.length > 0) return tooLong.map((name) => fieldError.tooLong(`spec.${name}`, keyMaterialBytesMax));
+  switch (given.join()) {
+    case "stubPKCS10Request":
+      return validateStubRequest(spec["stubPKCS10Request"], "spec.stubPKCS10Request");
+    case "pkixPublicKey,proofOfPossession":
+      return validateProvenKey(spec);
+    default: {
+      const text = "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set";
+      return [fieldError.invalid("spec", omittedValue, text)];
+    }
   }
-  const key = publicKeyOf(der);
-  if (key === undefined) {
-    return [fieldError.invalid(keyField, spec["pkixPublicKey"], "must be a valid PKIX-serialized public key")];
-  }
-  const unfit = keyProblem(key, textOf(spec["pkixPublicKey"]));
-  if (unfit.length > 0) return unfit;
-  const isProven = isSignedBy(key, Buffer.from(textOf(spec["podUID"])), proof);
-  return isProven ? [] : [fieldError.invalid("spec.proofOfPossession", omittedValue, proofText)];
 }
 
-const omittedValue = "<value omitted>";
+function validateStubRequest(value: JsonValue | undefined, field: string): FieldError[] {
+  const request = parseCertificateRequest(bytesOf(value));
+  if (request === undefined) return [fieldError.invalid(field, omittedValue, "must be a valid PKCS#10 CSR")];
+  const unfit = validateKeyType(request.key, textOf(value), field);
+  if (unfit.length > 0 || request.signatureProblem === undefined) return unfit;
+  return [fieldError.invalid(field, omittedValue, "must have a valid signature")];
+}
+
+function validateProvenKey(spec: JsonObject): FieldError[] {
+  const field = "spec.pkixPublicKey";
+  const key = publicKeyOf(bytesOf(spec["pkixPublicKey"]));
+  if (key === undefined) {
+    return [fieldError.invalid(field, spec["pkixPublicKey"], "must be a valid PKIX-serialized public key")];
+  }
+  const unfit = validateKeyType(key, textOf(spec["pkixPublicKey"]), field);
+  if (unfit.length > 0) return unfit;
+  const isProven = isSignedBy(key, Buffer.from(textOf(spec["podUID"])), bytesOf(spec["proofOfPossession"]));
+  if (isProven) return [];
+  return [fieldError.invalid("spec.proofOfPossession", omittedValue, "could not verify proof-of-possession signature")];
+}
+
+function bytesOf(value: JsonValue | undefined): Buffer {
+  return Buffer.from(textOf(value), "base64");
+}
 
 function publicKeyOf(der: Buffer): KeyObject | undefined {
   try {
@@ -117,23 +139,21 @@ function publicKeyOf(der: Buffer): KeyObject | undefined {
   }
 }
 
-function keyProblem(key: KeyObject, text: string): FieldError[] {
+function validateKeyType(key: KeyObject, text: string, field: string): FieldError[] {
   const { namedCurve = "", modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {
     case "ed25519":
       return [];
     case "ec":
       if (curves.includes(namedCurve)) return [];
-      return [fieldError.invalid(keyField, `curve ${namedCurve}`, "elliptic public keys must use curve P256 or P384")];
+      return [fieldError.invalid(field, `curve ${namedCurve}`, "elliptic public keys must use curve P256 or P384")];
     case "rsa":
       if (modulusBits.includes(modulusLength)) return [];
       return [
-        fieldError.invalid(keyField, `${modulusLength}-bit modulus`, "RSA keys must have modulus size 3072 or 4096"),
+        fieldError.invalid(field, `${modulusLength}-bit modulus`, "RSA keys must have modulus size 3072 or 4096"),
       ];
     default:
-      return [
-        fieldError.invalid(keyField, text, "unknown public key type; supported types are Ed25519, ECDSA, and RSA"),
-      ];
+      return [fieldError.invalid(field, text, "unknown public key type; supported types are Ed25519, ECDSA, and RSA")];
   }
 }
 

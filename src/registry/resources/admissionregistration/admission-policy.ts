@@ -1,7 +1,11 @@
-import { defaultStrategy } from "../../default-strategy.ts";
+import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
 import type { Strategy } from "../../strategy.ts";
 import { validateMutatingBinding, validateValidatingBinding } from "../../validation/admission-policy-binding.ts";
-import { validateMutatingPolicy, validateValidatingPolicy } from "../../validation/admission-policy.ts";
+import {
+  validateMutatingPolicy,
+  validateValidatingPolicy,
+  validateValidatingPolicyStatus,
+} from "../../validation/admission-policy.ts";
 
 const policyStrategy: Strategy = {
   ...defaultStrategy,
@@ -14,6 +18,11 @@ export const validatingPolicyStrategy: Strategy = {
   ...policyStrategy,
   resetFields: ["status"],
   validate: validateValidatingPolicy,
+};
+
+export const validatingPolicyStatusStrategy: Strategy = {
+  ...statusStrategy(validatingPolicyStrategy),
+  validate: validateValidatingPolicyStatus,
 };
 
 export const mutatingPolicyStrategy: Strategy = { ...policyStrategy, validate: validateMutatingPolicy };
