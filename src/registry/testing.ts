@@ -5,6 +5,7 @@ import { StatusError } from "../api/status.ts";
 import { systemUser } from "../authentication/system-user.ts";
 import { CacherSet } from "../cacher/cacher-set.ts";
 import { decodeTyped } from "../schema/decode.ts";
+import { toStorage } from "../scheme/conversion/convert.ts";
 import { Scheme } from "../scheme/scheme.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
@@ -98,7 +99,7 @@ function create(registries: Registries, path: ResourcePath, object: JsonObject):
   const decoded = decode(info, object);
   return registries
     .of(info)
-    .create(decoded, decoded.metadata.namespace ?? "", context)
+    .create(decoded, decoded.metadata.namespace ?? "", { ...context, version: info })
     .then((result) => result.object);
 }
 
@@ -118,7 +119,13 @@ async function put(
     return decoded;
   };
   const options = { strategy, subresource };
-  const result = await registry.update(metadata.namespace ?? "", metadata.name ?? "", transform, context, options);
+  const result = await registry.update(
+    metadata.namespace ?? "",
+    metadata.name ?? "",
+    transform,
+    { ...context, version: info },
+    options,
+  );
   return result.object;
 }
 
@@ -129,12 +136,12 @@ function infoOf(path: ResourcePath): ResourceInfo {
   return info;
 }
 
-/** Without a namespace a namespaced object gets the one that there is; without a name all are called `a`. */
+/** The stored form. Without a namespace a namespaced object gets the one that there is; without a name all are called `a`. */
 function decode(info: ResourceInfo, object: JsonObject): KubeObject {
   const { object: decoded } = decodeTyped(info.schema, cloneJson(object), { kind: info.kind });
   const { metadata } = decoded as unknown as KubeObject;
   const filled = { name: "a", ...(info.namespaced ? { namespace } : {}), ...metadata };
-  return { ...decoded, kind: info.kind, metadata: filled } as unknown as KubeObject;
+  return toStorage({ ...decoded, kind: info.kind, metadata: filled } as unknown as KubeObject, info);
 }
 
 async function causesOf(write: Promise<unknown>): Promise<string[]> {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { immutableText } from "./immutable.ts";
 import { fieldsOf } from "./key-values.ts";
-import { isPresent, objectsOf, textOf, textsOf } from "./pod-fields.ts";
+import { objectsOf, textOf, textsOf } from "./pod-fields.ts";
 import { isQuotaResource, validateQuotaResourceName } from "./resource-name.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
 
@@ -70,7 +70,9 @@ function validateScopes(spec: JsonObject, field: string): FieldError[] {
   return [
     ...scopes.flatMap((scope) => [
       ...(isScope(scope) ? [] : [fieldError.invalid(field, scopes, "unsupported scope")]),
-      ...(canLimitAll(scope, spec) ? [] : [fieldError.invalid(field, scopes, "unsupported scope applied to resource")]),
+      ...resourcesBeyond(scope, spec).map(() =>
+        fieldError.invalid(field, scopes, "unsupported scope applied to resource"),
+      ),
     ]),
     ...validateNoContradiction(scopes, scopes, field),
   ];
@@ -91,7 +93,7 @@ function validateExpression(expression: JsonObject, spec: JsonObject, field: str
   const values = textsOf(expression["values"]);
   const errors: FieldError[] = [];
   if (!isScope(scope)) errors.push(fieldError.invalid(`${field}.scopeName`, scope, "unsupported scope"));
-  if (!canLimitAll(scope, spec)) {
+  for (const _ of resourcesBeyond(scope, spec)) {
     errors.push(fieldError.invalid(field, spec["scopeSelector"], "unsupported scope applied to resource"));
   }
   if (plainScopes.has(scope) && operator !== "Exists") {
@@ -127,14 +129,13 @@ function isScope(scope: string): boolean {
   return podScopes.includes(scope) || scope === claimScope;
 }
 
-/** Whether all standard resources that the quota limits are of what the scope is about. */
-function canLimitAll(scope: string, spec: JsonObject): boolean {
-  if (!isPresent(spec["hard"])) return true;
+/** The standard resources that the quota limits although they are not what the scope is about. */
+function resourcesBeyond(scope: string, spec: JsonObject): string[] {
   return Object.keys(fieldsOf(spec["hard"]))
     .filter(isQuotaResource)
-    .every((name) => {
-      if (scope === claimScope) return claimResources.has(name);
-      if (scope === "BestEffort") return name === "pods";
-      return podScopes.includes(scope) ? podResources.has(name) : true;
+    .filter((name) => {
+      if (scope === claimScope) return !claimResources.has(name);
+      if (scope === "BestEffort") return name !== "pods";
+      return podScopes.includes(scope) && !podResources.has(name);
     });
 }
