@@ -135,14 +135,17 @@ async function startOn(
   if (rbac !== undefined) {
     disposables.use(new ClusterRoleAggregation({ clusterRoles: rbac.clusterRoles, store, clock, onError }).start());
   }
-  const authentication = openAuthentication({
-    options: config.authentication,
-    ownTokens: identity.tokenFile,
-    ownSigningKey: identity.serviceAccountKey,
-    scheme,
-    store,
-    clock,
-  });
+  const authentication = disposables.use(
+    openAuthentication({
+      options: config.authentication,
+      ownTokens: identity.tokenFile,
+      ownSigningKey: identity.serviceAccountKey,
+      scheme,
+      store,
+      clock,
+      onError,
+    }),
+  );
   const lifecycle = new Lifecycle();
   const app = buildApp(
     appOptions({

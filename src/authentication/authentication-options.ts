@@ -1,4 +1,5 @@
 import type { FrontProxyOptions } from "./front-proxy.ts";
+import type { JwtIssuer } from "./jwt/authentication-configuration.ts";
 
 /** What the command line says about authentication, free of contradictions. */
 export interface AuthenticationOptions {
@@ -23,6 +24,12 @@ export interface AuthenticationOptions {
     readonly jwksUri: string | undefined;
   };
   readonly frontProxy: (FrontProxyOptions & { readonly caFile: string }) | undefined;
+  /** An AuthenticationConfiguration. */
+  readonly configFile: string | undefined;
+  /** The issuer that flags describe; never together with a file. */
+  readonly oidc: JwtIssuer | undefined;
+  /** Set where a flag says so, which a file must not contradict. */
+  readonly anonymousFlag: boolean | undefined;
   readonly webhook:
     | { readonly configFile: string; readonly version: "v1" | "v1beta1"; readonly cacheTtlMs: number }
     | undefined;

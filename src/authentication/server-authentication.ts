@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import { followFile } from "../config/follow-file.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
 import { kubeconfigEndpoint } from "../outbound/kubeconfig-endpoint.ts";
@@ -8,11 +9,17 @@ import type { Scheme } from "../scheme/scheme.ts";
 import type { Store } from "../storage/store.ts";
 import { anonymousAuthenticator } from "./anonymous.ts";
 import type { AuthenticationOptions } from "./authentication-options.ts";
-import { type RequestAuthenticator, unionAuthenticator } from "./authenticator.ts";
+import { type Authenticator, type RequestAuthenticator, unionAuthenticator } from "./authenticator.ts";
 import { bearerTokenAuthenticator } from "./bearer-token.ts";
 import { type BootstrapSecret, bootstrapTokenNamespace, bootstrapTokenUser } from "./bootstrap-token.ts";
 import { clientCertificateAuthenticator } from "./client-certificate.ts";
 import { frontProxyAuthenticator } from "./front-proxy.ts";
+import {
+  type AuthenticationConfiguration,
+  parseAuthenticationConfiguration,
+} from "./jwt/authentication-configuration.ts";
+import { fetchIssuerKeys } from "./jwt/issuer-keys.ts";
+import { jwtAuthenticator } from "./jwt/jwt-authenticator.ts";
 import { parseSigningKey, parseTokenKeys, type SigningKey, type TokenKey } from "./service-account/keys.ts";
 import { type BoundResource, liveObjects } from "./service-account/live-objects.ts";
 import { serviceAccountAuthenticator } from "./service-account/service-account-authenticator.ts";
@@ -30,10 +37,15 @@ export interface AuthenticationParts {
   readonly scheme: Scheme;
   readonly store: Store;
   readonly clock: Clock;
+  /** Hears of a file that changed and cannot be used; what was in force stays. */
+  onError(error: unknown): void;
 }
 
+/** The file is read again at least this often: not every file system tells of changes. */
+const rereadIntervalMs = 60_000;
+
 /** Who sends a request, and what is needed to answer questions about tokens. */
-export interface ServerAuthentication {
+export interface ServerAuthentication extends Disposable {
   readonly authenticator: RequestAuthenticator;
   readonly tokens: TokenAuthenticator;
   /** Signs service account tokens. */
@@ -47,6 +59,7 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
   const { options, clock } = parts;
   const { serviceAccounts, frontProxy } = options;
   const { signingKey, verificationKeys } = openKeys(parts);
+  const configured = new ConfiguredAuthentication(parts);
   const tokens = tokenUnion([
     ...staticTokens(parts),
     serviceAccountAuthenticator({
@@ -58,6 +71,7 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
       clock,
     }),
     ...(options.bootstrapTokens ? [bootstrapTokens(parts)] : []),
+    configured.jwt,
     ...webhooks(parts),
   ]);
   const authenticator = unionAuthenticator(
@@ -66,10 +80,68 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
       clientCertificateAuthenticator(clock),
       bearerTokenAuthenticator(tokens, serviceAccounts.apiAudiences),
     ],
-    options.anonymous ? anonymousAuthenticator() : undefined,
+    configured.anonymous,
   );
   const issuer = tokenIssuer(serviceAccounts.issuers[0] ?? "", signingKey);
-  return { authenticator, tokens, issuer, verificationKeys };
+  const dispose = () => configured[Symbol.dispose]();
+  return { authenticator, tokens, issuer, verificationKeys, [Symbol.dispose]: dispose };
+}
+
+/** What an AuthenticationConfiguration may change while the server runs. */
+class ConfiguredAuthentication implements Disposable {
+  readonly #parts: AuthenticationParts;
+  readonly #following: Disposable | undefined;
+  #jwt: TokenAuthenticator = tokenUnion([]);
+  #anonymous: Authenticator | undefined;
+
+  constructor(parts: AuthenticationParts) {
+    const { options, clock, onError } = parts;
+    this.#parts = parts;
+    this.#use({ jwt: options.oidc === undefined ? [] : [options.oidc], anonymous: undefined });
+    const { configFile: file } = options;
+    if (file === undefined) return;
+    const flag = "--authentication-config";
+    const bytes = Buffer.from(readOption(flag, file));
+    try {
+      this.#read(bytes);
+    } catch (error) {
+      throw new StartupError(`${flag}: ${(error as Error).message}`);
+    }
+    const onChange = (changed: Uint8Array) => this.#read(changed);
+    this.#following = followFile({ file, bytes, clock, intervalMs: rereadIntervalMs, onChange, onError });
+  }
+
+  /** The tokens of the issuers that are configured now. */
+  readonly jwt: TokenAuthenticator = {
+    authenticateToken: (token, audiences) => this.#jwt.authenticateToken(token, audiences),
+  };
+
+  /** The fallback of requests without credentials, as it is configured now. */
+  readonly anonymous: Authenticator = { authenticate: (request) => this.#anonymous?.authenticate(request) };
+
+  [Symbol.dispose](): void {
+    this.#following?.[Symbol.dispose]();
+  }
+
+  /** @throws Error for a file that cannot be used; what was in force stays */
+  #read(bytes: Uint8Array): void {
+    const { issuers } = this.#parts.options.serviceAccounts;
+    const configuration = parseAuthenticationConfiguration(bytes, issuers);
+    if (configuration.anonymous !== undefined && this.#parts.options.anonymousFlag !== undefined) {
+      throw new Error("anonymous requests are configured by --anonymous-auth already: leave one of the two out");
+    }
+    this.#use(configuration);
+  }
+
+  #use({ jwt, anonymous }: AuthenticationConfiguration): void {
+    const { options, clock } = this.#parts;
+    const { apiAudiences } = options.serviceAccounts;
+    this.#jwt = tokenUnion(
+      jwt.map((issuer) => jwtAuthenticator({ issuer, apiAudiences, clock, fetchKeys: () => fetchIssuerKeys(issuer) })),
+    );
+    const isOn = anonymous?.enabled ?? options.anonymous;
+    this.#anonymous = isOn ? anonymousAuthenticator(anonymous?.paths) : undefined;
+  }
 }
 
 function openKeys({ options, ownSigningKey }: AuthenticationParts): {

@@ -1,13 +1,12 @@
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { isDnsSubdomain } from "../api/dns-name.ts";
-import { type FieldError, fieldError, fieldErrorText } from "../api/field-error.ts";
-import { formatGoDuration, parseGoDuration } from "../api/go-duration.ts";
+import { fieldError } from "../api/field-error.ts";
+import { formatGoDuration } from "../api/go-duration.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { parseYaml } from "../codec/yaml.ts";
+import { type FileCheck, parseConfigurationFile } from "../config/configuration-file.ts";
 import type { MatchConditionCompiler } from "./webhook/match-conditions.ts";
 
-const group = "apiserver.config.k8s.io";
 const versions = ["v1", "v1beta1", "v1alpha1"];
 const kind = "AuthorizationConfiguration";
 const types = ["ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"] as const;
@@ -44,84 +43,19 @@ export function parseAuthorizationConfiguration(
   bytes: Uint8Array,
   compiler: MatchConditionCompiler,
 ): readonly ConfiguredAuthorizer[] {
-  const { value, duplicates } = parseYaml(bytes, { strict: true });
-  if (!isJsonObject(value)) throw new Error("the file holds no object");
-  if (duplicates.length > 0) throw new Error(`the field ${JSON.stringify(duplicates[0])} is given twice`);
-  const known = versions.map((version) => `${group}/${version}`);
-  if (!known.includes(String(value["apiVersion"])) || value["kind"] !== kind) {
-    throw new Error(`the file is no ${kind} of ${known.join(", ")}`);
-  }
-  const check = new Check();
-  check.fields(value, "", ["apiVersion", "kind", "authorizers"]);
-  const entries = Array.isArray(value["authorizers"]) ? value["authorizers"] : [];
-  if (entries.length === 0) {
-    check.errors.push(fieldError.required("authorizers", "at least one authorization mode must be defined"));
-  }
-  const parsed = entries.map((entry, at) => parseEntry(check, entry, `authorizers[${at}]`, compiler));
-  checkTogether(check, parsed);
-  if (check.errors.length > 0) throw new Error(check.errors.map(fieldErrorText).join("; "));
-  return parsed;
-}
-
-/** What is wrong so far, and the readings of fields that add to it. */
-class Check {
-  readonly errors: FieldError[] = [];
-
-  fields(value: JsonObject, path: string, known: readonly string[]): void {
-    for (const name of Object.keys(value)) {
-      if (!known.includes(name)) this.errors.push(fieldError.invalidUnshown(join(path, name), "unknown field"));
+  return parseConfigurationFile(bytes, { kind, versions, fields: ["authorizers"] }, (value, check) => {
+    const entries = Array.isArray(value["authorizers"]) ? value["authorizers"] : [];
+    if (entries.length === 0) {
+      check.errors.push(fieldError.required("authorizers", "at least one authorization mode must be defined"));
     }
-  }
-
-  text(value: JsonObject, path: string, name: string): string {
-    const text = value[name];
-    if (text === undefined || text === null || text === "") return "";
-    if (typeof text === "string") return text;
-    this.errors.push(fieldError.typeInvalid(join(path, name), text, "must be a string"));
-    return "";
-  }
-
-  /** One of `allowed`; the first where it is missing or wrong, which is an error then. */
-  choice<Choice extends string>(value: JsonObject, path: string, name: string, allowed: readonly Choice[]): Choice {
-    const text = this.text(value, path, name);
-    const found = allowed.find((choice) => choice === text);
-    if (found !== undefined) return found;
-    const field = join(path, name);
-    this.errors.push(
-      text === "" ? fieldError.required(field) : fieldError.notSupported(field, text, [...allowed].sort()),
-    );
-    return allowed[0] as Choice;
-  }
-
-  /** Undefined when it is missing or wrong, the latter being an error. */
-  durationMs(value: JsonObject, path: string, name: string): number | undefined {
-    const text = this.text(value, path, name);
-    if (text === "") return undefined;
-    const nanos = parseGoDuration(text);
-    if (nanos !== undefined && nanos > 0n) return Math.max(1, Number(nanos / 1_000_000n));
-    this.errors.push(fieldError.invalid(join(path, name), text, "must be > 0s"));
-    return undefined;
-  }
-
-  boolean(value: JsonObject, path: string, name: string, byDefault: boolean): boolean {
-    const given = value[name];
-    if (given === undefined || given === null) return byDefault;
-    if (typeof given === "boolean") return given;
-    this.errors.push(fieldError.typeInvalid(join(path, name), given, "must be true or false"));
-    return byDefault;
-  }
-
-  object(value: JsonObject, path: string, name: string): JsonObject | undefined {
-    const given = value[name];
-    if (given === undefined || given === null) return undefined;
-    if (isJsonObject(given)) return given;
-    this.errors.push(fieldError.typeInvalid(join(path, name), given, "must be an object"));
-    return undefined;
-  }
+    const parsed = entries.map((entry, at) => parseEntry(check, entry, `authorizers[${at}]`, compiler));
+    checkTogether(check, parsed);
+    return parsed;
+  });
 }
 
 function parseEntry(
-  check: Check,
+  check: FileCheck,
   entry: JsonValue,
   path: string,
   compiler: MatchConditionCompiler,
@@ -161,7 +95,7 @@ const webhookFields = [
 ];
 
 function parseWebhook(
-  check: Check,
+  check: FileCheck,
   value: JsonObject,
   path: string,
   compiler: MatchConditionCompiler,
@@ -184,7 +118,7 @@ function parseWebhook(
   };
 }
 
-function parseTimeout(check: Check, value: JsonObject, path: string): number {
+function parseTimeout(check: FileCheck, value: JsonObject, path: string): number {
   const field = `${path}.timeout`;
   if (check.text(value, path, "timeout") === "") check.errors.push(fieldError.required(field));
   const timeoutMs = check.durationMs(value, path, "timeout") ?? webhookTimeoutMsMax;
@@ -195,7 +129,7 @@ function parseTimeout(check: Check, value: JsonObject, path: string): number {
   return timeoutMs;
 }
 
-function parseConnection(check: Check, value: JsonObject, path: string): ConfiguredWebhook["connection"] {
+function parseConnection(check: FileCheck, value: JsonObject, path: string): ConfiguredWebhook["connection"] {
   const info = check.object(value, path, "connectionInfo") ?? {};
   const infoPath = `${path}.connectionInfo`;
   check.fields(info, infoPath, ["type", "kubeConfigFile"]);
@@ -214,7 +148,7 @@ function parseConnection(check: Check, value: JsonObject, path: string): Configu
 }
 
 function parseConditions(
-  check: Check,
+  check: FileCheck,
   value: JsonObject,
   path: string,
   compiler: MatchConditionCompiler,
@@ -236,7 +170,7 @@ function parseConditions(
   });
 }
 
-function compileCondition(check: Check, expression: string, field: string, compiler: MatchConditionCompiler): void {
+function compileCondition(check: FileCheck, expression: string, field: string, compiler: MatchConditionCompiler): void {
   try {
     compiler.compile(expression);
   } catch (error) {
@@ -245,7 +179,7 @@ function compileCondition(check: Check, expression: string, field: string, compi
 }
 
 /** Names are unique, and only webhooks may be more than one. */
-function checkTogether(check: Check, parsed: readonly ConfiguredAuthorizer[]): void {
+function checkTogether(check: FileCheck, parsed: readonly ConfiguredAuthorizer[]): void {
   const names = new Set<string>();
   const seenTypes = new Set<string>();
   for (const [at, { type, name }] of parsed.entries()) {
@@ -256,8 +190,4 @@ function checkTogether(check: Check, parsed: readonly ConfiguredAuthorizer[]): v
     names.add(name);
     seenTypes.add(type);
   }
-}
-
-function join(path: string, name: string): string {
-  return path === "" ? name : `${path}.${name}`;
 }

@@ -15,7 +15,7 @@ import {
 } from "./authorization-configuration.ts";
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import type { Authorizer } from "./authorizer.ts";
-import { followFile } from "./follow-file.ts";
+import { followFile } from "../config/follow-file.ts";
 import { nodeAuthorizer } from "./node/node-authorizer.ts";
 import { NodeGraph } from "./node/node-graph.ts";
 import { nodeRules } from "./rbac/bootstrap/cluster-roles.ts";

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import type { AuthenticationOptions } from "../authentication/authentication-options.ts";
+import { asymmetricAlgorithms, type JwtIssuer } from "../authentication/jwt/authentication-configuration.ts";
 import { type FlagOptions, flags } from "./flags.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -15,6 +17,9 @@ export function authenticationOptionsOf(options: FlagOptions, anonymousByDefault
     bootstrapTokens: options.enableBootstrapTokenAuth ?? flags["enable-bootstrap-token-auth"].default,
     serviceAccounts: serviceAccountsOf(options),
     frontProxy: frontProxyOf(options),
+    configFile: options.authenticationConfig,
+    oidc: oidcOf(options),
+    anonymousFlag: options.anonymousAuth,
     webhook: webhookOf(options),
   };
 }
@@ -101,4 +106,64 @@ function webhookOf(options: FlagOptions): AuthenticationOptions["webhook"] {
     version: version === "v1" ? "v1" : "v1beta1",
     cacheTtlMs: options.authenticationTokenWebhookCacheTtlMs ?? ttlMs,
   };
+}
+
+/** One issuer by flags, as a file would describe it. */
+function oidcOf(options: FlagOptions): JwtIssuer | undefined {
+  const { oidcIssuerUrl: url, oidcClientId: clientId, authenticationConfig } = options;
+  const given = Object.entries(options).find(([name, value]) => name.startsWith("oidc") && value !== undefined);
+  if (given === undefined) return undefined;
+  if (authenticationConfig !== undefined) {
+    throw new StartupError(
+      "--authentication-config: cannot be used with --oidc-* flags: describe the issuer in the file",
+    );
+  }
+  if (url === undefined || clientId === undefined) {
+    throw new StartupError("--oidc-issuer-url and --oidc-client-id belong together: give both, or no --oidc-* flag");
+  }
+  if (!URL.canParse(url) || new URL(url).protocol !== "https:") {
+    throw new StartupError(`--oidc-issuer-url: ${JSON.stringify(url)} is not an https URL`);
+  }
+  const algorithms = options.oidcSigningAlgs ?? ["RS256"];
+  const unknown = algorithms.find((name) => !(asymmetricAlgorithms as readonly string[]).includes(name));
+  if (unknown !== undefined) {
+    throw new StartupError(
+      `--oidc-signing-algs: ${JSON.stringify(unknown)} is not one of ${asymmetricAlgorithms.join(", ")}`,
+    );
+  }
+  const claim = options.oidcUsernameClaim ?? flags["oidc-username-claim"].default;
+  const groupsClaim = options.oidcGroupsClaim;
+  return {
+    url,
+    discoveryUrl: undefined,
+    certificateAuthority: options.oidcCaFile === undefined ? undefined : readAuthority(options.oidcCaFile),
+    audiences: [clientId],
+    requiredClaims: (options.oidcRequiredClaim ?? []).map(requiredClaim),
+    username: { claim, prefix: usernamePrefix(options.oidcUsernamePrefix, claim, url) },
+    groups: groupsClaim === undefined ? undefined : { claim: groupsClaim, prefix: options.oidcGroupsPrefix ?? "" },
+    uid: undefined,
+    algorithms,
+  };
+}
+
+/** Names of different issuers must not meet, so they have a prefix unless somebody says otherwise. */
+function usernamePrefix(given: string | undefined, claim: string, issuer: string): string {
+  if (given === "-") return "";
+  return given ?? (claim === "email" ? "" : `${issuer}#`);
+}
+
+function requiredClaim(pair: string): [string, string] {
+  const at = pair.indexOf("=");
+  if (at <= 0) throw new StartupError(`--oidc-required-claim: ${JSON.stringify(pair)} is not claim=value`);
+  return [pair.slice(0, at), pair.slice(at + 1)];
+}
+
+function readAuthority(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StartupError(
+      `--oidc-ca-file: cannot read ${file} (${(error as { code?: string }).code}): check the path`,
+    );
+  }
 }

@@ -41,6 +41,14 @@ export async function postJson(url: string, { body, signal, tls, authorization }
   return { code: response.status, body: await readBounded(response) };
 }
 
+/** @throws Error for another answer than 200, and for one that is no JSON */
+export async function getJson(url: string, { signal, tls }: Pick<PostOptions, "signal" | "tls">): Promise<unknown> {
+  const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" }, tls });
+  const body = await readBounded(response);
+  if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);
+  return JSON.parse(new TextDecoder().decode(body));
+}
+
 async function readBounded(response: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

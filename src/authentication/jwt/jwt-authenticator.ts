@@ -1,0 +1,139 @@
+import type { JSONWebKeySet, JWTPayload } from "jose";
+import type { Clock } from "../../api/clock.ts";
+import { AuthenticationFailure } from "../authenticator.ts";
+import { claimedIssuer } from "../service-account/verified-tokens.ts";
+import type { TokenAnswer, TokenAuthenticator } from "../token-authenticator.ts";
+import { commonAudiences } from "../token-authenticator.ts";
+import type { UserInfo } from "../user-info.ts";
+import type { JwtIssuer } from "./authentication-configuration.ts";
+
+/** A key that is not known may be new; but nobody's made-up key ids make us ask more often than this. */
+const refetchMsMin = 10_000;
+/** Keys that are known are asked for again after this time, so that withdrawn ones go. */
+const keysMaxAgeMs = 10 * 60_000;
+const clockSkewSeconds = 10;
+
+export interface JwtAuthenticatorParts {
+  readonly issuer: JwtIssuer;
+  /** What an accepted token counts for: it was not made for this server by name. */
+  readonly apiAudiences: readonly string[];
+  /** The issuer's key set, from its discovery document. */
+  readonly fetchKeys: () => Promise<JSONWebKeySet>;
+  readonly clock: Clock;
+}
+
+/** ID tokens of an OpenID provider. What it says is believed as far as the configuration maps it. */
+export function jwtAuthenticator({
+  issuer,
+  apiAudiences,
+  fetchKeys,
+  clock,
+}: JwtAuthenticatorParts): TokenAuthenticator {
+  const keys = new IssuerKeys(fetchKeys, clock);
+  return {
+    authenticateToken(token, asked) {
+      if (claimedIssuer(token) !== issuer.url) return undefined;
+      return verified(token, issuer, keys, clock).then((claims): TokenAnswer => {
+        for (const [claim, value] of issuer.requiredClaims) {
+          if (claims[claim] !== value) throw refused(`the claim ${claim} has not the required value`);
+        }
+        const audiences = commonAudiences(asked, apiAudiences);
+        if (audiences.length === 0 && apiAudiences.length > 0) throw refused("the token is meant for this server only");
+        return { user: userOf(claims, issuer), audiences };
+      });
+    },
+  };
+}
+
+async function verified(token: string, issuer: JwtIssuer, keys: IssuerKeys, clock: Clock): Promise<JWTPayload> {
+  const { jwtVerify, errors } = await import("jose");
+  const verify = async () =>
+    jwtVerify(token, await keys.resolver(), {
+      issuer: issuer.url,
+      audience: [...issuer.audiences],
+      algorithms: [...issuer.algorithms],
+      currentDate: new Date(clock.nowMs()),
+      clockTolerance: clockSkewSeconds,
+      requiredClaims: ["exp"],
+    });
+  try {
+    return (await verify()).payload;
+  } catch (error) {
+    const isUnknownKey = error instanceof errors.JWKSNoMatchingKey;
+    if (!isUnknownKey || !(await keys.refetch())) throw refused(`the token is not valid: ${(error as Error).message}`);
+  }
+  try {
+    return (await verify()).payload;
+  } catch (error) {
+    throw refused(`the token is not valid: ${(error as Error).message}`);
+  }
+}
+
+/** The key set of one issuer, fetched when first needed and again when it is old or lacks a key. */
+class IssuerKeys {
+  readonly #fetch: () => Promise<JSONWebKeySet>;
+  readonly #clock: Clock;
+  #keys: Promise<JSONWebKeySet> | undefined;
+  #fetchedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(fetchKeys: () => Promise<JSONWebKeySet>, clock: Clock) {
+    this.#fetch = fetchKeys;
+    this.#clock = clock;
+  }
+
+  async resolver() {
+    const { createLocalJWKSet } = await import("jose");
+    if (this.#keys === undefined || this.#clock.nowMs() - this.#fetchedMs > keysMaxAgeMs) this.#start();
+    return createLocalJWKSet(await (this.#keys as Promise<JSONWebKeySet>));
+  }
+
+  /** False when they were asked for only just now. */
+  async refetch(): Promise<boolean> {
+    if (this.#clock.nowMs() - this.#fetchedMs < refetchMsMin) return false;
+    this.#start();
+    await this.#keys;
+    return true;
+  }
+
+  #start(): void {
+    this.#fetchedMs = this.#clock.nowMs();
+    const before = this.#keys;
+    const fetched = this.#fetch().catch((error: unknown) => {
+      // What was known stays good while the issuer does not answer.
+      if (before !== undefined) return before;
+      this.#keys = undefined;
+      throw error;
+    });
+    this.#keys = fetched;
+  }
+}
+
+/** @throws AuthenticationFailure for claims that do not make a user */
+function userOf(claims: JWTPayload, { username, groups, uid }: JwtIssuer): UserInfo {
+  const name = claims[username.claim];
+  if (typeof name !== "string" || name === "") throw refused(`the claim ${username.claim} holds no name`);
+  if (username.claim === "email" && claims["email_verified"] !== undefined && claims["email_verified"] !== true) {
+    throw refused("the email is not verified");
+  }
+  const id = uid === undefined ? "" : claims[uid];
+  if (typeof id !== "string") throw refused(`the claim ${uid} holds no text`);
+  return {
+    name: username.prefix + name,
+    uid: id,
+    groups: groups === undefined ? [] : groupsOf(claims[groups.claim], groups),
+    extra: new Map(),
+  };
+}
+
+function groupsOf(value: unknown, { claim, prefix }: { claim: string; prefix: string }): string[] {
+  if (value === undefined || value === null) return [];
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  return list.map((group) => {
+    if (typeof group !== "string") throw refused(`the claim ${claim} holds no list of texts`);
+    return prefix + group;
+  });
+}
+
+function refused(reason: string): AuthenticationFailure {
+  return new AuthenticationFailure(reason, { decisive: false });
+}
