@@ -10,6 +10,7 @@ const sourceAddressesMax = 32;
 /** What one event says. Texts in JSON are put into it as they are. */
 export interface AuditEvent {
   readonly level: Level;
+  /** Of letters, digits and a few signs that stand for themselves in JSON. */
   readonly auditId: string;
   readonly stage: Stage;
   readonly request: IncomingRequest;
@@ -20,7 +21,7 @@ export interface AuditEvent {
   /** The verb that allowed a constrained impersonation, "" for none. */
   readonly impersonationConstraint: string;
   /** What the path does not say of the object, as far as it is known. */
-  readonly object: { readonly name?: string; readonly uid?: string; readonly resourceVersion?: string };
+  readonly object: { readonly name?: string };
   /** A Status, JSON. */
   readonly responseStatus: string | undefined;
   readonly requestObject: string | undefined;
@@ -30,59 +31,71 @@ export interface AuditEvent {
   readonly annotations: ReadonlyMap<string, string>;
 }
 
-/** An Event of audit.k8s.io/v1 on one line, in upstream's order of fields. */
+/**
+ * An Event of audit.k8s.io/v1 on one line, in upstream's order of fields. Written for every request: what many events
+ * have in common is made once, and the rest is put together in one piece.
+ */
 export function eventText(event: AuditEvent): string {
-  const { request, info } = event;
-  let text = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${event.level}","auditID":${quote(event.auditId)}`;
-  text += `,"stage":"${event.stage}","requestURI":${quote(request.rawPath)},"verb":${quote(info.verb)}`;
-  text += `,"user":${event.user === undefined ? "{}" : userText(event.user)}`;
-  if (event.impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(event.impersonatedUser)}`;
-  if (event.impersonationConstraint !== "") {
-    text += `,"authenticationMetadata":{"impersonationConstraint":${quote(event.impersonationConstraint)}}`;
-  }
-  text += `,"sourceIPs":[${sourceAddresses(request).map(quote).join(",")}]`;
-  const userAgent = userAgentOf(request.headers);
-  if (userAgent !== "") text += `,"userAgent":${quote(userAgent)}`;
-  if (info.kind === "resource") text += `,"objectRef":${objectText(info, event.object)}`;
-  if (event.responseStatus !== undefined) text += `,"responseStatus":${event.responseStatus}`;
-  if (event.requestObject !== undefined) text += `,"requestObject":${event.requestObject}`;
-  if (event.responseObject !== undefined) text += `,"responseObject":${event.responseObject}`;
-  text += `,"requestReceivedTimestamp":"${microTime(event.receivedMs)}","stageTimestamp":"${microTime(event.stageMs)}"`;
-  if (event.annotations.size > 0) text += `,"annotations":${mapText(event.annotations)}`;
-  return `${text}}`;
+  const { info } = event;
+  const objectRef = info.kind === "resource" ? `,"objectRef":${objectText(info, event.object)}` : "";
+  const status = event.responseStatus === undefined ? "" : `,"responseStatus":${event.responseStatus}`;
+  return `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${event.level}","auditID":"${event.auditId}","stage":"${event.stage}","requestURI":${quote(event.request.rawPath)},"verb":${quote(info.verb)}${whoText(event)}${objectRef}${status}${bodiesText(event)},"requestReceivedTimestamp":"${microTime(event.receivedMs)}","stageTimestamp":"${microTime(event.stageMs)}"${annotationsText(event.annotations)}}`;
 }
 
-const userTexts = new WeakMap<UserInfo, string>();
+function bodiesText({ requestObject, responseObject }: AuditEvent): string {
+  const request = requestObject === undefined ? "" : `,"requestObject":${requestObject}`;
+  return responseObject === undefined ? request : `${request},"responseObject":${responseObject}`;
+}
 
-/** A user sends many requests: their text is made once. */
-function userText(user: UserInfo): string {
-  let text = userTexts.get(user);
-  if (text === undefined) {
-    const { name, uid, groups, extra } = user;
-    const fields = [`"username":${quote(name)}`];
-    if (uid !== "") fields.push(`"uid":${quote(uid)}`);
-    if (groups.length > 0) fields.push(`"groups":[${groups.map(quote).join(",")}]`);
-    if (extra.size > 0) {
-      const entries = [...extra].map(([key, values]) => `${quote(key)}:[${values.map(quote).join(",")}]`);
-      fields.push(`"extra":{${entries.join(",")}}`);
-    }
-    text = `{${fields.join(",")}}`;
-    userTexts.set(user, text);
-  }
+/** Who, from where and with what: the same for all that a client sends on its connections. */
+function whoText(event: AuditEvent): string {
+  const { user, impersonatedUser, impersonationConstraint, request } = event;
+  const { remoteAddress, headers } = request;
+  const isPlain = user !== undefined && impersonatedUser === undefined && !isForwarded(headers);
+  const userAgent = userAgentOf(headers);
+  const known = isPlain ? plainTexts.get(user) : undefined;
+  if (known?.remoteAddress === remoteAddress && known.userAgent === userAgent) return known.text;
+  const impersonated = impersonatedUser === undefined ? "" : `,"impersonatedUser":${userText(impersonatedUser)}`;
+  const constraint =
+    impersonationConstraint === ""
+      ? ""
+      : `,"authenticationMetadata":{"impersonationConstraint":${quote(impersonationConstraint)}}`;
+  const addresses = sourceAddresses(request).map(quote).join(",");
+  const agent = userAgent === "" ? "" : `,"userAgent":${quote(userAgent)}`;
+  const text = `,"user":${user === undefined ? "{}" : userText(user)}${impersonated}${constraint},"sourceIPs":[${addresses}]${agent}`;
+  if (isPlain) plainTexts.set(user, { remoteAddress, userAgent, text });
   return text;
 }
 
+/** By user, what was made for the last of its requests. */
+const plainTexts = new WeakMap<UserInfo, { remoteAddress: string; userAgent: string; text: string }>();
+
+function userText({ name, uid, groups, extra }: UserInfo): string {
+  const fields = [`"username":${quote(name)}`];
+  if (uid !== "") fields.push(`"uid":${quote(uid)}`);
+  if (groups.length > 0) fields.push(`"groups":[${groups.map(quote).join(",")}]`);
+  if (extra.size > 0) {
+    const entries = [...extra].map(([key, values]) => `${quote(key)}:[${values.map(quote).join(",")}]`);
+    fields.push(`"extra":{${entries.join(",")}}`);
+  }
+  return `{${fields.join(",")}}`;
+}
+
 function objectText(info: RequestInfo & { kind: "resource" }, object: AuditEvent["object"]): string {
-  let text = `{"resource":${quote(info.resource)}`;
   const name = info.name === "" ? (object.name ?? "") : info.name;
-  if (info.namespace !== "") text += `,"namespace":${quote(info.namespace)}`;
-  if (name !== "") text += `,"name":${quote(name)}`;
-  if (object.uid !== undefined) text += `,"uid":${quote(object.uid)}`;
-  if (info.group !== "") text += `,"apiGroup":${quote(info.group)}`;
-  text += `,"apiVersion":${quote(info.version)}`;
-  if (object.resourceVersion !== undefined) text += `,"resourceVersion":${quote(object.resourceVersion)}`;
-  if (info.subresource !== "") text += `,"subresource":${quote(info.subresource)}`;
-  return `${text}}`;
+  const namespace = info.namespace === "" ? "" : `,"namespace":${quote(info.namespace)}`;
+  const named = name === "" ? "" : `,"name":${quote(name)}`;
+  const group = info.group === "" ? "" : `,"apiGroup":${quote(info.group)}`;
+  const subresource = info.subresource === "" ? "" : `,"subresource":${quote(info.subresource)}`;
+  return `{"resource":${quote(info.resource)}${namespace}${named}${group},"apiVersion":${quote(info.version)}${subresource}}`;
+}
+
+function isForwarded(headers: HeaderList): boolean {
+  for (let at = 0; at < headers.length; at++) {
+    const [name] = headers[at] as HeaderList[number];
+    if (name === "x-forwarded-for" || name === "x-real-ip") return true;
+  }
+  return false;
 }
 
 /** Whom the request came through, as they say, and who sent it to us. */
@@ -101,27 +114,53 @@ function sourceAddresses({ headers, remoteAddress }: IncomingRequest): string[] 
 }
 
 function userAgentOf(headers: HeaderList): string {
-  for (const [name, value] of headers) {
+  for (let at = 0; at < headers.length; at++) {
+    const [name, value] = headers[at] as HeaderList[number];
     if (name !== "user-agent") continue;
     return value.length > userAgentCharactersMax ? `${value.slice(0, userAgentCharactersMax)}...TRUNCATED` : value;
   }
   return "";
 }
 
-let lastMs = Number.NaN;
-let lastText = "";
+/** Times that were written last: many events share a millisecond, and the beginning of one is the end of another. */
+const times = [
+  { ms: Number.NaN, text: "" },
+  { ms: Number.NaN, text: "" },
+];
+let oldestTime = 0;
 
-/** RFC 3339 in microseconds. Many events share a millisecond. */
+/** RFC 3339 in microseconds. */
 function microTime(ms: number): string {
-  if (ms !== lastMs) {
-    lastMs = ms;
-    lastText = `${new Date(ms).toISOString().slice(0, -1)}000Z`;
+  for (const time of times) if (time.ms === ms) return time.text;
+  const text = `${new Date(ms).toISOString().slice(0, -1)}000Z`;
+  times[oldestTime] = { ms, text };
+  oldestTime = 1 - oldestTime;
+  return text;
+}
+
+const decisionAnnotation = "authorization.k8s.io/decision";
+const reasonAnnotation = "authorization.k8s.io/reason";
+/** Texts of a decision and its reason alone, as nearly all events have them; cleared when it is full. */
+const decisionTexts = new Map<string, string>();
+const decisionTextsMax = 1_000;
+
+function annotationsText(annotations: ReadonlyMap<string, string>): string {
+  if (annotations.size === 0) return "";
+  const reason = annotations.get(reasonAnnotation);
+  const decision = annotations.get(decisionAnnotation);
+  if (annotations.size !== 2 || reason === undefined || decision === undefined) return mapText(annotations);
+  const key = decision + reason;
+  let text = decisionTexts.get(key);
+  if (text === undefined) {
+    if (decisionTexts.size >= decisionTextsMax) decisionTexts.clear();
+    text = mapText(annotations);
+    decisionTexts.set(key, text);
   }
-  return lastText;
+  return text;
 }
 
 function mapText(map: ReadonlyMap<string, string>): string {
-  return `{${[...map].map(([key, value]) => `${quote(key)}:${quote(value)}`).join(",")}}`;
+  return `,"annotations":{${[...map].map(([key, value]) => `${quote(key)}:${quote(value)}`).join(",")}}`;
 }
 
 function quote(text: string): string {
