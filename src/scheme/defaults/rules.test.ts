@@ -147,6 +147,94 @@ describe("defaults of other kinds", () => {
   });
 });
 
+describe("defaults of workloads", () => {
+  const template = { metadata: { labels: { app: "a" } }, spec: { containers: [] } };
+  const specOf = (type: string, spec: JsonObject) => defaulted(type, { spec: { template, ...spec } })["spec"];
+
+  test("keep a Deployment rolling", () => {
+    expect(specOf("apps/v1.Deployment", {})).toMatchObject({
+      replicas: 1,
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } },
+      revisionHistoryLimit: 10,
+      progressDeadlineSeconds: 600,
+      template: { spec: { restartPolicy: "Always" } },
+    });
+    expect(specOf("apps/v1.Deployment", { replicas: 0, strategy: { type: "Recreate" } })).toMatchObject({
+      replicas: 0,
+      strategy: { type: "Recreate" },
+    });
+    const one = { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } };
+    expect(specOf("apps/v1.Deployment", { strategy: one })).toMatchObject({
+      strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: "25%" } },
+    });
+  });
+  test("replace one pod of a DaemonSet at a time", () => {
+    expect(specOf("apps/v1.DaemonSet", {})).toMatchObject({
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
+      revisionHistoryLimit: 10,
+    });
+    const onDelete = { updateStrategy: { type: "OnDelete" } };
+    expect(specOf("apps/v1.DaemonSet", onDelete)).toMatchObject(onDelete);
+  });
+  test("start pods of a StatefulSet in order and keep their claims", () => {
+    expect(specOf("apps/v1.StatefulSet", { volumeClaimTemplates: [{ metadata: { name: "a" } }] })).toMatchObject({
+      podManagementPolicy: "OrderedReady",
+      replicas: 1,
+      revisionHistoryLimit: 10,
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 0 } },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
+      volumeClaimTemplates: [{ kind: "PersistentVolumeClaim", spec: { volumeMode: "Filesystem" } }],
+    });
+  });
+  test("let a ReplicationController select what its template says", () => {
+    expect(defaulted("core/v1.ReplicationController", { spec: { template } })).toMatchObject({
+      metadata: { labels: { app: "a" } },
+      spec: { replicas: 1, selector: { app: "a" } },
+    });
+    expect(specOf("core/v1.ReplicationController", { selector: { b: "c" } })).toMatchObject({ selector: { b: "c" } });
+  });
+  test("run a Job once", () => {
+    expect(specOf("batch/v1.Job", {})).toMatchObject({
+      parallelism: 1,
+      completions: 1,
+      backoffLimit: 6,
+      completionMode: "NonIndexed",
+      suspend: false,
+      podReplacementPolicy: "TerminatingOrFailed",
+    });
+    expect(specOf("batch/v1.Job", { parallelism: 3 })).not.toHaveProperty("completions");
+    expect(specOf("batch/v1.Job", { podFailurePolicy: { rules: [] }, backoffLimitPerIndex: 1 })).toMatchObject({
+      podReplacementPolicy: "Failed",
+      backoffLimit: 2_147_483_647,
+    });
+  });
+  test("keep some jobs of a CronJob, and leave the jobs themselves alone", () => {
+    const spec = defaulted("batch/v1.CronJob", { spec: { jobTemplate: { spec: { template } } } })["spec"];
+    expect(spec).toMatchObject({
+      concurrencyPolicy: "Allow",
+      suspend: false,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+    });
+    expect((spec as any).jobTemplate.spec).not.toHaveProperty("parallelism");
+  });
+  test("scale by the processor, and steadily", () => {
+    const spec = (fields: JsonObject) => defaulted("autoscaling/v2.HorizontalPodAutoscaler", { spec: fields })["spec"];
+    expect(spec({})).toMatchObject({ minReplicas: 1, metrics: [{ type: "Resource", resource: { name: "cpu" } }] });
+    expect(spec({})).not.toHaveProperty("behavior");
+    expect(spec({ behavior: { scaleUp: { selectPolicy: "Min" } } })).toMatchObject({
+      behavior: {
+        scaleUp: {
+          stabilizationWindowSeconds: 0,
+          selectPolicy: "Min",
+          policies: [{ type: "Pods" }, { type: "Percent" }],
+        },
+        scaleDown: { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] },
+      },
+    });
+  });
+});
+
 describe("pull policy", () => {
   const cases: readonly [image: string, policy: string][] = [
     ["nginx", "Always"],
