@@ -27,12 +27,14 @@ let reportedAt = startedAt;
 let done = 0;
 let failures = 0;
 for (let seed = from; seed < from + seeds && failures < failuresMax; seed++) {
+  const simulation = new Simulation(seed);
   try {
-    add(new Simulation(seed).run(steps));
+    add(simulation.run(steps));
   } catch (error) {
     failures++;
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    say(`seed ${seed} fails: ${detail}\n  replay: bun raft/testing/run.ts --seeds 1 --from ${seed} --steps ${steps}`);
+    const replay = `replay: bun raft/testing/run.ts --seeds 1 --from ${seed} --steps ${steps}`;
+    say([...simulation.lastEvents(), `seed ${seed} fails: ${detail}`, `  ${replay}`].join("\n"));
   }
   done++;
   if (performance.now() - reportedAt > progressIntervalMs) progress();

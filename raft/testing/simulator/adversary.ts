@@ -1,0 +1,103 @@
+import type { ConfOperation, ConfStep } from "../../core/conf-change.ts";
+import type { MemberId } from "../../core/ids.ts";
+import type { Membership } from "../../core/membership.ts";
+import { noMembership } from "../../core/membership.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Network } from "./network.ts";
+import { electionUnits } from "./profile.ts";
+import type { SimMember } from "./sim-member.ts";
+import type { Workload } from "./workload.ts";
+import type { World } from "./world.ts";
+import { crashPoints } from "./world.ts";
+
+/** No cluster of a seed has more members than this at once, counting those that were removed and still run. */
+const everMembersMax = 9;
+const membersMax = 7;
+const pauseElectionsMax = 4;
+const noContext = new Uint8Array();
+
+/** Breaks links and processes, and asks for whatever an operator may ask for at a bad moment. */
+export class Adversary {
+  readonly #world: World;
+  readonly #cluster: Cluster;
+  readonly #network: Network;
+  readonly #workload: Workload;
+
+  constructor(world: World, cluster: Cluster, network: Network, workload: Workload) {
+    this.#world = world;
+    this.#cluster = cluster;
+    this.#network = network;
+    this.#workload = workload;
+  }
+
+  turn(): void {
+    const { random, profile } = this.#world;
+    this.#world.schedule(random.between(1, profile.actionUnitsMax), { kind: "action" });
+    const { running } = this.#cluster;
+    if (running.length === 0) return;
+    const ids = running.map(({ id }) => id);
+    for (const leader of this.#cluster.leaders) this.#workload.read(leader);
+    if (random.chance(profile.partition)) this.#network.partition(ids, this.#cluster.pickLeader()?.id);
+    if (random.chance(profile.healing)) this.#network.heal();
+    if (random.chance(profile.membership)) this.#changeMembership();
+    if (random.chance(profile.transfer)) this.#transfer(ids);
+    if (random.chance(20)) this.#cluster.ask(random.pick(running), (node) => node.campaign());
+    if (random.chance(20)) this.#cluster.ask(random.pick(running), (node) => node.reportUnreachable(random.pick(ids)));
+    if (random.chance(5)) this.#cluster.ask(random.pick(running), (node) => node.stepDown());
+    if (random.chance(profile.crash)) this.#crash(this.#victim(running));
+    if (random.chance(profile.pause)) this.#pause(this.#victim(running));
+    if (random.chance(profile.compaction)) this.#checkpoint(random.pick(running));
+  }
+
+  /** Often the leader. */
+  #victim(running: readonly SimMember[]): SimMember {
+    const leader = this.#world.random.chance(400) ? this.#cluster.pickLeader() : undefined;
+    return leader ?? this.#world.random.pick(running);
+  }
+
+  /** At once, or when it next comes to a certain point. */
+  #crash(member: SimMember): void {
+    const { random } = this.#world;
+    if (random.chance(400)) this.#cluster.crash(member.id);
+    else member.armed = random.pick(crashPoints);
+  }
+
+  #pause(member: SimMember): void {
+    member.pausedUntil = this.#world.now + this.#world.random.between(1, pauseElectionsMax * electionUnits);
+  }
+
+  #checkpoint(member: SimMember): void {
+    if (member.process !== undefined) member.checkpoint(member.process);
+  }
+
+  #transfer(ids: readonly MemberId[]): void {
+    const leader = this.#cluster.pickLeader();
+    if (leader === undefined) return;
+    this.#cluster.ask(leader, (node) => node.transferLeadership(this.#world.random.pick(ids)));
+  }
+
+  #changeMembership(): void {
+    const { random } = this.#world;
+    const leader = this.#cluster.pickLeader();
+    if (leader?.process === undefined) return;
+    const membership = leader.process.node.log.memberships.at(-1)?.membership ?? noMembership;
+    const steps: ConfStep[] = [];
+    for (let step = random.between(1, 3); step > 0; step--) {
+      const operation = random.pick<ConfOperation>(["addLearner", "promote", "promote", "demote", "remove"]);
+      const member = this.#pickFor(operation, membership);
+      if (member !== undefined) steps.push({ operation, member });
+    }
+    this.#cluster.ask(leader, (node) => node.proposeConfChange({ steps, context: noContext }));
+  }
+
+  #pickFor(operation: ConfOperation, { voters, learners }: Membership): MemberId | undefined {
+    const { random } = this.#world;
+    if (operation === "promote") return learners.length === 0 ? undefined : random.pick(learners);
+    if (operation === "demote") return random.pick(voters);
+    if (operation === "remove") return random.pick([...voters, ...learners]);
+    if (this.#cluster.size >= everMembersMax || voters.length + learners.length >= membersMax) return undefined;
+    const id = (this.#cluster.size + 1) as MemberId;
+    this.#cluster.add(id, noMembership);
+    return id;
+  }
+}

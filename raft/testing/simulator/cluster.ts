@@ -1,0 +1,103 @@
+import type { MemberId } from "../../core/ids.ts";
+import { noIndex, noMember, noTerm } from "../../core/ids.ts";
+import type { Membership } from "../../core/membership.ts";
+import { noMembership } from "../../core/membership.ts";
+import type { RawNode } from "../../core/raw-node.ts";
+import type { Checker } from "./checker.ts";
+import { DiskImage } from "./disk-image.ts";
+import { electionUnits } from "./profile.ts";
+import { RegisterMachine } from "./register-machine.ts";
+import type { Audience } from "./sim-member.ts";
+import { SimMember } from "./sim-member.ts";
+import type { World } from "./world.ts";
+
+/** A crashed process comes back within this many election timeouts. */
+const downElectionsMax = 5;
+
+/** Everybody who was ever a member of the cluster; whoever was removed may still run. */
+export class Cluster {
+  readonly #world: World;
+  readonly #checker: Checker;
+  readonly #audience: Audience;
+  readonly #members = new Map<MemberId, SimMember>();
+  crashes = 0;
+
+  constructor(world: World, checker: Checker, audience: Audience) {
+    this.#world = world;
+    this.#checker = checker;
+    this.#audience = audience;
+  }
+
+  get all(): SimMember[] {
+    return [...this.#members.values()];
+  }
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  /** Up, and not paused. */
+  get running(): SimMember[] {
+    const { now } = this.#world;
+    return this.all.filter(({ process, pausedUntil }) => process !== undefined && pausedUntil <= now);
+  }
+
+  /** All who think so. */
+  get leaders(): SimMember[] {
+    return this.running.filter(({ process }) => process?.node.softState.role === "leader");
+  }
+
+  /** One of them, by chance. */
+  pickLeader(): SimMember | undefined {
+    const { leaders } = this;
+    return leaders.length === 0 ? undefined : this.#world.random.pick(leaders);
+  }
+
+  /** `undefined` unless there is exactly one. */
+  get onlyLeader(): SimMember | undefined {
+    const { leaders } = this;
+    return leaders.length === 1 ? leaders[0] : undefined;
+  }
+
+  member(id: MemberId): SimMember | undefined {
+    return this.#members.get(id);
+  }
+
+  /** A member with an empty disk, that believes in `membership`. */
+  add(id: MemberId, membership: Membership): void {
+    const meta = { index: noIndex, term: noTerm, membership };
+    const state = new RegisterMachine(noIndex, 0, new Int32Array(this.#world.profile.clients));
+    const disk = new DiskImage({ term: noTerm, vote: noMember, commit: noIndex }, { meta, state });
+    const member = new SimMember(id, disk, this.#world, this.#checker, this.#audience);
+    this.#members.set(id, member);
+    member.start();
+  }
+
+  crash(id: MemberId): void {
+    const member = this.#members.get(id);
+    if (member?.process === undefined) return;
+    member.crash();
+    this.crashes++;
+    const { random, isCalm } = this.#world;
+    const delay = () => random.between(1, downElectionsMax * electionUnits);
+    if (!isCalm) this.#world.schedule(delay(), { kind: "restart", member: id });
+  }
+
+  /** Something is asked of a member from outside. */
+  ask(member: SimMember, question: (node: RawNode) => void): void {
+    if (member.process === undefined) return;
+    question(member.process.node);
+    member.settle(member.process);
+  }
+
+  /** In force at the only leader there is. */
+  get membership(): Membership {
+    return this.onlyLeader?.process?.node.log.memberships.at(-1)?.membership ?? noMembership;
+  }
+
+  /** Whether the only leader there is counts the member in. */
+  counts(id: MemberId): boolean {
+    const { voters, outgoing, learners } = this.membership;
+    return voters.includes(id) || outgoing.includes(id) || learners.includes(id);
+  }
+}

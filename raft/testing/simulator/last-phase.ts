@@ -1,0 +1,116 @@
+import type { MemberId } from "../../core/ids.ts";
+import type { Membership } from "../../core/membership.ts";
+import { isQuorum } from "./checker.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Network } from "./network.ts";
+import { electionUnits } from "./profile.ts";
+import type { SimMember } from "./sim-member.ts";
+import { must } from "./violation.ts";
+import type { Workload } from "./workload.ts";
+import type { World } from "./world.ts";
+
+/** How long the end of a seed may take to come to rest. */
+const unitsMax = 60 * electionUnits;
+
+/**
+ * Faults stop for a random set of members that has a quorum; the others are down for good. Then there must be one leader,
+ * every write answered, every member of the set as far as the leader, and a read served by each.
+ */
+export class LastPhase {
+  readonly #world: World;
+  readonly #cluster: Cluster;
+  readonly #network: Network;
+  readonly #workload: Workload;
+
+  constructor(world: World, cluster: Cluster, network: Network, workload: Workload) {
+    this.#world = world;
+    this.#cluster = cluster;
+    this.#network = network;
+    this.#workload = workload;
+  }
+
+  /** @throws Violation when it does not come to rest, or something that was acknowledged is gone. */
+  run(next: () => void): void {
+    const core = this.#begin();
+    const deadline = this.#world.now + unitsMax;
+    let nextRead = this.#world.now;
+    while (!this.#isAtRest()) {
+      must(this.#world.now < deadline, () => this.#unrest(core));
+      next();
+      if (this.#world.now < nextRead) continue;
+      nextRead = this.#world.now + electionUnits;
+      this.#readEverywhere();
+    }
+    this.#checkEnd();
+  }
+
+  #begin(): Set<MemberId> {
+    this.#network.heal();
+    this.#network.calm = true;
+    for (const member of this.#cluster.all) {
+      member.armed = undefined;
+      member.pausedUntil = 0;
+    }
+    const core = this.#drawCore();
+    for (const member of this.#cluster.all) {
+      if (!core.has(member.id)) member.crash();
+      else if (member.process === undefined) member.start();
+    }
+    this.#workload.beginCalm();
+    return core;
+  }
+
+  /** All but as many as every membership that may be in force can spare, drawn one by one. */
+  #drawCore(): Set<MemberId> {
+    const { random } = this.#world;
+    const core = new Set(this.#cluster.all.map(({ id }) => id));
+    const memberships = this.#cluster.all.flatMap(membershipsOf).filter(({ voters }) => voters.length > 0);
+    for (const id of random.shuffled([...core])) {
+      if (random.chance(500)) continue;
+      core.delete(id);
+      if (!memberships.every((membership) => isQuorum(membership, (member) => core.has(member)))) core.add(id);
+    }
+    return core;
+  }
+
+  #readEverywhere(): void {
+    this.#workload.forgetOldReads();
+    for (const member of this.#cluster.running) if (this.#cluster.counts(member.id)) this.#workload.read(member);
+  }
+
+  #isAtRest(): boolean {
+    const leader = this.#cluster.onlyLeader?.process?.node;
+    if (leader === undefined || leader.log.commit !== leader.log.lastIndex || !this.#workload.isIdle) return false;
+    return this.#cluster.running.every(({ id, process }) => {
+      if (!this.#cluster.counts(id)) return true;
+      return process?.machine.index === leader.log.commit && this.#workload.servedBy.has(id);
+    });
+  }
+
+  #checkEnd(): void {
+    const machine = this.#cluster.onlyLeader?.process?.machine;
+    this.#workload.acknowledged.forEach((sequence, client) => {
+      const value = machine?.registers[client] ?? 0;
+      must(value >= sequence, () => `client ${client} was told of ${sequence}, and ${value} is left`);
+    });
+  }
+
+  #unrest(core: ReadonlySet<MemberId>): string {
+    const clients = this.#workload.isIdle ? "idle" : "waiting";
+    const head = `no rest with members ${[...core].join()}: clients ${clients}, reads served by ${[...this.#workload.servedBy].join()}`;
+    return [head, ...this.#cluster.running.map(describeMember)].join("\n");
+  }
+}
+
+/** All that it could bring into force. */
+function membershipsOf({ disk, process }: SimMember): Membership[] {
+  const inMemory = process?.node.log.memberships.map(({ membership }) => membership) ?? [];
+  return [...inMemory, ...disk.memberships()];
+}
+
+function describeMember({ id, process, disk }: SimMember): string {
+  const { role, term, leader, commit, lastIndex, membership, progress } = process?.node.status() ?? {};
+  const peers = progress?.map(({ member, state, match }) => `${member}:${state}@${match}`).join(" ");
+  const where = `${commit}/${lastIndex}, disk ${disk.lastIndex}`;
+  return `  ${id}: ${role} term ${term} of ${leader}, ${where}, ${JSON.stringify(membership)} ${peers}`;
+}
