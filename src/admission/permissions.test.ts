@@ -48,7 +48,7 @@ function signingRequestPem(organization: string): string {
     return Buffer.concat([Buffer.from([tag, content.length]), content]);
   };
   const attribute = element(0x30, element(6, Buffer.from("55040a", "hex")), element(0x0c, Buffer.from(organization)));
-  const info = element(0x30, element(2, Buffer.from([0])), element(0x30, element(0x31, attribute)));
+  const info = element(0x30, element(2, Buffer.from([0])), element(0x30, element(0x31, attribute)), element(0x30));
   const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${element(0x30, info).toString("base64")}\n-----END CERTIFICATE REQUEST-----\n`;
   return Buffer.from(pem).toString("base64");
 }

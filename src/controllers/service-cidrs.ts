@@ -1,17 +1,20 @@
 import { type Clock, formatTime } from "../api/clock.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { StatusError } from "../api/status.ts";
 import { systemUser } from "../authentication/system-user.ts";
 import { addressManagedByLabel, addressManager } from "../registry/allocation/cluster-ip-allocator.ts";
 import { inRange, type IpRange, ipRange } from "../registry/allocation/ip-range.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import { subresourceStrategyOf } from "../registry/strategies.ts";
 import { parseIp } from "../registry/validation/ip.ts";
-import type { Key, Store, StoreEvent } from "../storage/store.ts";
+import type { Key, Store } from "../storage/store.ts";
+import { followObjects, WorkQueue } from "./work-queue.ts";
 
 const finalizer = "networking.k8s.io/service-cidr-finalizer";
 const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+
+/** All of them are looked at together, under this one key. */
+const round = "all";
 
 const readyMessage = "Kubernetes Service CIDR is ready";
 const inUseMessage =
@@ -27,59 +30,31 @@ export interface ServiceCidrsParts {
 
 /**
  * Tells of each ServiceCIDR whether addresses are given out of it, and lets it go only when every address in use lies in
- * another one too. One round at a time over all of them: there are few, and they depend on each other.
+ * another one too. All are looked at together: there are few, and they depend on each other.
  */
 export class ServiceCidrs {
   readonly #parts: ServiceCidrsParts;
+  readonly #queue: WorkQueue;
   /** ServiceCIDRs that are being deleted and wait for their addresses to be given back. */
   #areWaiting = false;
-  #isDue = false;
-  #running = false;
-  #stopped = false;
 
   constructor(parts: ServiceCidrsParts) {
+    const { clock, onError } = parts;
     this.#parts = parts;
+    this.#queue = new WorkQueue({ clock, onError, work: () => this.#checkAll() });
   }
 
   start(): Disposable {
-    const subscription = this.#parts.store.subscribe((events) => this.#receive(events));
-    this.#schedule();
-    return {
-      [Symbol.dispose]: () => {
-        this.#stopped = true;
-        subscription[Symbol.dispose]();
-      },
-    };
-  }
-
-  #receive(events: readonly StoreEvent[]): void {
-    const { serviceCidrs, addresses } = this.#parts;
-    const isRelevant = ({ type, entry }: StoreEvent) =>
-      entry.key.startsWith(serviceCidrs.info.keyPrefix) ||
-      (this.#areWaiting && type === "DELETED" && entry.key.startsWith(addresses.info.keyPrefix));
-    if (events.some(isRelevant)) this.#schedule();
-  }
-
-  #schedule(): void {
-    this.#isDue = true;
-    if (this.#running || this.#stopped) return;
-    this.#running = true;
-    // Off the store's notification: the listener must return at once.
-    setImmediate(() => void this.#work());
-  }
-
-  async #work(): Promise<void> {
-    while (this.#isDue && !this.#stopped) {
-      this.#isDue = false;
-      try {
-        await this.#checkAll();
-      } catch (error) {
-        // Gone, or changed just now: then there is another event.
-        const isLost = error instanceof StatusError && (error.code === 404 || error.code === 409);
-        if (!isLost && !this.#stopped) this.#parts.onError(error);
-      }
-    }
-    this.#running = false;
+    const { store, serviceCidrs, addresses } = this.#parts;
+    const running = new DisposableStack();
+    running.use(this.#queue);
+    running.use(followObjects(store, serviceCidrs.info.keyPrefix, () => this.#queue.add(round)));
+    running.use(
+      followObjects(store, addresses.info.keyPrefix, (_key, type) => {
+        if (this.#areWaiting && type === "DELETED") this.#queue.add(round);
+      }),
+    );
+    return running;
   }
 
   async #checkAll(): Promise<void> {

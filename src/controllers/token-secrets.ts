@@ -34,9 +34,7 @@ export interface TokenSecretsParts {
 export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
   const { secrets, serviceAccounts, store, clock, onError } = parts;
   const running = new DisposableStack();
-  const queue: WorkQueue = running.use(
-    new WorkQueue({ clock, onError, work: (key) => settle(parts, queue, key) }),
-  );
+  const queue: WorkQueue = running.use(new WorkQueue({ clock, onError, work: (key) => settle(parts, queue, key) }));
   running.use(
     followObjects(store, secrets.info.keyPrefix, (key, type) => {
       if (type !== "DELETED") queue.add(key);

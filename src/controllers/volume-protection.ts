@@ -1,11 +1,11 @@
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { StatusError } from "../api/status.ts";
 import { claimFinalizer, volumeFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import { systemUser } from "../authentication/system-user.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import type { Key, Store, StoreEvent } from "../storage/store.ts";
+import { followObjects, WorkQueue } from "./work-queue.ts";
 
 /** What is still in use is looked at again when a pod goes, and in any case after this time. */
 const checkIntervalMs = 60_000;
@@ -23,75 +23,48 @@ export interface VolumeProtectionParts {
 
 /**
  * Lets claims go that no pod uses any more, and volumes that are not bound: takes away the finalizers that admission has
- * given them. Waiting keys are those of objects that are being deleted; they are worked off one at a time.
+ * given them.
  */
 export class VolumeProtection {
   readonly #parts: VolumeProtectionParts;
-  readonly #waiting = new Set<Key>();
-  /** Claims that wait for a pod, by the keys of the claims. */
+  readonly #queue: WorkQueue;
+  /** Keys of claims that are being deleted and wait for a pod. */
   readonly #inUse = new Set<Key>();
-  #running = false;
-  #stopped = false;
 
   constructor(parts: VolumeProtectionParts) {
+    const { clock, onError } = parts;
     this.#parts = parts;
+    this.#queue = new WorkQueue({ clock, onError, work: (key) => this.#check(key) });
   }
 
   start(): Disposable {
-    const { store, clock, claims, volumes } = this.#parts;
+    const { store, clock, claims, volumes, pods } = this.#parts;
     const running = new DisposableStack();
-    running.defer(() => {
-      this.#stopped = true;
-    });
-    for (const { info } of [claims, volumes]) for (const { key } of store.scan(info.keyPrefix)) this.#consider(key);
-    running.use(store.subscribe((events) => this.#receive(events)));
+    running.use(this.#queue);
+    const consider = (key: Key) => this.#queue.add(key);
+    running.use(followObjects(store, claims.info.keyPrefix, consider));
+    running.use(followObjects(store, volumes.info.keyPrefix, consider));
+    running.use(store.subscribe((events) => this.#receivePods(events, pods.info.keyPrefix)));
     running.use(clock.every(checkIntervalMs, () => this.#considerInUse("")));
     return running;
   }
 
-  #receive(events: readonly StoreEvent[]): void {
-    const { claims, volumes, pods } = this.#parts;
+  #receivePods(events: readonly StoreEvent[], prefix: Key): void {
+    if (this.#inUse.size === 0) return;
     for (const { type, entry } of events) {
-      const { key } = entry;
-      if (key.startsWith(pods.info.keyPrefix)) {
-        const namespace = key.slice(pods.info.keyPrefix.length, key.lastIndexOf("/") + 1);
-        if (type !== "ADDED" && this.#inUse.size > 0) this.#considerInUse(claims.info.keyPrefix + namespace);
-      } else if (
-        type === "MODIFIED" &&
-        (key.startsWith(claims.info.keyPrefix) || key.startsWith(volumes.info.keyPrefix))
-      ) {
-        this.#consider(key);
-      }
+      if (type === "ADDED" || !entry.key.startsWith(prefix)) continue;
+      const namespace = entry.key.slice(prefix.length, entry.key.lastIndexOf("/") + 1);
+      this.#considerInUse(this.#parts.claims.info.keyPrefix + namespace);
     }
   }
 
   #considerInUse(prefix: Key): void {
-    for (const key of this.#inUse) if (key.startsWith(prefix)) this.#consider(key);
+    for (const key of this.#inUse) if (key.startsWith(prefix)) this.#queue.add(key);
   }
 
-  #consider(key: Key): void {
-    this.#waiting.add(key);
-    if (this.#running || this.#stopped) return;
-    this.#running = true;
-    // Off the store's notification: the listener must return at once.
-    setImmediate(() => void this.#work());
-  }
-
-  async #work(): Promise<void> {
-    for (const key of this.#waiting) {
-      if (this.#stopped) break;
-      this.#waiting.delete(key);
-      this.#inUse.delete(key);
-      try {
-        if (key.startsWith(this.#parts.claims.info.keyPrefix)) await this.#checkClaim(key);
-        else await this.#checkVolume(key);
-      } catch (error) {
-        // Gone, or changed just now: then there is another event.
-        const isLost = error instanceof StatusError && (error.code === 404 || error.code === 409);
-        if (!isLost && !this.#stopped) this.#parts.onError(error);
-      }
-    }
-    this.#running = false;
+  #check(key: Key): Promise<void> {
+    this.#inUse.delete(key);
+    return key.startsWith(this.#parts.claims.info.keyPrefix) ? this.#checkClaim(key) : this.#checkVolume(key);
   }
 
   async #checkClaim(key: Key): Promise<void> {

@@ -146,7 +146,7 @@ describe("flags", () => {
   test("with a name that there is not end the start", async () => {
     const start = startServer({ enableAdmissionPlugins: ["NoSuchPlugin"] });
     await expect(start).rejects.toThrow(
-      /--enable-admission-plugins: "NoSuchPlugin" is not one of NamespaceLifecycle, /,
+      /--enable-admission-plugins: "NoSuchPlugin" is not one of AlwaysAdmit, NamespaceLifecycle, /,
     );
   });
 
