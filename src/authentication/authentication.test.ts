@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../api/clock.ts";
 import type { HeaderList, IncomingRequest, PeerCertificate } from "../http/exchange.ts";
 import { anonymousAuthenticator } from "./anonymous.ts";
 import { unionAuthenticator } from "./authenticator.ts";
-import { bearerTokenAuthenticator } from "./bearer-token.ts";
+import { bearerTokenAuthenticator, webSocketTokenPrefix } from "./bearer-token.ts";
 import { clientCertificateAuthenticator, credentialIdExtra } from "./client-certificate.ts";
 import { tokensForServer } from "./token-authenticator.ts";
 import { parseTokenFile, TokenFileError } from "./token-file.ts";
@@ -107,6 +107,25 @@ describe("the union of authenticators", () => {
   test("a failure of the authenticator itself is not an answer", async () => {
     const broken = unionAuthenticator([{ authenticate: () => Promise.reject(new Error("down")) }]);
     expect(broken.authenticate(request({}))).rejects.toThrow("down");
+  });
+});
+
+describe("a token among the subprotocols of a WebSocket", () => {
+  const upgrade = (...protocols: string[]): HeaderList => [
+    ["upgrade", "websocket"],
+    ...protocols.map((protocol) => ["sec-websocket-protocol", protocol] as const),
+  ];
+  const encoded = `${webSocketTokenPrefix}${Buffer.from("secret").toString("base64url")}`;
+
+  test.each<[string, HeaderList, string]>([
+    ["names the user", upgrade(`${encoded}, v5.channel.k8s.io`), "bob"],
+    ["counts on an upgrade only", [["sec-websocket-protocol", encoded]], "system:anonymous"],
+    ["may not be there twice", upgrade(encoded, encoded), "401"],
+    ["has to be base64url", upgrade(`${webSocketTokenPrefix}se+cret=`), "401"],
+    ["has to be a token", upgrade(webSocketTokenPrefix), "401"],
+    ["gives way to the header", [...bearer("wrong"), ...upgrade(encoded)], "401"],
+  ])("%s", async (_name, headers, expected) => {
+    expect(await outcome({ headers })).toBe(expected);
   });
 });
 

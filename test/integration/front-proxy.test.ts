@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:http2";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/pki/authority.ts";
+import { TestServer } from "./server.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "quorate-"));
+const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
+const proxies = createAuthority({ commonName: "proxies", ...validity });
+const clients = createAuthority({ commonName: "clients", ...validity });
+const [proxiesFile, clientsFile] = [join(directory, "proxies.crt"), join(directory, "clients.crt")];
+const leaf = (authority: KeyPair, commonName: string, ...organizations: string[]) =>
+  issueCertificate(authority, {
+    ...validity,
+    commonName,
+    organizations,
+    usage: "client",
+    dnsNames: [],
+    ipAddresses: [],
+  });
+
+const options = {
+  clientCaFile: clientsFile,
+  requestheaderClientCaFile: proxiesFile,
+  requestheaderAllowedNames: ["front"],
+  requestheaderUsernameHeaders: ["X-Remote-User", "X-Other-User"],
+  requestheaderUidHeaders: ["X-Remote-Uid"],
+  requestheaderGroupHeaders: ["X-Remote-Group"],
+  requestheaderExtraHeadersPrefix: ["X-Remote-Extra-"],
+};
+let server: TestServer;
+
+beforeAll(async () => {
+  writeFileSync(proxiesFile, proxies.certificate);
+  writeFileSync(clientsFile, clients.certificate);
+  server = await TestServer.start(options);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+type Headers = Record<string, string | string[]>;
+
+/** Who the server says one is; the code when it does not say. */
+async function whoAmI(pair: KeyPair | undefined, headers: Headers): Promise<any> {
+  const credentials = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };
+  const session = connect(server.running.url, { ca: server.running.ca, ...credentials });
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    "content-type": "application/json",
+    ...headers,
+  });
+  const { promise, resolve } = Promise.withResolvers<number>();
+  stream.on("response", (fields) => resolve(Number(fields[":status"])));
+  stream.end(JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" }));
+  let text = "";
+  for await (const chunk of stream) text += chunk;
+  session.close();
+  const code = await promise;
+  return code === 201 ? JSON.parse(text).status.userInfo : code;
+}
+
+const front = leaf(proxies, "front");
+const jane = { "x-remote-user": "jane" };
+
+test("a proxy says who sends a request: name, uid, groups and extra, whose keys are decoded", async () => {
+  const headers = {
+    ...jane,
+    "x-remote-uid": "7",
+    "x-remote-group": ["dev", "ops"],
+    "x-remote-extra-example.com%2fscope": ["read", "write"],
+  };
+  expect(await whoAmI(front, headers)).toEqual({
+    username: "jane",
+    uid: "7",
+    groups: ["dev", "ops", "system:authenticated"],
+    extra: { "example.com/scope": ["read", "write"] },
+  });
+});
+
+test("the first header of the list that is not empty names the user", async () => {
+  const { username } = await whoAmI(front, { "x-other-user": "second", "x-remote-user": "" });
+  expect(username).toBe("second");
+});
+
+describe("the headers are nobody's word", () => {
+  test.each<[string, KeyPair | undefined, Headers, unknown]>([
+    ["without a certificate", undefined, jane, 401],
+    ["with a certificate of a client", leaf(clients, "front"), jane, "front"],
+    ["with a name that is not allowed", leaf(proxies, "other"), jane, 401],
+    ["with an authority of somebody else", leaf(createAuthority({ commonName: "x", ...validity }), "front"), jane, 401],
+    ["without a user", front, { "x-remote-group": "system:masters" }, 401],
+  ])("%s", async (_name, pair, headers, expected) => {
+    const answer = await whoAmI(pair, headers);
+    expect(typeof answer === "object" ? answer.username : answer).toBe(expected);
+  });
+
+  test("and a proxy's certificate alone is nobody, whatever groups it names", async () => {
+    expect(await whoAmI(leaf(proxies, "front", "system:masters"), {})).toBe(401);
+  });
+});
+
+test("an authority of clients cannot be one of proxies", async () => {
+  const copy = join(directory, "copy.crt");
+  writeFileSync(copy, `# a comment\n${clients.certificate}`);
+  await expect(TestServer.start({ ...options, requestheaderClientCaFile: copy })).rejects.toThrow(
+    /holds an authority of clients/,
+  );
+  await expect(TestServer.start({ ...options, requestheaderClientCaFile: clientsFile })).rejects.toThrow(
+    /name the same file/,
+  );
+});
