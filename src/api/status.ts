@@ -113,7 +113,7 @@ export const status = {
     return failure(422, "Invalid", `${groupKindText(ref)} ${quote(ref.name)} is invalid: ${joined}`, {
       ...(ref.name === "" ? {} : { name: ref.name }),
       ...groupField(ref.group),
-      kind: ref.kind,
+      ...(ref.kind === "" ? {} : { kind: ref.kind }),
       causes: distinct.map(([, { reason, message, field }]) => ({ reason, message, field })),
     });
   },

@@ -89,8 +89,8 @@ describe("texts of errors", () => {
     expect((await createRefused(pod)).split("\n")).toEqual([
       'The Pod "bad" is invalid: ',
       "* spec.containers[0].ports[0].containerPort: Invalid value: 99999: must be between 1 and 65535, inclusive",
-      '* spec.containers[1].name: Duplicate value: "main"',
       "* spec.containers[1].image: Required value",
+      '* spec.containers[1].name: Duplicate value: "main"',
     ]);
   });
 

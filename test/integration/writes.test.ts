@@ -248,9 +248,9 @@ describe("patch", () => {
     ["no array", jsonPatch, { op: "remove" }, 400, ""],
     ["no JSON", mergePatch, "{", 400, "error decoding patch"],
     ["no object", mergePatch, "[]", 400, "error decoding patch"],
-    ["another type", mergePatch, { kind: "Secret" }, 400, ""],
+    ["another type", mergePatch, { kind: "Secret" }, 422, 'no kind "Secret" is registered for version "v1"'],
     ["another name", mergePatch, { metadata: { name: "other" } }, 400, "does not match the name on the URL"],
-    ["a wrong type", mergePatch, { data: { a: 5 } }, 400, "cannot be handled as a ConfigMap"],
+    ["a wrong type", mergePatch, { data: { a: 5 } }, 422, "cannot unmarshal number into Go struct field"],
     ["a stale version", mergePatch, { metadata: { resourceVersion: "1" } }, 409, "the object has been modified"],
     ["another uid", mergePatch, { metadata: { uid: "x" } }, 409, "Precondition failed"],
     ["an unknown media type", "application/json", {}, 415, "application/strategic-merge-patch+json"],
@@ -310,8 +310,22 @@ describe("field validation", () => {
     await server.create(maps, configMap("strict"));
     const path = `${maps}/strict?fieldValidation=`;
     const strict = await server.patch(`${path}Strict`, mergePatch, { datum: {} });
-    expect(strict.code).toBe(400);
-    expect(strict.json.message).toContain('strict decoding error: unknown field "datum"');
+    expect({ code: strict.code, details: Object.keys(strict.json.details) }).toEqual({
+      code: 422,
+      details: ["causes"],
+    });
+    expect(strict.json.message).toMatch(
+      /^ "" is invalid: patch: Invalid value: "\{.*\}": strict decoding error: unknown field "datum"$/,
+    );
+    expect(strict.json.details.causes[0]).toMatchObject({ reason: "FieldValueInvalid", field: "patch" });
+    const twice = await server.patch(
+      `${path}Strict`,
+      strategicPatch,
+      '{"data":{"a":"1"},"datum":{"b":[1,null]},"data":{"a":"2"}}',
+    );
+    expect(twice.json.message).toBe(
+      ' "" is invalid: patch: Invalid value: "map[data:map[a:2] datum:map[b:[1 <nil>]]]": strict decoding error: duplicate field "data", unknown field "datum"',
+    );
     const warned = await server.patch(`${path}Warn`, mergePatch, { datum: {} });
     expect(warned.code).toBe(200);
     expect(warned.headers.get("warning")).toBe('299 - "unknown field \\"datum\\""');

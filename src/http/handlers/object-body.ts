@@ -38,40 +38,52 @@ export async function readObjectBody(
   if (body.kind === "protobuf") {
     const { apiVersion, kind, raw } = body.envelope;
     refuseOtherType({ apiVersion, kind }, expected.gvk);
-    const value = orBadRequest(expected.gvk, () => decodeMessage(expected.schema, raw));
-    return typedObject(call, value, expected, "Ignore", []);
+    return orBadRequest(expected.gvk, () => typedObject(decodeMessage(expected.schema, raw), expected)).object;
   }
   if (!isJsonObject(body.value)) throw badType(expected.gvk, "json: cannot unmarshal into Go value of a struct");
   refuseOtherType(body.value, expected.gvk);
-  return typedObject(call, body.value, expected, fieldValidation, body.duplicates);
+  const document = body.value;
+  const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected));
+  const problems = [...unknownFields.map(unknownFieldText), ...body.duplicates.map(duplicateFieldText)];
+  reportFields(call, problems, fieldValidation, (why) => badType(expected.gvk, why));
+  return object;
 }
 
 /**
- * An untyped document as an object of the expected kind, with defaults still missing.
- * @throws StatusError 400 for a value of the wrong type, and in Strict for unknown and duplicate fields
+ * An untyped document as an object of the expected kind, with defaults still missing, and the paths of what it does not know.
+ * @throws DecodeTypeError for a value of the wrong type
  */
 export function typedObject(
-  call: ResourceRequestCall,
   value: JsonObject,
-  expected: ExpectedBody,
-  fieldValidation: FieldValidation,
-  duplicates: readonly string[],
-): KubeObject {
-  const { gvk, schema } = expected;
-  const { object, unknownFields } = orBadRequest(gvk, () => decodeTyped(schema, value, { kind: gvk.kind }));
-  if (fieldValidation !== "Ignore") {
-    const problems = [
-      ...unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`),
-      ...duplicates.map((field) => `duplicate field ${JSON.stringify(field)}`),
-    ];
-    if (problems.length > 0 && fieldValidation === "Strict") {
-      throw badType(gvk, `strict decoding error: ${problems.join(", ")}`);
-    }
-    for (const problem of problems) call.exchange.warnings.push(problem);
-  }
+  { gvk, schema }: ExpectedBody,
+): { object: KubeObject; unknownFields: readonly string[] } {
+  const { object, unknownFields } = decodeTyped(schema, value, { kind: gvk.kind });
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
   const metadata = (object["metadata"] ?? {}) as JsonObject;
-  return { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...fields, metadata } as unknown as KubeObject;
+  const typed = { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...fields, metadata } as unknown as KubeObject;
+  return { object: typed, unknownFields };
+}
+
+/** `unknown field "spec.a"`, as clients read it. */
+export function unknownFieldText(field: string): string {
+  return `unknown field ${JSON.stringify(field)}`;
+}
+
+/** `duplicate field "spec.a"`. */
+export function duplicateFieldText(field: string): string {
+  return `duplicate field ${JSON.stringify(field)}`;
+}
+
+/** Warns of unknown and repeated fields, refuses them or lets them be. @throws what `refusal` makes of them, in Strict */
+export function reportFields(
+  { exchange }: ResourceRequestCall,
+  problems: readonly string[],
+  fieldValidation: FieldValidation,
+  refusal: (why: string) => Error,
+): void {
+  if (fieldValidation === "Ignore" || problems.length === 0) return;
+  if (fieldValidation === "Strict") throw refusal(`strict decoding error: ${problems.join(", ")}`);
+  exchange.warnings.push(...problems);
 }
 
 function orBadRequest<T>(gvk: GroupVersionKind, decode: () => T): T {

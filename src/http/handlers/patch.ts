@@ -1,16 +1,18 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { JsonSyntaxError, parseJson } from "../../codec/json.ts";
+import { goText } from "../../api/go-text.ts";
+import { JsonSyntaxError, parseJson, stringifyJson } from "../../codec/json.ts";
 import { applyJsonPatch } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
 import { type PatchType, parsePatchType } from "../../patch/patch-type.ts";
 import { applyStrategicMergePatch } from "../../patch/strategic-merge-patch.ts";
+import { DecodeTypeError } from "../../schema/decode-error.ts";
 import type { StructSchema } from "../../schema/schema.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { header } from "../exchange.ts";
 import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
-import { typedObject } from "./object-body.ts";
+import { duplicateFieldText, reportFields, typedObject, unknownFieldText } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { throughView } from "./through-view.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
@@ -52,8 +54,12 @@ export const patch: VerbHandler = async (call) => {
     { fieldValidation }: WriteOptions,
   ): KubeObject {
     const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.schema);
-    refuseTypeChange(merged, old);
-    const object = typedObject(target, merged, { gvk: info, schema: info.schema }, fieldValidation, repeated);
+    const refusal = (why: string) =>
+      refusedPatch(patchType === "strategic" ? goText(document) : stringifyJson(merged), why);
+    refuseTypeChange(merged, old, refusal);
+    const { object, unknownFields } = orRefused(refusal, () => typedObject(merged, { gvk: info, schema: info.schema }));
+    const problems = [...repeated.map(duplicateFieldText), ...unknownFields.map(unknownFieldText)];
+    reportFields(target, problems, fieldValidation, refusal);
     requireSameName(target, object);
     alignNamespace(target, object);
     return object;
@@ -83,9 +89,22 @@ function mergedBy(type: PatchType, old: JsonObject, document: JsonValue, schema:
   return type === "merge" ? applyMergePatch(old, document) : applyStrategicMergePatch(old, document, schema);
 }
 
-function refuseTypeChange(merged: JsonObject, old: KubeObject): void {
-  for (const name of ["kind", "apiVersion"] as const) {
-    if (merged[name] === undefined || merged[name] === old[name]) continue;
-    throw status.badRequest(`the ${name} of an object cannot be changed by a patch`);
+function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: string) => Error): void {
+  const { kind = old.kind, apiVersion = old.apiVersion } = merged;
+  if (kind === old.kind && apiVersion === old.apiVersion) return;
+  throw refusal(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
+}
+
+function orRefused<T>(refusal: (why: string) => Error, decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof DecodeTypeError) throw refusal(error.message);
+    throw error;
   }
+}
+
+/** What a patch makes does not fit the type: it names neither the kind nor the object. */
+function refusedPatch(value: string, why: string): Error {
+  return status.invalid({ group: "", kind: "", name: "" }, [fieldError.invalid("patch", value, why)]);
 }
