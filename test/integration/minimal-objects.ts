@@ -1,5 +1,4 @@
 import "reflect-metadata/lite";
-import { generateKeyPairSync, sign } from "node:crypto";
 import { Pkcs10CertificateRequestGenerator, X509CertificateGenerator, BasicConstraintsExtension } from "@peculiar/x509";
 
 const selector = { matchLabels: { app: "a" } };
@@ -123,14 +122,13 @@ export async function minimalObjects(namespace: string): Promise<Readonly<Record
         spec: {
           signerName: "example.com/signer",
           podName: "p",
-          podUID,
+          podUID: "11111111-1111-1111-1111-111111111111",
           serviceAccountName: "default",
           serviceAccountUID: "22222222-2222-2222-2222-222222222222",
           nodeName: "n",
           nodeUID: "33333333-3333-3333-3333-333333333333",
           maxExpirationSeconds: 86_400,
           stubPKCS10Request: await certificateRequest("der"),
-          ...provenKey(podUID),
         },
       },
     },
@@ -208,17 +206,6 @@ export async function minimalObjects(namespace: string): Promise<Readonly<Record
     "storagemigration.k8s.io/StorageVersionMigration": {
       fields: { spec: { resource: { group: "apps", resource: "deployments" } } },
     },
-  };
-}
-
-const podUID = "11111111-1111-1111-1111-111111111111";
-
-/** A key, and the proof that its private half is known: the signature of the pod's UID. */
-function provenKey(uid: string): { pkixPublicKey: string; proofOfPossession: string } {
-  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  return {
-    pkixPublicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
-    proofOfPossession: sign(null, Buffer.from(uid), privateKey).toString("base64"),
   };
 }
 
