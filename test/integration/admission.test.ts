@@ -101,6 +101,16 @@ test("the defaults of admission are seen, and owned by nobody", async () => {
   expect(owned).not.toContain("f:serviceAccountName");
 });
 
+test("a pod that is bound learns the zone of its node", async () => {
+  const namespace = await server.namespace();
+  const labels = { "topology.kubernetes.io/zone": "z1" };
+  await server.create("/api/v1/nodes", { metadata: { name: "zoned", labels } });
+  await server.create(podsOf(namespace), pod("p"));
+  const binding = { metadata: { name: "p" }, target: { kind: "Node", name: "zoned" } };
+  await server.create(`${podsOf(namespace)}/p/binding`, binding);
+  expect((await server.get(`${podsOf(namespace)}/p`)).json.metadata.labels).toEqual(labels);
+});
+
 test("limits of a namespace are filled in and held", async () => {
   const namespace = await server.namespace();
   const limits = [{ type: "Container", max: { cpu: "2" }, default: { cpu: "1" }, defaultRequest: { cpu: "500m" } }];

@@ -303,6 +303,16 @@ describe("a ServiceCIDR", () => {
   });
 });
 
+test("the Endpoints of a Service go with it", async () => {
+  await server.create(services, service("endpoints"));
+  const path = services.replace(/services$/, "endpoints");
+  await server.create(path, { metadata: { name: "endpoints" } });
+  await server.create(path, { metadata: { name: "others" } });
+  await server.delete(`${services}/endpoints`);
+  expect((await server.get(`${path}/endpoints`)).code).toBe(404);
+  expect((await server.get(`${path}/others`)).code).toBe(200);
+});
+
 test("an address that is deleted while a Service holds it comes back", async () => {
   const { spec } = await server.create(services, service("robbed"));
   const path = `/apis/networking.k8s.io/v1/ipaddresses/${spec.clusterIP}`;

@@ -3,7 +3,9 @@ import type { GroupResource } from "../../api/gvk.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Allocator } from "../allocator.ts";
 import type { RandomInt } from "../random-name.ts";
-import type { Registry } from "../registry.ts";
+import { systemUser } from "../../authentication/system-user.ts";
+import type { Registry, WriteContext } from "../registry.ts";
+import type { DeleteOptions } from "../strategy.ts";
 import { AllocationRepair } from "./allocation-repair.ts";
 import { ClusterIpAllocator } from "./cluster-ip-allocator.ts";
 import type { IpRange } from "./ip-range.ts";
@@ -47,7 +49,13 @@ export class ServiceAllocation {
       randomInt: parts.randomInt,
     });
     this.#ports = new NodePortAllocator({ ...parts, range: network.nodePorts });
-    this.allocator = new ServiceAllocator({ addresses: this.#addresses, ports: this.#ports });
+    this.allocator = new ServiceAllocator({
+      addresses: this.#addresses,
+      ports: this.#ports,
+      removeEndpoints: async ({ namespace, name }) => {
+        await registry(endpoints).delete(namespace, name, deleteAtOnce, serverContext);
+      },
+    });
   }
 
   repair(): AllocationRepair {
@@ -61,6 +69,15 @@ export class ServiceAllocation {
   }
 }
 
+const serverContext: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
+const deleteAtOnce: DeleteOptions = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  preconditions: { uid: undefined, resourceVersion: undefined },
+  dryRun: false,
+};
+const endpoints: GroupResource = { group: "", resource: "endpoints" };
 const services: GroupResource = { group: "", resource: "services" };
 const ipAddresses: GroupResource = { group: "networking.k8s.io", resource: "ipaddresses" };
 const serviceCidrs: GroupResource = { group: "networking.k8s.io", resource: "servicecidrs" };

@@ -10,14 +10,23 @@ import { alignClusterIps, dropFieldsOfOldType, keepAllocated } from "./service-c
 import { completeFamilies, keepsPreferredDualStack } from "./service-families.ts";
 import { isHeadless, needsClusterIp, type Service, type ServiceSpec } from "./service.ts";
 
+export interface ServiceAllocatorParts {
+  readonly addresses: ClusterIpAllocator;
+  readonly ports: NodePortAllocator;
+  /** Removes the Endpoints object that has the name of the Service, if there is one. */
+  readonly removeEndpoints: (service: ServiceRef) => Promise<void>;
+}
+
 /** Gives Services their cluster IPs, node ports and health check ports, and takes them back. */
 export class ServiceAllocator implements Allocator {
   readonly #addresses: ClusterIpAllocator;
   readonly #ports: NodePortAllocator;
+  readonly #removeEndpoints: ServiceAllocatorParts["removeEndpoints"];
 
-  constructor(parts: { addresses: ClusterIpAllocator; ports: NodePortAllocator }) {
+  constructor(parts: ServiceAllocatorParts) {
     this.#addresses = parts.addresses;
     this.#ports = parts.ports;
+    this.#removeEndpoints = parts.removeEndpoints;
   }
 
   async beforeCreate(object: KubeObject, attempt: AllocationAttempt): Promise<void> {
@@ -53,6 +62,7 @@ export class ServiceAllocator implements Allocator {
     await Promise.allSettled([
       ...addressesOf(spec).map((ip) => this.#addresses.release(ip, ref)),
       ...nodePortsOf(spec).map((port) => this.#ports.release(port, ref)),
+      this.#removeEndpoints(ref),
     ]);
   }
 
