@@ -47,13 +47,16 @@ export class ServerIdentity {
     return `${this.token},kubernetes-admin,kubernetes-admin,system:masters\n`;
   }
 
-  /** How this server proves itself to the agents of nodes: a certificate of its own authority, made when first needed. */
+  /**
+   * How this server proves itself to the agents of nodes: a certificate of its own authority, made when first needed. It
+   * is in no group: whoever makes a node point back at this server gets no rights here.
+   */
   nodeClient(nowMs: number): KeyPair {
     if (this.#nodeClient === undefined || this.#nodeClient.renewAtMs <= nowMs) {
       const { authority } = this.#certificates;
       const notBeforeMs = nowMs - clockSkewMs;
       const validity = { notBeforeMs, notAfterMs: nowMs + nodeClientLifetimeMs };
-      const names = { commonName: "kube-apiserver-kubelet-client", organizations: ["system:masters"] };
+      const names = { commonName: "kube-apiserver-kubelet-client", organizations: [] };
       const pair = issueCertificate(authority, {
         ...names,
         ...validity,

@@ -22,6 +22,8 @@ export interface ActionRequest extends WriteContext {
  * an object of the body's kind, or a Status, whose own code does not change that.
  */
 export interface Action {
+  /** Other apiVersions under which the same body comes. */
+  readonly aliases?: readonly string[];
   /** @throws StatusError */
   run(request: ActionRequest, body: KubeObject): Promise<KubeObject | Status>;
 }

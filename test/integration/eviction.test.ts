@@ -86,6 +86,17 @@ describe("an eviction", () => {
     });
   });
 
+  test("is taken under the version of old, and under no other", async () => {
+    const here = await scene();
+    await here.pod("a");
+    const other = await here.evict("a", { apiVersion: "policy/v2" });
+    expect({ code: other.code, message: other.json.message }).toEqual({
+      code: 400,
+      message: "the API version in the data (policy/v2) does not match the expected API version (policy/v1)",
+    });
+    expect((await here.evict("a", { apiVersion: "policy/v1beta1" })).code).toBe(201);
+  });
+
   test("is counted in its budget, and refused once nothing is left", async () => {
     const here = await scene();
     await here.pod("a");

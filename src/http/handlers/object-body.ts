@@ -15,6 +15,8 @@ import type { FieldValidation } from "./write-options.ts";
 export interface ExpectedBody {
   readonly gvk: GroupVersionKind;
   readonly schema: StructSchema;
+  /** Other apiVersions that are taken for this one. */
+  readonly aliases?: readonly string[] | undefined;
 }
 
 /**
@@ -37,11 +39,11 @@ export async function readObjectBody(
   });
   if (body.kind === "protobuf") {
     const { apiVersion, kind, raw } = body.envelope;
-    refuseOtherType({ apiVersion, kind }, expected.gvk);
+    refuseOtherType({ apiVersion, kind }, expected);
     return orBadRequest(expected.gvk, () => typedObject(decodeMessage(expected.schema, raw), expected)).object;
   }
   if (!isJsonObject(body.value)) throw badType(expected.gvk, "json: cannot unmarshal into Go value of a struct");
-  refuseOtherType(body.value, expected.gvk);
+  refuseOtherType(body.value, expected);
   const document = body.value;
   const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected));
   const problems = [...unknownFields.map(unknownFieldText), ...body.duplicates.map(duplicateFieldText)];
@@ -102,10 +104,14 @@ function badType({ kind, version }: GroupVersionKind, why: string): Error {
 }
 
 /** A body without type takes the URL's. */
-function refuseOtherType(body: { apiVersion?: JsonValue; kind?: JsonValue }, gvk: GroupVersionKind): void {
+function refuseOtherType(
+  body: { apiVersion?: JsonValue; kind?: JsonValue },
+  { gvk, aliases = [] }: ExpectedBody,
+): void {
   const expected = apiVersionOf(gvk);
   const { apiVersion = "", kind = "" } = body;
-  if (apiVersion !== "" && apiVersion !== null && apiVersion !== expected) {
+  const isKnown = apiVersion === "" || apiVersion === null || [expected, ...aliases].includes(apiVersion as string);
+  if (!isKnown) {
     throw status.badRequest(
       `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
     );

@@ -24,7 +24,11 @@ export async function runAction(
   const { request, info, parts } = call;
   const representation = negotiateFor({ ...call, info: bodyInfo }, "object", { tables: false });
   const options = parseWriteOptions(request.query, "CreateOptions");
-  const body = await readObjectBody(call, { gvk: bodyInfo, schema: bodyInfo.schema }, options.fieldValidation);
+  const body = await readObjectBody(
+    call,
+    { gvk: bodyInfo, schema: bodyInfo.schema, aliases: action.aliases },
+    options.fieldValidation,
+  );
   alignNamespace(call, body);
   applyDefaults(bodyInfo.schema, body as unknown as JsonObject);
   const context = writeContext(call, options.dryRun, options.fieldManager);

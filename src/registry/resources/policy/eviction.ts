@@ -34,7 +34,10 @@ const severalBudgets =
 
 /** `pods/x/eviction`: deletes a pod, unless a disruption budget says that this would be one too many. */
 export function podEviction(parts: EvictionParts): Action {
-  return { run: (request, body: Eviction) => new EvictionRun(parts, request, body).run() };
+  return {
+    aliases: ["policy/v1beta1"],
+    run: (request, body: Eviction) => new EvictionRun(parts, request, body).run(),
+  };
 }
 
 class EvictionRun {
