@@ -21,3 +21,7 @@ export const entryOverheadBytes = 32;
 export function entryBytes(entry: Entry): number {
   return entry.data.length + entryOverheadBytes;
 }
+
+export function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, entry) => sum + entryBytes(entry), 0);
+}

@@ -9,7 +9,7 @@ import { noteArrived, probe, replicate } from "./progress.ts";
 import type { Raft } from "./raft.ts";
 import { ReadQueue } from "./read-queue.ts";
 import type { Refusal } from "./refusal.ts";
-import { answeredRound, committable, hearsQuorum, isVoting, sendAppends } from "./replication.ts";
+import { answeredRound, committable, hearsQuorum, isVoting, knowsCommit, sendAppends } from "./replication.ts";
 import type { Leader, Reader } from "./role.ts";
 import { completeTransfer, tickTransfer } from "./transfer.ts";
 
@@ -130,11 +130,6 @@ function confirmReads(raft: Raft, leader: Leader): void {
   for (const { index, readers } of leader.reads.confirm(answeredRound(raft, leader))) {
     for (const reader of readers) raft.answerRead(reader, { kind: "confirmed", index });
   }
-}
-
-/** Before it has committed an entry of its own term, a leader may know less than its predecessor had committed. */
-export function knowsCommit(raft: Raft, leader: Leader): boolean {
-  return raft.log.commit >= leader.firstIndex;
 }
 
 function objection(raft: Raft, leader: Leader, data: Uint8Array): Refusal | undefined {

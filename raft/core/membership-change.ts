@@ -6,7 +6,7 @@ import { isJoint, membersOf } from "./membership.ts";
 import { newPeer } from "./progress.ts";
 import type { Raft } from "./raft.ts";
 import type { Refusal } from "./refusal.ts";
-import { hearsQuorum, isActive, isCaughtUp, isVoting } from "./replication.ts";
+import { hearsQuorum, isActive, isCaughtUp, isVoting, knowsCommit } from "./replication.ts";
 import type { Leader } from "./role.ts";
 
 export type Planned =
@@ -67,11 +67,12 @@ export function dropWhoLeft(raft: Raft, { peers }: Leader): void {
  * One at a time; a joint membership is always followed by one that is not committed. A new leader cannot know whether the newest membership in its log is committed, nor whether another
  * one was meant to follow, until it has committed an entry of its own term.
  */
-function hindrance({ log, isLogFull }: Raft, leader: Leader): Refusal | undefined {
+function hindrance(raft: Raft, leader: Leader): Refusal | undefined {
+  const { log } = raft;
   if (leader.transfer !== undefined) return "transferring";
-  if (isLogFull) return "logFull";
-  const open = log.membershipIndex > log.commit || log.commit < leader.firstIndex;
-  return open ? "changePending" : undefined;
+  if (raft.isLogFull) return "logFull";
+  const isOpen = log.membershipIndex > log.commit || !knowsCommit(raft, leader);
+  return isOpen ? "changePending" : undefined;
 }
 
 function isReady(raft: Raft, leader: Leader, member: MemberId): boolean {

@@ -3,7 +3,7 @@ import { campaign, countOwnVote, tickCandidate } from "./candidate.ts";
 import type { ConfChange } from "./conf-change.ts";
 import type { ConsensusNode, ProgressStatus, ProposeAnswer, Status, Taken } from "./consensus-node.ts";
 import type { Entry } from "./entry.ts";
-import { entryBytes } from "./entry.ts";
+import { bytesOf } from "./entry.ts";
 import { tickFollower } from "./follower.ts";
 import type { Index, MemberId, RequestId } from "./ids.ts";
 import { noMember } from "./ids.ts";
@@ -295,8 +295,4 @@ export class RawNode implements ConsensusNode {
       active: isActive(raft, peer),
     }));
   }
-}
-
-function bytesOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, entry) => sum + entryBytes(entry), 0);
 }

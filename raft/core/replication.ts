@@ -1,5 +1,5 @@
-import { entryBytes } from "./entry.ts";
-import type { Index, Term } from "./ids.ts";
+import { bytesOf } from "./entry.ts";
+import type { Index, MemberId } from "./ids.ts";
 import { noIndex } from "./ids.ts";
 import { isVoter } from "./membership.ts";
 import type { Peer, Replicate } from "./progress.ts";
@@ -43,9 +43,9 @@ export function hearsQuorum(raft: Raft, leader: Leader, membership = raft.log.me
   return heard === 1;
 }
 
-function isHeard(raft: Raft, leader: Leader, member: number): boolean {
+function isHeard(raft: Raft, leader: Leader, member: MemberId): boolean {
   if (member === raft.id) return true;
-  const peer = leader.peers.get(member as Raft["id"]);
+  const peer = leader.peers.get(member);
   return peer !== undefined && isActive(raft, peer);
 }
 
@@ -58,6 +58,11 @@ export function isCaughtUp(raft: Raft, peer: Peer): boolean {
   const { progress } = peer;
   if (progress.state !== "replicate" || !isActive(raft, peer)) return false;
   return raft.log.lastIndex - progress.match <= raft.limits.promotionLagMax;
+}
+
+/** Before it has committed an entry of its own term, a leader may know less than its predecessor had committed. */
+export function knowsCommit(raft: Raft, leader: Leader): boolean {
+  return raft.log.commit >= leader.firstIndex;
 }
 
 export function isVoting(raft: Raft): boolean {
@@ -101,10 +106,6 @@ function sendSnapshot(raft: Raft, peer: Peer): boolean {
   if (!isActive(raft, peer)) return false;
   const snapshot = log.describe(log.base.index);
   peer.progress = { state: "snapshot", match: peer.progress.match, pendingSnapshot: snapshot.index };
-  raft.send({ type: "snapshot", from: id, to: peer.member, term: term as Term, snapshot });
+  raft.send({ type: "snapshot", from: id, to: peer.member, term, snapshot });
   return false;
-}
-
-function bytesOf(entries: Parameters<typeof entryBytes>[0][]): number {
-  return entries.reduce((sum, entry) => sum + entryBytes(entry), 0);
 }
