@@ -9,6 +9,7 @@ import { objectsOf, textOf } from "../../validation/pod-fields.ts";
 import { validatePodResize } from "../../validation/pod-resize.ts";
 import { validatePodStatusUpdate } from "../../validation/pod-status.ts";
 import { validatePodUpdate } from "../../validation/pod-update.ts";
+import { withAlignedAddresses } from "./pod-addresses.ts";
 import { qosClassOf } from "./pod-qos.ts";
 
 interface Pod extends KubeObject {
@@ -41,6 +42,7 @@ export const podStatusStrategy: Strategy = {
     // Writers from before there were classes of service send none: that does not change it.
     const qosClass = object.status?.qosClass || old.status?.qosClass;
     if (qosClass) object.status = { ...object.status, qosClass };
+    if (object.status !== undefined) object.status = withAlignedAddresses(object.status as JsonObject);
   },
   validateUpdate: validatePodStatusUpdate,
 };

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { withAlignedAddresses } from "./pod-addresses.ts";
+
+const ips = (...texts: string[]) => texts.map((ip) => ({ ip }));
+
+test.each([
+  [{}, {}],
+  [{ podIP: "10.0.0.1" }, { podIP: "10.0.0.1", podIPs: ips("10.0.0.1") }],
+  [{ podIPs: ips("10.0.0.1", "fd00::1") }, { podIP: "10.0.0.1", podIPs: ips("10.0.0.1", "fd00::1") }],
+  [
+    { podIP: "10.0.0.1", podIPs: ips("10.0.0.1", "fd00::1") },
+    { podIP: "10.0.0.1", podIPs: ips("10.0.0.1", "fd00::1") },
+  ],
+  [
+    { podIP: "10.0.0.2", podIPs: ips("10.0.0.1", "fd00::1") },
+    { podIP: "10.0.0.2", podIPs: ips("10.0.0.2") },
+  ],
+])("withAlignedAddresses() makes of %j %j", (status, expected) => {
+  expect(withAlignedAddresses(status)).toEqual(expected as object);
+});
