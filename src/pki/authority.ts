@@ -121,7 +121,8 @@ export function signRequest(authority: KeyPair, request: RequestedCertificate): 
   const unusedBits = usages.has("key encipherment") ? 5 : 7;
   const extensions = [
     extension(oid.basicConstraints, der.sequence(), { critical: true }),
-    extension(oid.keyUsage, der.bitString(Uint8Array.of(bits), unusedBits), { critical: true }),
+    // With the extension and none of its bits, the key may be used for nothing.
+    ...(bits === 0 ? [] : [extension(oid.keyUsage, der.bitString(Uint8Array.of(bits), unusedBits), { critical: true })]),
     extension(oid.extendedKeyUsage, der.sequence(...purposes.map((purpose) => der.objectIdentifier(oid[purpose])))),
     extension(oid.authorityKeyIdentifier, der.sequence(der.element(0x80, keyIdentifier(issuerKey)))),
     ...(alternativeNames === undefined ? [] : [extension(oid.subjectAltName, alternativeNames)]),

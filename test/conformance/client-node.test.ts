@@ -2,96 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   ApiException,
   CoreV1Api,
-  createConfiguration,
-  KubeConfig,
   ListWatch,
   PatchStrategy,
-  ResponseContext,
-  SelfDecodingBody,
-  ServerConfiguration,
   setHeaderOptions,
   type V1ConfigMap,
   type Watch,
-  wrapHttpLibrary,
 } from "@kubernetes/client-node";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningServer, startServer } from "../../src/index.ts";
+import { Client } from "./client.ts";
 import { withoutConfigMaps } from "./kubectl.ts";
 
 const namespace = "default";
-
-/**
- * The generated client over Bun's fetch: the client's own HTTP library hands the certificates to an agent that Bun's
- * fetch does not know.
- */
-class Client {
-  readonly core: CoreV1Api;
-  readonly #tls: { readonly ca: string; readonly cert: string; readonly key: string };
-  readonly #url: string;
-
-  constructor(kubeconfig: string) {
-    const config = new KubeConfig();
-    config.loadFromString(kubeconfig);
-    const cluster = config.getCurrentCluster();
-    const user = config.getCurrentUser();
-    this.#url = cluster?.server ?? "";
-    this.#tls = {
-      ca: atob(cluster?.caData ?? ""),
-      cert: atob(user?.certData ?? ""),
-      key: atob(user?.keyData ?? ""),
-    };
-    this.core = new CoreV1Api(
-      createConfiguration({
-        baseServer: new ServerConfiguration(this.#url, {}),
-        authMethods: { default: config },
-        httpApi: wrapHttpLibrary({ send: (request) => this.#send(request) }),
-      }),
-    );
-  }
-
-  async #send(request: Parameters<Parameters<typeof wrapHttpLibrary>[0]["send"]>[0]): Promise<ResponseContext> {
-    const response = await fetch(request.getUrl(), {
-      method: request.getHttpMethod(),
-      headers: request.getHeaders(),
-      ...(request.getBody() === undefined ? {} : { body: request.getBody() as string }),
-      tls: this.#tls,
-    });
-    const body = new SelfDecodingBody(response.arrayBuffer().then((bytes) => Buffer.from(bytes)));
-    return new ResponseContext(response.status, Object.fromEntries(response.headers), body);
-  }
-
-  /** What `ListWatch` asks of a Watch: one line of JSON an event. */
-  async watch(
-    path: string,
-    query: Record<string, string>,
-    callback: (type: string, object: unknown, event: unknown) => void,
-    done: (error: unknown) => void,
-  ): Promise<AbortController> {
-    const controller = new AbortController();
-    const url = `${this.#url}${path}?${new URLSearchParams({ ...query, watch: "true" })}`;
-    const read = async () => {
-      const response = await fetch(url, { tls: this.#tls, signal: controller.signal });
-      if (response.status !== 200) throw Object.assign(new Error(response.statusText), { code: response.status });
-      const decoder = new TextDecoder();
-      let rest = "";
-      for await (const bytes of response.body as ReadableStream<Uint8Array>) {
-        const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-        rest = lines.pop() ?? "";
-        for (const line of lines) {
-          const event = JSON.parse(line) as { type: string; object: unknown };
-          callback(event.type, event.object, event);
-        }
-      }
-    };
-    read().then(
-      () => done(null),
-      (error: unknown) => done(error),
-    );
-    return controller;
-  }
-}
 
 function configMap(name: string, data: Record<string, string> = {}, labels: Record<string, string> = {}): V1ConfigMap {
   return { metadata: { name, labels }, data };
@@ -120,7 +44,7 @@ describe("requests", () => {
   let core: CoreV1Api;
   beforeAll(async () => {
     server = await startServer();
-    core = new Client(server.kubeconfig).core;
+    core = Client.of(server.kubeconfig).core;
   });
   afterAll(() => server.close({ graceMs: 0 }));
 
@@ -232,7 +156,7 @@ describe("an informer over restarts of the server", () => {
   });
 
   test("sees every change once, without a second list", async () => {
-    const client = new Client(server.kubeconfig);
+    const client = Client.of(server.kubeconfig);
     const seen: string[] = [];
     let lists = 0;
     let connections = 0;
