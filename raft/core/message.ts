@@ -86,7 +86,7 @@ export interface TimeoutNow extends Envelope {
   readonly type: "timeoutNow";
 }
 
-/** A proposal on its way to the leader. */
+/** A proposal on its way to the leader. A network that repeats it makes two entries of it: the state machine must know. */
 export interface Propose extends Envelope {
   readonly type: "propose";
   readonly id: RequestId;

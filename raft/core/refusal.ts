@@ -4,7 +4,7 @@
  * - `transferring`: the leader is handing over; ask again in an election timeout.
  * - `tooManyBytes`: too many bytes await commitment, or this proposal alone is larger than one may be.
  * - `tooManyReads`: too many reads await confirmation.
- * - `removed`: this member is not part of the membership.
+ * - `removed`: this leader is about to leave the voters.
  * - `changePending`: a membership change is not finished, or this leader has not committed an entry of its term yet.
  * - `notAMember`, `alreadyAMember`, `notALearner`, `notAVoter`: the change or transfer does not fit the membership.
  * - `noChange`: the change would leave the membership as it is.
