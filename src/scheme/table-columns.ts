@@ -1,3 +1,4 @@
+import { columnDescription } from "./column-descriptions.ts";
 import type { TableColumn } from "./resource.ts";
 
 /** One column as the generated data has it. */
@@ -14,19 +15,13 @@ const defaultColumns: readonly ColumnEntry[] = [
   { name: "Created At", type: "date" },
 ];
 
-const descriptions: Readonly<Record<string, string>> = {
-  Name: "Name of the object. Together with its namespace it identifies the object among those of its kind.",
-  Age: "Time since the object was created.",
-  "Created At": "When the object was created, in UTC.",
-};
-
 /** Table columns with the parts filled in that the data leaves out. */
 export function tableColumns(kind: string, entries: readonly ColumnEntry[] = defaultColumns): readonly TableColumn[] {
   return entries.map(({ name, type, format = "", priority = 0 }) => ({
     name,
     type: type as TableColumn["type"],
     format,
-    description: descriptions[name] ?? `${name} of the ${kind}.`,
+    description: columnDescription(kind, name) ?? "",
     priority,
   }));
 }

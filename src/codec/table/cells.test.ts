@@ -48,6 +48,13 @@ const selector = {
 const selected = "app=web,tier in (a,b)";
 const [names, images] = ["m,n", "i:1,j:2"];
 
+test("every column says what it means", () => {
+  const silent = scheme.resources.flatMap(({ kind, columns }) =>
+    columns.filter(({ description }) => description === "").map(({ name }) => `${kind}/${name}`),
+  );
+  expect(silent).toEqual([]);
+});
+
 describe("a row of", () => {
   const cases: [group: string, kind: string, object: JsonObject, row: JsonValue[]][] = [
     [
