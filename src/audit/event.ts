@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { HeaderList, IncomingRequest } from "../http/exchange.ts";
 import type { RequestInfo } from "../http/request-info.ts";
+import { type Annotations, decisionAnnotation, reasonAnnotation } from "./recording.ts";
 import type { Level, Stage } from "./policy.ts";
 
 const userAgentCharactersMax = 1_024;
@@ -28,7 +29,7 @@ export interface AuditEvent {
   readonly responseObject: string | undefined;
   readonly receivedMs: number;
   readonly stageMs: number;
-  readonly annotations: ReadonlyMap<string, string>;
+  readonly annotations: Readonly<Annotations>;
 }
 
 /**
@@ -138,29 +139,33 @@ function microTime(ms: number): string {
   return text;
 }
 
-const decisionAnnotation = "authorization.k8s.io/decision";
-const reasonAnnotation = "authorization.k8s.io/reason";
-/** Texts of a decision and its reason alone, as nearly all events have them; cleared when it is full. */
-const decisionTexts = new Map<string, string>();
-const decisionTextsMax = 1_000;
+/** By decision and reason, as nearly all events have them and nothing more; emptied when it is full. */
+const decisionTexts = new Map<string, Map<string, string>>();
+const reasonsMax = 1_000;
 
-function annotationsText(annotations: ReadonlyMap<string, string>): string {
-  if (annotations.size === 0) return "";
-  const reason = annotations.get(reasonAnnotation);
-  const decision = annotations.get(decisionAnnotation);
-  if (annotations.size !== 2 || reason === undefined || decision === undefined) return mapText(annotations);
-  const key = decision + reason;
-  let text = decisionTexts.get(key);
+function annotationsText({ decision, reason, more }: Readonly<Annotations>): string {
+  if (decision === "") return more === undefined ? "" : `,"annotations":{${mapText(more)}}`;
+  if (more !== undefined) return `,"annotations":{${decisionText(decision, reason)},${mapText(more)}}`;
+  let texts = decisionTexts.get(decision);
+  if (texts === undefined) {
+    texts = new Map();
+    decisionTexts.set(decision, texts);
+  }
+  let text = texts.get(reason);
   if (text === undefined) {
-    if (decisionTexts.size >= decisionTextsMax) decisionTexts.clear();
-    text = mapText(annotations);
-    decisionTexts.set(key, text);
+    if (texts.size >= reasonsMax) texts.clear();
+    text = `,"annotations":{${decisionText(decision, reason)}}`;
+    texts.set(reason, text);
   }
   return text;
 }
 
+function decisionText(decision: string, reason: string): string {
+  return `"${decisionAnnotation}":${quote(decision)},"${reasonAnnotation}":${quote(reason)}`;
+}
+
 function mapText(map: ReadonlyMap<string, string>): string {
-  return `,"annotations":{${[...map].map(([key, value]) => `${quote(key)}:${quote(value)}`).join(",")}}`;
+  return [...map].map(([key, value]) => `${quote(key)}:${quote(value)}`).join(",");
 }
 
 function quote(text: string): string {

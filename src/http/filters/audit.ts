@@ -10,13 +10,12 @@ import {
   withoutManagedFields,
 } from "../../audit/object-text.ts";
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../audit/policy.ts";
-import type { Recording } from "../../audit/recording.ts";
+import { annotate, type Recording } from "../../audit/recording.ts";
 import { joinBytes, toText } from "../../codec/byte-text.ts";
 import { type Exchange, type Filter, type Finish, header, type HttpResponse, type Reply } from "../exchange.ts";
 import { whenComplete } from "../with-headers.ts";
 
 const truncatedAnnotation = "audit.k8s.io/truncated";
-const annotationsMax = 64;
 
 export interface AuditOptions {
   readonly policy: AuditPolicy;
@@ -37,10 +36,10 @@ export function audit(options: AuditOptions): Filter {
     const { rule } = recording;
     exchange.audit = recording;
     if (rule === undefined) return next(exchange);
-    exchange.annotate = (key, value) => annotate(recording, key, value);
+    exchange.annotate = annotateExchange;
     if (records(rule, "Request")) keepBody(exchange, recording);
     if (rule.omitStages.has("RequestReceived")) return next(exchange);
-    const received = event(exchange, recording, "RequestReceived", exchange.receivedMs);
+    const received = eventOf(exchange, recording, "RequestReceived", exchange.receivedMs, nothingMore);
     const wait = options.backend.write(eventText(received));
     return wait === undefined ? next(exchange) : wait.then(() => next(exchange));
   };
@@ -62,16 +61,21 @@ export function auditResponse(options: AuditOptions): Finish {
 }
 
 function begin({ policy }: AuditOptions, { info }: Exchange, user: UserInfo | undefined): Recording {
-  return { rule: auditRule(policy, user, info), user, annotations: new Map(), requestBody: undefined };
+  return {
+    rule: auditRule(policy, user, info),
+    user,
+    annotations: { decision: "", reason: "", more: undefined },
+    requestBody: undefined,
+  };
 }
 
 function records({ level }: AuditRule, wanted: AuditRule["level"]): boolean {
   return levels.indexOf(level) >= levels.indexOf(wanted);
 }
 
-/** The first value of a key stays: nothing that runs later can rewrite what was recorded. */
-function annotate({ annotations }: Recording, key: string, value: string): void {
-  if (!annotations.has(key) && annotations.size < annotationsMax) annotations.set(key, value);
+/** One function for all exchanges. */
+function annotateExchange(this: Exchange, key: string, value: string): void {
+  if (this.audit !== undefined) annotate(this.audit, key, value);
 }
 
 function keepBody({ request }: Exchange, recording: Recording): void {
@@ -91,9 +95,8 @@ function recordStream(
 ): HttpResponse | Promise<HttpResponse> {
   const complete = whenComplete(response, () => void writeEnd(options, exchange, recording, response));
   if (recording.rule?.omitStages.has("ResponseStarted") === true) return complete;
-  const wait = write(options, exchange, recording, "ResponseStarted", {
-    responseStatus: statusText(response, undefined),
-  });
+  const started = { ...nothingMore, responseStatus: statusText(response, undefined) };
+  const wait = write(options, exchange, recording, "ResponseStarted", started);
   return wait === undefined ? complete : wait.then(() => complete);
 }
 
@@ -127,24 +130,35 @@ function writeEnd(
   const stage: Stage = exchange.failed === true ? "Panic" : "ResponseComplete";
   const { rule } = recording;
   if (rule === undefined || rule.omitStages.has(stage)) return undefined;
-  const bytes = response.kind === "reply" ? bodyBytes(response.body) : undefined;
-  const objects = bodyTexts(options, exchange, recording, response, bytes);
+  const bytes = response.kind === "reply" && readsBody(exchange, rule, response) ? bodyBytes(response.body) : undefined;
   return write(options, exchange, recording, stage, {
-    ...objects,
+    requestObject: requestText(options, exchange, recording),
+    responseObject: responseText(options, recording, response, bytes),
     responseStatus: statusText(response, bytes),
     object: objectOf(exchange, bytes),
   });
 }
+
+/** What an event says beside who asked for what. */
+type More = Pick<AuditEvent, "requestObject" | "responseObject" | "responseStatus" | "object">;
+
+const unnamed: AuditEvent["object"] = {};
+const nothingMore: More = {
+  requestObject: undefined,
+  responseObject: undefined,
+  responseStatus: undefined,
+  object: unnamed,
+};
 
 function write(
   { backend, clock, onError }: AuditOptions,
   exchange: Exchange,
   recording: Recording,
   stage: Stage,
-  more: Partial<AuditEvent>,
+  more: More,
 ): void | Promise<void> {
   try {
-    const wait = backend.write(eventText({ ...event(exchange, recording, stage, clock.nowMs()), ...more }));
+    const wait = backend.write(eventText(eventOf(exchange, recording, stage, clock.nowMs(), more)));
     return wait?.catch(onError);
   } catch (error) {
     // What is done cannot be refused any more.
@@ -153,7 +167,7 @@ function write(
   }
 }
 
-function event(exchange: Exchange, recording: Recording, stage: Stage, stageMs: number): AuditEvent {
+function eventOf(exchange: Exchange, recording: Recording, stage: Stage, stageMs: number, more: More): AuditEvent {
   const { impersonation } = exchange;
   return {
     level: recording.rule?.level ?? "None",
@@ -164,38 +178,48 @@ function event(exchange: Exchange, recording: Recording, stage: Stage, stageMs: 
     user: recording.user,
     impersonatedUser: impersonation === undefined ? undefined : exchange.user,
     impersonationConstraint: impersonation?.constraint ?? "",
-    object: {},
-    responseStatus: undefined,
-    requestObject: undefined,
-    responseObject: undefined,
+    object: more.object,
+    responseStatus: more.responseStatus,
+    requestObject: more.requestObject,
+    responseObject: more.responseObject,
     receivedMs: exchange.receivedMs,
     stageMs,
     annotations: recording.annotations,
   };
 }
 
-function bodyTexts(
+function requestText(options: AuditOptions, { request }: Exchange, recording: Recording): string | undefined {
+  const { requestBody } = recording;
+  if (requestBody === undefined) return undefined;
+  return bodyText(options, recording, requestBody, header(request, "content-type") ?? "application/json");
+}
+
+function responseText(
   options: AuditOptions,
-  { request }: Exchange,
   recording: Recording,
   response: HttpResponse,
   bytes: Uint8Array | undefined,
-): Pick<AuditEvent, "requestObject" | "responseObject"> {
-  const rule = recording.rule as AuditRule;
-  const text = (body: Uint8Array | undefined, contentType: string) => {
-    if (body === undefined || body.length === 0) return undefined;
-    if (body.length > objectBytesMax) {
-      annotate(recording, truncatedAnnotation, "true");
-      return undefined;
-    }
-    const found = objectText(body, contentType, options.decodeProtobuf);
-    return found !== undefined && rule.omitManagedFields ? withoutManagedFields(found) : found;
-  };
-  return {
-    requestObject: text(recording.requestBody, header(request, "content-type") ?? "application/json"),
-    responseObject: records(rule, "RequestResponse") ? text(bytes, contentTypeOf(response)) : undefined,
-  };
+): string | undefined {
+  if (bytes === undefined || recording.rule?.level !== "RequestResponse") return undefined;
+  return bodyText(options, recording, bytes, contentTypeOf(response));
 }
+
+function bodyText(
+  { decodeProtobuf }: AuditOptions,
+  recording: Recording,
+  bytes: Uint8Array,
+  contentType: string,
+): string | undefined {
+  if (bytes.length === 0) return undefined;
+  if (bytes.length > objectBytesMax) {
+    annotate(recording, truncatedAnnotation, "true");
+    return undefined;
+  }
+  const text = objectText(bytes, contentType, decodeProtobuf);
+  return text !== undefined && recording.rule?.omitManagedFields === true ? withoutManagedFields(text) : text;
+}
+
+const successText = '{"metadata":{},"code":200}';
 
 /** The answer as a Status: a refusal is one already. */
 function statusText(response: HttpResponse, bytes: Uint8Array | undefined): string {
@@ -205,7 +229,7 @@ function statusText(response: HttpResponse, bytes: Uint8Array | undefined): stri
     const start = '{"kind":"Status","apiVersion":"v1",';
     if (text.startsWith(start)) return `{${text.slice(start.length)}`;
   }
-  return `{"metadata":{},"code":${code}}`;
+  return code === 200 ? successText : `{"metadata":{},"code":${code}}`;
 }
 
 const nameMark = Buffer.from('"metadata":{"name":"');
@@ -214,15 +238,20 @@ const nameBytesMax = 512;
 
 /** The name that a created object got: the path of its creation does not say it. */
 function objectOf({ info }: Exchange, bytes: Uint8Array | undefined): AuditEvent["object"] {
-  if (info.verb !== "create" || info.kind !== "resource" || info.name !== "" || bytes === undefined) return {};
+  if (info.verb !== "create" || info.kind !== "resource" || info.name !== "" || bytes === undefined) return unnamed;
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, nameBytesMax));
   const mark = head.indexOf(nameMark);
   const end = mark === -1 ? -1 : head.indexOf(0x22, mark + nameMark.length);
-  return end === -1 ? {} : { name: head.toString("utf8", mark + nameMark.length, end) };
+  return end === -1 ? unnamed : { name: head.toString("utf8", mark + nameMark.length, end) };
 }
 
 function contentTypeOf({ headers }: HttpResponse): string {
   return headers.find(([name]) => name === "content-type")?.[1] ?? "";
+}
+
+/** A body is put together only for what is read of it: itself, a refusal's reason, the name of what was created. */
+function readsBody({ info }: Exchange, rule: AuditRule, { code }: Reply): boolean {
+  return rule.level === "RequestResponse" || code >= 400 || info.verb === "create";
 }
 
 function isBytes(body: Reply["body"]): body is Uint8Array | readonly Uint8Array[] {
