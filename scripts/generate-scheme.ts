@@ -48,6 +48,10 @@ const unservedGates = new Set([
   "VolumeBindMountOptions",
 ]);
 
+/** Markers that no rule follows from, or none that a single value can break. */
+const silentMarkers =
+  /^(opaqueType|optional|custom|modeDiscriminator|ifMode|item\(|zeroOrOneOfMember)|=(opaqueType|optional)$/;
+
 const outputDir = join(import.meta.dir, "../src/scheme/generated");
 
 interface FactField {
@@ -69,6 +73,8 @@ interface FactField {
   gate?: string;
   immutable?: true;
   newIn?: string;
+  /** Validation markers: `[<stage>@<release> ]<marker>`. */
+  dv?: string[];
 }
 interface FactType {
   kind: "struct" | "enum" | "alias" | "special" | "protoOnly";
@@ -265,6 +271,7 @@ function typeEntry(types: Record<string, FactType>, type: FactType): object {
           ...(field.default === undefined ? {} : { def: field.default }),
           ...(field.immutable === true ? { im: 1 } : {}),
           ...(field.gate === undefined ? {} : { gate: field.gate }),
+          ...(rulesOf(field).length === 0 ? {} : { dv: rulesOf(field) }),
         })),
       };
     case "enum":
@@ -275,6 +282,19 @@ function typeEntry(types: Record<string, FactType>, type: FactType): object {
     case "protoOnly":
       return { special: 1 };
   }
+}
+
+/** Markers that say something about values, without their stage. Those in alpha are not part of the served release. */
+function rulesOf({ dv = [] }: FactField): string[] {
+  return dv
+    .filter((marker) => !marker.startsWith("alpha@"))
+    .map((marker) => marker.replace(/^beta@\d+\.\d+ /, ""))
+    .filter((marker) => !silentMarkers.test(marker) && !namesUnservedGate(marker));
+}
+
+function namesUnservedGate(marker: string): boolean {
+  const [, gate = ""] = /^if(?:En|Dis)abled\((\w+)\)/.exec(marker) ?? [];
+  return unservedGates.has(gate);
 }
 
 function isServedValue({ exclude = [], gated = {} }: FactType, value: unknown): boolean {

@@ -36,6 +36,7 @@ import { openApiRoute } from "./http/openapi/openapi-route.ts";
 import { gitVersion, versionRoute } from "./http/version.ts";
 import { type Log, openLog } from "./observability/logs.ts";
 import { exposeFeatureGates } from "./observability/feature-gate-metric.ts";
+import { countMismatches } from "./observability/mismatch-metric.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openAuthentication, type ServerAuthentication } from "./authentication/server-authentication.ts";
 import { defaultJwksUri, openIdPlugin } from "./http/openid.ts";
@@ -44,6 +45,7 @@ import { actionKey, type Actions } from "./registry/action.ts";
 import { builtInActions } from "./registry/actions.ts";
 import type { ServiceNetwork } from "./registry/allocation/service-allocation.ts";
 import { parseServiceNetwork } from "./registry/allocation/service-network.ts";
+import { DeclarativeValidation } from "./registry/declarative/declarative-validation.ts";
 import { Registries } from "./registry/registries.ts";
 import { scaleViewOf } from "./registry/resources/autoscaling/scale.ts";
 import { componentStatuses } from "./registry/resources/core/component-status.ts";
@@ -106,6 +108,7 @@ async function startOn(
     randomInt: (below) => randomInt(below),
     newId: commandIds(),
     gatedFields: new GatedFields(gateEnabled),
+    declarative: declarativeValidation(gateEnabled, metrics),
     serviceNetwork: serviceNetworkOf(config),
     admissionPlugins: config.admissionPlugins,
     authorizer: authorization.authorizer,
@@ -193,6 +196,15 @@ async function startOn(
   for (const warning of config.featureGates.warnings) log.warn(warning);
   log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
   return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig, audited });
+}
+
+function declarativeValidation(
+  enabled: (gate: string) => boolean,
+  { registry }: Pick<ReturnType<typeof createMetrics>, "registry">,
+): DeclarativeValidation | undefined {
+  if (!enabled("DeclarativeValidation")) return undefined;
+  const takeover = enabled("DeclarativeValidationTakeover");
+  return new DeclarativeValidation({ enabled, takeover, onMismatch: countMismatches(registry) });
 }
 
 interface AppParts {

@@ -20,6 +20,7 @@ import type { Store } from "../storage/store.ts";
 import { ServiceAllocation, type ServiceNetwork } from "./allocation/service-allocation.ts";
 import type { Allocator } from "./allocator.ts";
 import { CachedObjects } from "./cached-objects.ts";
+import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry, type WriteContext } from "./registry.ts";
 import { strategyOf, subresourceStrategyOf } from "./strategies.ts";
@@ -31,6 +32,8 @@ export interface RegistriesParts {
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   readonly newId: () => string;
+  /** Rules that types declare (gate DeclarativeValidation). */
+  readonly declarative?: DeclarativeValidation | undefined;
   /** Fields behind feature gates that are off. */
   readonly gatedFields?: GatedFields | undefined;
   /** Without it Services get no addresses and ports. */

@@ -18,6 +18,7 @@ import type { ApplyResult, Entry, Key, Operation, Store } from "../storage/store
 import type { Allocator } from "./allocator.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
 import { generatedName, type RandomInt } from "./random-name.ts";
+import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import { encodeForStore } from "./encode-for-store.ts";
 import { Settlement } from "./settlement.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
@@ -69,6 +70,8 @@ export interface RegistryParts {
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   readonly newId: () => string;
+  /** Rules that types declare, beside those of the Strategy; default: none. */
+  readonly declarative?: DeclarativeValidation | undefined;
   /** Fields that cannot be written; default: none. */
   readonly gatedFields?: GatedFields | undefined;
   /** For resources whose objects need something unique. */
@@ -214,7 +217,7 @@ export class Registry {
     const canonical = this.#canonical(object);
     this.#refuseInvalid(canonical, [
       ...validateObjectMeta(canonical.metadata, this.#metaRules()),
-      ...withSchemaErrors(strategy.validate(canonical, undefined, context.version ?? info), canonical, strategy, info),
+      ...this.#problems(canonical, undefined, strategy, context),
     ]);
     await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
     return { canonical, result: await this.#insert(canonical, attributes.namespace, context) };
@@ -264,15 +267,7 @@ export class Registry {
     this.#refuseInvalid(canonical, [
       ...validateObjectMeta(canonical.metadata, this.#metaRules()),
       ...validateObjectMetaUpdate(canonical.metadata, old.metadata),
-      ...withSchemaErrors(
-        [
-          ...strategy.validate(canonical, old, context.version ?? info),
-          ...strategy.validateUpdate(canonical, old, context.version ?? info),
-        ],
-        canonical,
-        strategy,
-        info,
-      ),
+      ...this.#problems(canonical, old, strategy, context),
     ]);
     await admission.validate({ ...attributes, object: canonical });
 
@@ -497,6 +492,21 @@ export class Registry {
 
   #metaRules(): { namespaced: boolean; validateName: (name: string) => readonly string[]; path: string } {
     return { namespaced: this.info.namespaced, validateName: this.strategy.validateName, path: "metadata" };
+  }
+
+  /** What the rules of the kind, those that its type declares, and its schema have against an object. */
+  #problems(
+    object: KubeObject,
+    old: KubeObject | undefined,
+    strategy: Strategy,
+    { version = this.info }: WriteContext,
+  ): readonly FieldError[] {
+    const written = [
+      ...strategy.validate(object, old, version),
+      ...(old === undefined ? [] : strategy.validateUpdate(object, old, version)),
+    ];
+    const errors = this.#parts.declarative?.reconcile(this.info.schema, object, old, written) ?? written;
+    return withSchemaErrors(errors, object, strategy, this.info);
   }
 
   #refuseInvalid(object: KubeObject, errors: readonly FieldError[]): void {

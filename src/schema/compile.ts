@@ -28,6 +28,7 @@ export interface FieldEntry {
   readonly def?: JsonValue;
   readonly im?: 1;
   readonly gate?: string;
+  readonly dv?: readonly string[];
 }
 /** A struct has `fields`, an alias or closed set has `of`, a type with its own JSON form is `special`. */
 export interface TypeEntry {
@@ -210,5 +211,6 @@ function compileField(entry: FieldEntry, schema: Schema): Field {
     default: entry.def,
     immutable: entry.im === 1,
     gates: entry.gate === undefined ? [] : entry.gate.split(","),
+    ...(entry.dv === undefined ? {} : { markers: entry.dv }),
   };
 }

@@ -92,4 +92,6 @@ export interface Field {
   readonly immutable: boolean;
   /** Feature gates that guard the field; empty for none. */
   readonly gates: readonly string[];
+  /** Rules about the value, as the type declares them: `maxItems=8`, `ifEnabled(Gate)=required`. Absent means none. */
+  readonly markers?: readonly string[];
 }

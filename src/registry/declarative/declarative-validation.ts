@@ -1,0 +1,71 @@
+import type { FieldError } from "../../api/field-error.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { StructSchema } from "../../schema/schema.ts";
+import { DeclaredRules, type Verdict } from "./declared-rules.ts";
+
+export interface DeclarativeValidationOptions {
+  readonly enabled: (gate: string) => boolean;
+  /** The declared rules decide, where there are any; else they are only compared. */
+  readonly takeover: boolean;
+  /** Hears of each problem that only one of the two found. */
+  readonly onMismatch: () => void;
+}
+
+/**
+ * Runs the rules that types declare beside those that are written by hand, and compares them. What is written by hand
+ * counts, until the declared rules take over.
+ */
+export class DeclarativeValidation {
+  readonly #options: DeclarativeValidationOptions;
+  readonly #rules: DeclaredRules;
+
+  constructor(options: DeclarativeValidationOptions) {
+    this.#options = options;
+    this.#rules = new DeclaredRules(options.enabled);
+  }
+
+  /**
+   * The errors that count.
+   * @param written what the rules written by hand say about the same object
+   */
+  reconcile(
+    schema: StructSchema,
+    object: KubeObject,
+    old: KubeObject | undefined,
+    written: readonly FieldError[],
+  ): readonly FieldError[] {
+    const verdict = this.#rules.judge(
+      schema,
+      object as unknown as JsonObject,
+      old as unknown as JsonObject | undefined,
+    );
+    if (verdict === undefined) return written;
+    const { takeover, onMismatch } = this.#options;
+    for (let count = mismatches(verdict, written); count > 0; count--) onMismatch();
+    if (!takeover) return written;
+    return [...written.filter((error) => !isCovered(error, verdict)), ...verdict.errors];
+  }
+}
+
+function mismatches(verdict: Verdict, written: readonly FieldError[]): number {
+  const onlyDeclared = verdict.errors.filter((error) => !written.some((other) => isSameProblem(error, other)));
+  const onlyWritten = written.filter(
+    (error) => isCovered(error, verdict) && !verdict.errors.some((other) => isSameProblem(error, other)),
+  );
+  return onlyDeclared.length + onlyWritten.length;
+}
+
+/** Texts may differ: clients are told the same in other words. */
+function isSameProblem(a: FieldError, b: FieldError): boolean {
+  return a.field === b.field && a.reason === b.reason;
+}
+
+/**
+ * Whether the declared rules say all there is to say about this. An invalid value may break rules that are not declared,
+ * so there only the very same problem counts.
+ */
+function isCovered(error: FieldError, { errors, checked }: Verdict): boolean {
+  if (error.reason === "FieldValueInvalid") return errors.some((other) => isSameProblem(error, other));
+  return checked.has(`${error.reason} ${error.field}`);
+}
