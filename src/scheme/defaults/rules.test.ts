@@ -252,3 +252,177 @@ describe("pull policy", () => {
     });
   }
 });
+
+describe("defaults of networks", () => {
+  const service = (spec: JsonObject) => defaulted("core/v1.Service", { spec })["spec"];
+
+  test("serve a Service inside of the cluster", () => {
+    expect(service({ ports: [{ port: 80 }, { port: 81, targetPort: "http", protocol: "UDP" }] })).toEqual({
+      ports: [
+        { port: 80, protocol: "TCP", targetPort: 80 },
+        { port: 81, protocol: "UDP", targetPort: "http" },
+      ],
+      sessionAffinity: "None",
+      type: "ClusterIP",
+      internalTrafficPolicy: "Cluster",
+    });
+  });
+  test("forward what comes from outside to any node", () => {
+    const everywhere = { externalTrafficPolicy: "Cluster", internalTrafficPolicy: "Cluster" };
+    expect(service({ type: "NodePort" })).toMatchObject(everywhere);
+    expect(service({ type: "LoadBalancer" })).toMatchObject({ ...everywhere, allocateLoadBalancerNodePorts: true });
+    expect(service({ externalIPs: ["192.0.2.1"] })).toMatchObject(everywhere);
+    expect(service({ type: "ExternalName" })).toEqual({ sessionAffinity: "None", type: "ExternalName" });
+  });
+  test("keep a client on its pod for three hours where that is wanted", () => {
+    expect(service({ sessionAffinity: "ClientIP" })).toMatchObject({
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } },
+    });
+    const config = { sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } };
+    expect(service({ sessionAffinity: "ClientIP", ...config })).toMatchObject(config);
+    expect(service(config)).not.toHaveProperty("sessionAffinityConfig");
+  });
+  test("restrict by a NetworkPolicy what it speaks of", () => {
+    const types = (spec: JsonObject) => defaulted("networking/v1.NetworkPolicy", { spec })["spec"];
+    expect(types({})).toMatchObject({ policyTypes: ["Ingress"] });
+    expect(types({ egress: [{}] })).toMatchObject({ policyTypes: ["Ingress", "Egress"] });
+    expect(types({ egress: [{}], policyTypes: ["Egress"] })).toMatchObject({ policyTypes: ["Egress"] });
+    const [rule] = (types({ ingress: [{ ports: [{ port: 80 }] }] }) as { ingress: JsonObject[] }).ingress;
+    expect(rule).toEqual({ ports: [{ protocol: "TCP", port: 80 }] });
+  });
+  test("take parameters of an IngressClass from the cluster", () => {
+    const spec = { controller: "example.com/x", parameters: { kind: "K", name: "n" } };
+    expect(defaulted("networking/v1.IngressClass", { spec })["spec"]).toMatchObject({
+      parameters: { scope: "Cluster" },
+    });
+  });
+  test("let endpoints speak TCP", () => {
+    const subsets = [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] }];
+    expect(defaulted("core/v1.Endpoints", { subsets })).toMatchObject({ subsets: [{ ports: [{ protocol: "TCP" }] }] });
+    const slice = { addressType: "IPv4", endpoints: [{ addresses: ["10.0.0.1"] }], ports: [{ port: 80 }] };
+    expect(defaulted("discovery/v1.EndpointSlice", slice)).toMatchObject({ ports: [{ name: "", protocol: "TCP" }] });
+  });
+});
+
+describe("defaults of storage", () => {
+  test("keep a volume and give out file systems", () => {
+    const spec = { capacity: { storage: "1.0005" } };
+    expect(defaulted("core/v1.PersistentVolume", { spec })).toMatchObject({
+      spec: { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem", capacity: { storage: "1001m" } },
+      status: { phase: "Pending" },
+    });
+    expect(defaulted("core/v1.PersistentVolumeClaim", { spec: {} })).toMatchObject({
+      spec: { volumeMode: "Filesystem" },
+      status: { phase: "Pending" },
+    });
+  });
+  test("find volumes where their systems usually have them", () => {
+    const source = (spec: JsonObject) => defaulted("core/v1.PersistentVolume", { spec })["spec"];
+    expect(source({ iscsi: {} })).toMatchObject({ iscsi: { iscsiInterface: "default" } });
+    expect(source({ rbd: {} })).toMatchObject({ rbd: { pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" } });
+    expect(source({ scaleIO: {} })).toMatchObject({ scaleIO: { storageMode: "ThinProvisioned", fsType: "xfs" } });
+    expect(source({ hostPath: { path: "/x" } })).toMatchObject({ hostPath: { type: "" } });
+  });
+  test("delete what a class has made, at once bound", () => {
+    expect(defaulted("storage/v1.StorageClass", { provisioner: "p" })).toMatchObject({
+      reclaimPolicy: "Delete",
+      volumeBindingMode: "Immediate",
+    });
+  });
+  test("attach what a driver serves", () => {
+    expect(defaulted("storage/v1.CSIDriver", { spec: {} })["spec"]).toMatchObject({
+      attachRequired: true,
+      podInfoOnMount: false,
+      storageCapacity: false,
+      fsGroupPolicy: "ReadWriteOnceWithFSType",
+      volumeLifecycleModes: ["Persistent"],
+      requiresRepublish: false,
+    });
+  });
+});
+
+describe("defaults of access and extension", () => {
+  test("take a role and its subjects from their group", () => {
+    const binding = {
+      roleRef: { kind: "Role", name: "r" },
+      subjects: [
+        { kind: "User", name: "u" },
+        { kind: "Group", name: "g" },
+        { kind: "ServiceAccount", name: "s" },
+      ],
+    };
+    const group = "rbac.authorization.k8s.io";
+    for (const type of ["rbac/v1.RoleBinding", "rbac/v1.ClusterRoleBinding"]) {
+      const { roleRef, subjects } = defaulted(type, binding);
+      expect(roleRef).toEqual({ apiGroup: group, kind: "Role", name: "r" });
+      expect((subjects as JsonObject[]).map(({ apiGroup }) => apiGroup)).toEqual([group, group, undefined]);
+    }
+  });
+  test("name a definition by its kind, and record what it is stored as", () => {
+    const spec = {
+      group: "example.com",
+      names: { plural: "widgets", kind: "WidgetSet" },
+      versions: [{ name: "v1" }, { name: "v2", storage: true }],
+    };
+    expect(defaulted("apiextensions/v1.CustomResourceDefinition", { spec })).toMatchObject({
+      spec: { names: { singular: "widgetset", listKind: "WidgetSetList" }, conversion: { strategy: "None" } },
+      status: { storedVersions: ["v2"] },
+    });
+  });
+  test("call a webhook for ten seconds and obey it", () => {
+    const webhooks = [{ name: "a.b.c", rules: [{ operations: ["CREATE"] }], clientConfig: { service: { name: "s" } } }];
+    expect(defaulted("admissionregistration/v1.ValidatingWebhookConfiguration", { webhooks })).toMatchObject({
+      webhooks: [
+        {
+          failurePolicy: "Fail",
+          matchPolicy: "Equivalent",
+          namespaceSelector: {},
+          objectSelector: {},
+          timeoutSeconds: 10,
+          rules: [{ scope: "*" }],
+          clientConfig: { service: { port: 443 } },
+        },
+      ],
+    });
+    const mutating = defaulted("admissionregistration/v1.MutatingWebhookConfiguration", { webhooks });
+    expect(mutating).toMatchObject({ webhooks: [{ reinvocationPolicy: "Never" }] });
+  });
+  test("queue the requests of a level", () => {
+    const spec = { type: "Limited", limited: { limitResponse: { type: "Queue", queuing: {} } } };
+    expect(defaulted("flowcontrol/v1.PriorityLevelConfiguration", { spec })["spec"]).toMatchObject({
+      limited: {
+        nominalConcurrencyShares: 30,
+        lendablePercent: 0,
+        limitResponse: { queuing: { queues: 64, handSize: 8, queueLengthLimit: 50 } },
+      },
+    });
+    expect(defaulted("flowcontrol/v1.FlowSchema", { spec: {} })["spec"]).toMatchObject({ matchingPrecedence: 1000 });
+  });
+  test("ask for one device", () => {
+    const devices = {
+      requests: [
+        { name: "a", exactly: { deviceClassName: "c" } },
+        { name: "b", firstAvailable: [{}] },
+      ],
+    };
+    expect(defaulted("resource/v1.ResourceClaim", { spec: { devices } })["spec"]).toMatchObject({
+      devices: {
+        requests: [
+          { exactly: { allocationMode: "ExactCount", count: 1 } },
+          { firstAvailable: [{ allocationMode: "ExactCount", count: 1 }] },
+        ],
+      },
+    });
+    const all = { requests: [{ name: "a", exactly: { allocationMode: "All" } }] };
+    const [request] = (defaulted("resource/v1.ResourceClaim", { spec: { devices: all } }) as any).spec.devices.requests;
+    expect(request.exactly).not.toHaveProperty("count");
+  });
+  test("show the first of a node's ranges to those who know of one only", () => {
+    const ranges = (spec: JsonObject) => defaulted("core/v1.Node", { spec })["spec"];
+    const both = { podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.0.0/24"] };
+    expect(ranges({ podCIDR: "10.0.0.0/24" })).toEqual(both);
+    expect(ranges({ podCIDRs: ["10.0.0.0/24"] })).toEqual(both);
+    expect(ranges({ podCIDR: "10.0.0.0/24", podCIDRs: ["10.0.1.0/24", "fd00::/64"] })).toEqual(both);
+    expect(ranges({})).toEqual({});
+  });
+});

@@ -1,6 +1,7 @@
 import { cloneJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { DefaultRule } from "../../schema/schema.ts";
 import defaultsJson from "../generated/defaults.json";
+import { defaultAdmissionRule } from "./admission-rule.ts";
 import { defaultContainer } from "./container.ts";
 import { defaultCsiDriver } from "./csi-driver.ts";
 import { defaultCustomResourceDefinition } from "./custom-resource-definition.ts";
@@ -16,6 +17,7 @@ import { defaultLimitRangeItem } from "./limit-range.ts";
 import { defaultNamespace } from "./namespace.ts";
 import { defaultNetworkPolicy } from "./network-policy.ts";
 import { alignPodCidrs, defaultNode, roundNodeStatus } from "./node.ts";
+import { defaultPersistentIscsi, defaultPersistentRbd, defaultPersistentScaleIo } from "./persistent-volume-source.ts";
 import { defaultClaim, defaultPersistentVolume } from "./persistent-volume.ts";
 import { defaultPod, defaultPodSpec } from "./pod.ts";
 import { defaultReplicationController } from "./replication-controller.ts";
@@ -28,6 +30,8 @@ import { defaultClaimTemplate, defaultVolume } from "./volume.ts";
 /** Rules that are code, by the type that they belong to. */
 const codedRules: Readonly<Record<string, DefaultRule>> = {
   "apiextensions/v1.CustomResourceDefinition": defaultCustomResourceDefinition,
+  "admissionregistration/v1.NamedRuleWithOperations": defaultAdmissionRule,
+  "admissionregistration/v1.RuleWithOperations": defaultAdmissionRule,
   "apps/v1.DaemonSet": defaultDaemonSet,
   "apps/v1.Deployment": defaultDeployment,
   "apps/v1.ReplicaSet": defaultReplicaSet,
@@ -39,6 +43,7 @@ const codedRules: Readonly<Record<string, DefaultRule>> = {
   "core/v1.Container": defaultContainer,
   "core/v1.EndpointPort": defaultEndpointPort,
   "core/v1.EphemeralContainer": defaultContainer,
+  "core/v1.ISCSIPersistentVolumeSource": defaultPersistentIscsi,
   "core/v1.LimitRangeItem": defaultLimitRangeItem,
   "core/v1.Namespace": defaultNamespace,
   "core/v1.Node": defaultNode,
@@ -49,10 +54,12 @@ const codedRules: Readonly<Record<string, DefaultRule>> = {
   "core/v1.PersistentVolumeClaimTemplate": defaultClaimTemplate,
   "core/v1.Pod": defaultPod,
   "core/v1.PodSpec": defaultPodSpec,
+  "core/v1.RBDPersistentVolumeSource": defaultPersistentRbd,
   "core/v1.ReplicationController": defaultReplicationController,
   "core/v1.ResourceQuotaSpec": roundQuota,
   "core/v1.ResourceQuotaStatus": roundQuota,
   "core/v1.ResourceRequirements": roundRequirements,
+  "core/v1.ScaleIOPersistentVolumeSource": defaultPersistentScaleIo,
   "core/v1.Service": defaultService,
   "core/v1.Volume": defaultVolume,
   "core/v1.VolumeResourceRequirements": roundRequirements,
@@ -68,13 +75,19 @@ const codedRules: Readonly<Record<string, DefaultRule>> = {
   "storage/v1.CSIDriver": defaultCsiDriver,
 };
 
+/** Their fields are always written, so that a decoded zero does not tell whether the client has said so. */
+const zeroIsOpen: ReadonlySet<string> = new Set([
+  "batch/v1.PodFailurePolicyOnPodConditionsPattern",
+  "flowcontrol/v1.QueuingConfiguration",
+]);
+
 /** Plain values of the generated data, then the coded rule of the same type. */
 export const builtInDefaultRules: ReadonlyMap<string, DefaultRule> = allRules();
 
 function allRules(): Map<string, DefaultRule> {
   const rules = new Map<string, DefaultRule>();
   for (const [type, values] of Object.entries(defaultsJson as Record<string, JsonObject>)) {
-    rules.set(type, valueRule(values));
+    rules.set(type, zeroIsOpen.has(type) ? openRule(values) : valueRule(values));
   }
   for (const [type, coded] of Object.entries(codedRules)) {
     const values = rules.get(type);
@@ -95,6 +108,13 @@ function valueRule(values: JsonObject): DefaultRule {
   const entries = Object.entries(values);
   return (object) => {
     for (const [name, value] of entries) setDefault(object, name, value);
+  };
+}
+
+function openRule(values: JsonObject): DefaultRule {
+  const entries = Object.entries(values);
+  return (object) => {
+    for (const [name, value] of entries) object[name] ||= cloneJson(value);
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { changed, refusal, updateRefusal } from "../../testing.ts";
+import { changed, created, refusal, updateRefusal } from "../../testing.ts";
 
 const path = "v1/persistentvolumeclaims";
 const minimal: JsonObject = { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } };
@@ -56,14 +56,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ],
   ],
   ["spec.volumeMode", "Tape", ['spec.volumeMode: Unsupported value: "Tape": supported values: "Block", "Filesystem"']],
-  [
-    "spec.dataSource",
-    { kind: "Pod", name: "x" },
-    [
-      "spec.dataSource: Invalid value: \"Pod\": must be 'PersistentVolumeClaim' when referencing the default apiGroup",
-      "spec.dataSourceRef: Invalid value: \"Pod\": must be 'PersistentVolumeClaim' when referencing the default apiGroup",
-    ],
-  ],
   [
     "spec.dataSource",
     { kind: "PersistentVolumeClaim", name: "" },
@@ -125,4 +117,26 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.volumeName", "v", []],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
+});
+
+test("the older field for a source ignores what is neither a claim nor a snapshot", async () => {
+  const pod = { kind: "Pod", name: "x" };
+  const { spec } = await created(path, changed(minimal, "spec.dataSource", pod));
+  expect(spec).not.toHaveProperty("dataSource");
+  const text = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+  expect(await refusal(path, changed(minimal, "spec.dataSourceRef", pod))).toEqual([
+    `spec.dataSource: Invalid value: "Pod": ${text}`,
+    `spec.dataSourceRef: Invalid value: "Pod": ${text}`,
+  ]);
+});
+
+test("both fields for a source show the same, unless it is in another namespace", async () => {
+  const other = { kind: "PersistentVolumeClaim", name: "x" };
+  for (const field of ["dataSource", "dataSourceRef"]) {
+    const { spec } = await created(path, changed(minimal, `spec.${field}`, other));
+    expect(spec).toMatchObject({ dataSource: other, dataSourceRef: other });
+  }
+  const foreign = { ...other, namespace: "m" };
+  const { spec } = await created(path, changed(minimal, "spec.dataSourceRef", foreign));
+  expect(spec).not.toHaveProperty("dataSource");
 });

@@ -1,5 +1,6 @@
 import { defaultStrategy, statusStrategy } from "../../default-strategy.ts";
 import type { Strategy } from "../../strategy.ts";
+import { settleDataSource } from "./claim-data-source.ts";
 import { validateClaim, validateClaimStatus, validateClaimUpdate } from "../../validation/persistent-volume-claim.ts";
 
 export const persistentVolumeClaimStrategy: Strategy = {
@@ -9,7 +10,9 @@ export const persistentVolumeClaimStrategy: Strategy = {
   resetFields: ["status"],
   prepareForCreate(claim) {
     claim["status"] = { phase: "Pending" };
+    settleDataSource(claim);
   },
+  prepareForUpdate: settleDataSource,
   validate: validateClaim,
   validateUpdate: validateClaimUpdate,
 };

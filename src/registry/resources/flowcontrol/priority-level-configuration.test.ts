@@ -67,10 +67,10 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ],
   [
     "spec.limited.limitResponse.queuing.queues",
-    0,
+    -1,
     [
-      "spec.limited.limitResponse.queuing.queues: Invalid value: 0: must be positive",
-      "spec.limited.limitResponse.queuing.handSize: Invalid value: 8: should not be greater than queues (0)",
+      "spec.limited.limitResponse.queuing.queues: Invalid value: -1: must be positive",
+      "spec.limited.limitResponse.queuing.handSize: Invalid value: 8: should not be greater than queues (-1)",
     ],
   ],
   [
@@ -88,13 +88,13 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ],
   [
     "spec.limited.limitResponse.queuing.handSize",
-    0,
-    ["spec.limited.limitResponse.queuing.handSize: Invalid value: 0: must be positive"],
+    -1,
+    ["spec.limited.limitResponse.queuing.handSize: Invalid value: -1: must be positive"],
   ],
   [
     "spec.limited.limitResponse.queuing.queueLengthLimit",
-    0,
-    ["spec.limited.limitResponse.queuing.queueLengthLimit: Invalid value: 0: must be positive"],
+    -1,
+    ["spec.limited.limitResponse.queuing.queueLengthLimit: Invalid value: -1: must be positive"],
   ],
   ["spec.exempt", { nominalConcurrencyShares: 1 }, ["spec.exempt: Forbidden: must be nil if the type is Limited"]],
 ])("a PriorityLevelConfiguration with %s = %j is refused", async (field, value, causes) => {
