@@ -104,8 +104,11 @@ describe("directions", () => {
     expect(breaches(product, (target) => !isIn(target, "test") && !isIn(target, "chaos"))).toEqual([]);
   });
 
-  /** The parsed request is vocabulary that content negotiation speaks too. */
-  const vocabulary = ["src/http/request-info.ts"];
+  /**
+   * What more than its own layer speaks of: the parsed request, which content negotiation looks at too, and how files that
+   * configure a part are read and followed.
+   */
+  const vocabulary = ["src/http/request-info.ts", "src/config/configuration-file.ts", "src/config/follow-file.ts"];
 
   /** Folder → folders that it must not load; a type alone does not make a layer depend on the one above it. */
   test.each([

@@ -65,9 +65,7 @@ export function parseCronSchedule(text: string): CronSchedule {
   if (spec.startsWith("@")) return parseDescriptor(spec);
   const fields = spec.split(/\s+/).filter((field) => field !== "");
   if (fields.length !== fieldCount) {
-    throw new CronScheduleError(
-      `expected exactly ${fieldCount} fields, found ${fields.length}: [${fields.join(" ")}]`,
-    );
+    throw new CronScheduleError(`expected exactly ${fieldCount} fields, found ${fields.length}: [${fields.join(" ")}]`);
   }
   const [minutes, hours, daysOfMonth, months, daysOfWeek] = fields as [string, string, string, string, string];
   return {

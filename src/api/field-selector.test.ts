@@ -8,6 +8,7 @@ import {
   requireFieldValue,
 } from "./field-selector.ts";
 import { StatusError } from "./status.ts";
+import { cpuMs } from "../../test/cpu-time.ts";
 
 const fields = new Map([
   ["metadata.name", "web-0"],
@@ -51,9 +52,9 @@ test.each([
 });
 
 test("more terms than the bound are refused quickly", () => {
-  const started = performance.now();
+  const started = cpuMs();
   expect(() => parseFieldSelector("a=b,".repeat(100_000))).toThrow(`at most ${fieldTermsMax}`);
-  expect(performance.now() - started).toBeLessThan(100);
+  expect(cpuMs() - started).toBeLessThan(100);
 });
 
 test("the text of a selector parses to the same selector, whatever the values", () => {

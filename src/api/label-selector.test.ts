@@ -10,6 +10,7 @@ import {
   requireLabelValue,
 } from "./label-selector.ts";
 import { StatusError } from "./status.ts";
+import { cpuMs } from "../../test/cpu-time.ts";
 
 const labels = { app: "web", tier: "front", level: "7", empty: "", "example.com/role": "db" };
 
@@ -84,12 +85,12 @@ test.each([
 });
 
 test("more requirements or values than the bounds are refused quickly", () => {
-  const started = performance.now();
+  const started = cpuMs();
   const many = "a=b,".repeat(100_000);
   expect(() => parseLabelSelector(`${many}a`)).toThrow(`at most ${labelRequirementsMax}`);
   expect(() => parseLabelSelector(`a in (${"b,".repeat(1_000_000)}b)`)).toThrow(`at most ${labelSelectorValuesMax}`);
   expect(() => parseLabelSelector("(".repeat(1_000_000))).toThrow(StatusError);
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(cpuMs() - started).toBeLessThan(500);
 });
 
 test("a pinned label is known", () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { JsonValue } from "../api/json.ts";
 import { JsonSyntaxError, jsonDepthMax, parseJson, stringifyJson } from "./json.ts";
+import { cpuMs } from "../../test/cpu-time.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string, strict = true) => parseJson(bytes(text), { strict });
@@ -155,11 +156,11 @@ describe("parseJson", () => {
   });
 
   test("stays linear on huge numbers and on many keys", () => {
-    const started = performance.now();
+    const started = cpuMs();
     expect(() => parse(`[${"9".repeat(5_000_000)}]`)).toThrow(JsonSyntaxError);
     const keys = Array.from({ length: 100_000 }, (_, at) => `"k${at}":${at}`).join(",");
     expect(Object.keys(parse(`{${keys}}`).value as object)).toHaveLength(100_000);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(cpuMs() - started).toBeLessThan(1_500);
   });
 });
 

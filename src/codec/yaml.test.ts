@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { equalJson, type JsonValue } from "../api/json.ts";
 import { stringifyJson } from "./json.ts";
 import { parseYaml, stringifyYaml, YamlSyntaxError } from "./yaml.ts";
+import { cpuMs } from "../../test/cpu-time.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string) => parseYaml(bytes(text), { strict: true });
@@ -135,9 +136,9 @@ describe("parseYaml", () => {
   ];
   for (const [title, text] of refused) {
     test(`refuses ${title}`, () => {
-      const started = performance.now();
+      const started = cpuMs();
       expect(() => parse(text)).toThrow(YamlSyntaxError);
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(cpuMs() - started).toBeLessThan(1_000);
     });
   }
 

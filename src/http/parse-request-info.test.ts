@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { StatusError, TextError } from "../api/status.ts";
 import { maxQueryParameters, parseRequestInfo } from "./parse-request-info.ts";
 import type { ResourceRequest } from "./request-info.ts";
+import { cpuMs } from "../../test/cpu-time.ts";
 
 type Fields = Partial<ResourceRequest>;
 
@@ -181,7 +182,7 @@ describe("parseRequestInfo", () => {
       `/x?${"&".repeat(1_000_000)}`,
       `/api/v1/pods?fieldSelector=metadata.name${"%5C%2C".repeat(150_000)}`,
     ];
-    const start = performance.now();
+    const start = cpuMs();
     for (const target of hostile) {
       try {
         parseRequestInfo("GET", target);
@@ -189,7 +190,7 @@ describe("parseRequestInfo", () => {
         expect(error).toBeInstanceOf(StatusError);
       }
     }
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(cpuMs() - start).toBeLessThan(1000);
   });
 });
 

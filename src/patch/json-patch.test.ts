@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { cloneJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import { StatusError } from "../api/status.ts";
 import { applyJsonPatch, jsonPatchOperationsMax } from "./json-patch.ts";
+import { cpuMs } from "../../test/cpu-time.ts";
 
 const plain = (value: JsonValue): unknown => JSON.parse(JSON.stringify(value));
 
@@ -104,10 +105,10 @@ describe("a JSON patch that fails", () => {
 
 test("ten thousand insertions at the front of a list stay fast", () => {
   const patch = Array.from({ length: 10_000 }, (_, at) => ({ op: "add", path: "/l/0", value: at }));
-  const started = performance.now();
+  const started = cpuMs();
   const patched = applyJsonPatch({ l: [] }, patch) as JsonObject;
   expect((patched["l"] as JsonValue[]).length).toBe(10_000);
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(cpuMs() - started).toBeLessThan(500);
 });
 
 test("any patch gives a document or a StatusError and leaves its inputs alone", () => {

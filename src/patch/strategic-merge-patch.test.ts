@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../api/json.ts";
 import { StatusError } from "../api/status.ts";
 import { samplePodSchema } from "./sample-schema.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
+import { cpuMs } from "../../test/cpu-time.ts";
 
 const plain = (value: JsonValue): unknown => JSON.parse(JSON.stringify(value));
 const patched = (spec: JsonObject, patch: JsonObject) =>
@@ -153,10 +154,10 @@ describe("a strategic merge patch is refused", () => {
 test("ten thousand items merge in linear time", () => {
   const items = (image: string) => Array.from({ length: 10_000 }, (_, at) => ({ name: `c${at}`, image }));
   const order = items("x").map(({ name }) => ({ name }));
-  const started = performance.now();
+  const started = cpuMs();
   const spec = patched({ containers: items("1") }, { containers: items("2"), "$setElementOrder/containers": order });
   expect((spec as { containers: unknown[] }).containers.length).toBe(10_000);
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(cpuMs() - started).toBeLessThan(1_000);
 });
 
 test("any patch gives a document or a StatusError and leaves its inputs alone", () => {

@@ -32,11 +32,11 @@ const clock: Clock = {
 let keys = await generateKeyPair("ES256");
 let keyId = "one";
 let fetches = 0;
-const provider = Bun.serve({
+const provider: Bun.Server<undefined> = Bun.serve({
   port: 0,
   hostname: "localhost",
   tls: { cert: pair.certificate, key: pair.key },
-  async fetch(request) {
+  async fetch(request): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === "/.well-known/openid-configuration") {
       return Response.json({ issuer: issuerUrl, jwks_uri: `${issuerUrl}/keys` });
@@ -46,7 +46,7 @@ const provider = Bun.serve({
     return Response.json({ keys: [{ ...(await exportJWK(keys.publicKey)), kid: keyId, alg: "ES256", use: "sig" }] });
   },
 });
-const issuerUrl = `https://localhost:${provider.port}`;
+const issuerUrl: string = `https://localhost:${provider.port}`;
 let server: TestServer;
 
 function configuration(prefix: string): string {

@@ -35,7 +35,15 @@ export interface AuthenticationConfiguration {
 
 /** Signatures that a key set can check; nothing that a shared secret makes. */
 export const asymmetricAlgorithms = [
-  ...["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"],
+  "RS256",
+  "RS384",
+  "RS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "PS256",
+  "PS384",
+  "PS512",
 ] as const;
 
 /**
@@ -74,14 +82,20 @@ function checkTogether(check: FileCheck, jwt: readonly JwtIssuer[], ownIssuers: 
   }
 }
 
+const issuerFields = [
+  "url",
+  "discoveryURL",
+  "certificateAuthority",
+  "audiences",
+  "audienceMatchPolicy",
+  "egressSelectorType",
+];
+
 function parseIssuer(check: FileCheck, value: JsonObject, path: string): JwtIssuer {
   check.fields(value, path, ["issuer", "claimValidationRules", "claimMappings", "userValidationRules"]);
   const issuer = check.object(value, path, "issuer") ?? {};
   const issuerPath = `${path}.issuer`;
-  const known = [
-    ...["url", "discoveryURL", "certificateAuthority", "audiences", "audienceMatchPolicy", "egressSelectorType"],
-  ];
-  check.fields(issuer, issuerPath, known);
+  check.fields(issuer, issuerPath, issuerFields);
   const url = parseUrl(check, issuer, issuerPath, "url");
   const discoveryUrl = check.text(issuer, issuerPath, "discoveryURL");
   if (discoveryUrl !== "") {

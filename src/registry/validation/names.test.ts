@@ -8,6 +8,7 @@ import {
   pathSegmentProblems,
   portNameProblems,
 } from "./names.ts";
+import { cpuMs } from "../../../test/cpu-time.ts";
 
 type Problems = (text: string) => string[];
 
@@ -53,9 +54,9 @@ describe("a name is refused", () => {
 });
 
 test("hostile text is scanned in linear time", () => {
-  const started = performance.now();
+  const started = cpuMs();
   for (const text of ["-".repeat(1_000_000), "a-".repeat(500_000), ".".repeat(1_000_000)]) {
     for (const problems of [dnsLabelProblems, dnsSubdomainProblems, configKeyProblems]) problems(text);
   }
-  expect(performance.now() - started).toBeLessThan(1_500);
+  expect(cpuMs() - started).toBeLessThan(1_500);
 });

@@ -4,6 +4,7 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "../../api/o
 import { fieldErrorsMax } from "./labels.ts";
 import { dnsSubdomainProblems } from "./names.ts";
 import { validateObjectMeta, validateObjectMetaUpdate, validateQualifiedFinalizers } from "./object-meta.ts";
+import { cpuMs } from "../../../test/cpu-time.ts";
 
 const rules = { namespaced: true, validateName: dnsSubdomainProblems, path: "metadata" };
 const good: ObjectMeta = { name: "a", namespace: "n" };
@@ -87,9 +88,9 @@ describe("metadata is refused", () => {
   test("without listing a hundred thousand mistakes", () => {
     const labels = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`bad key ${at}`, "bad value!"]));
     const finalizers = Array.from({ length: 100_000 }, (_, at) => `bad ${at}`);
-    const started = performance.now();
+    const started = cpuMs();
     expect(texts({ ...good, labels, annotations: labels, finalizers }).length).toBeLessThan(fieldErrorsMax * 4);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(cpuMs() - started).toBeLessThan(1_000);
   });
 });
 
