@@ -12,11 +12,11 @@ import type { ResourceInfo } from "../scheme/resource.ts";
 import { decodeTyped } from "../schema/decode.ts";
 import { applyDefaults } from "../schema/defaults.ts";
 import type { GatedFields } from "../schema/gated-fields.ts";
-import { validateSchema } from "../schema/validate.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Entry, Key, Operation, Store } from "../storage/store.ts";
 import type { Allocator } from "./allocator.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
+import { objectProblems } from "./object-problems.ts";
 import { generatedName, type RandomInt } from "./random-name.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import { encodeForStore } from "./encode-for-store.ts";
@@ -494,19 +494,14 @@ export class Registry {
     return { namespaced: this.info.namespaced, validateName: this.strategy.validateName, path: "metadata" };
   }
 
-  /** What the rules of the kind, those that its type declares, and its schema have against an object. */
   #problems(
     object: KubeObject,
     old: KubeObject | undefined,
     strategy: Strategy,
     { version = this.info }: WriteContext,
   ): readonly FieldError[] {
-    const written = [
-      ...strategy.validate(object, old, version),
-      ...(old === undefined ? [] : strategy.validateUpdate(object, old, version)),
-    ];
-    const errors = this.#parts.declarative?.reconcile(this.info.schema, object, old, written) ?? written;
-    return withSchemaErrors(errors, object, strategy, this.info);
+    const { info, declarative } = this.#parts;
+    return objectProblems(object, old, { strategy, version, info, declarative });
   }
 
   #refuseInvalid(object: KubeObject, errors: readonly FieldError[]): void {
@@ -563,19 +558,6 @@ function valueAt(object: KubeObject, path: string): JsonValue | undefined {
   let value = object as unknown as JsonValue | undefined;
   for (const name of path.split(".")) value = isJsonObject(value) ? value[name] : undefined;
   return value;
-}
-
-/** The rules of the kind speak first; the schema adds what they have not said about a field. */
-function withSchemaErrors(
-  errors: readonly FieldError[],
-  object: KubeObject,
-  strategy: Strategy,
-  info: ResourceInfo,
-): readonly FieldError[] {
-  if (strategy.coversSchema) return errors;
-  const known = new Set(errors.map(({ field }) => field));
-  const more = validateSchema(info.schema, object as unknown as JsonObject);
-  return [...errors, ...more.filter(({ field }) => !known.has(field))];
 }
 
 const systemFields = [

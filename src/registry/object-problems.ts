@@ -1,0 +1,37 @@
+import type { FieldError } from "../api/field-error.ts";
+import type { GroupVersion } from "../api/gvk.ts";
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import { validateSchema } from "../schema/validate.ts";
+import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
+import type { Strategy } from "./strategy.ts";
+
+export interface ObjectRules {
+  readonly strategy: Strategy;
+  /** The stored form: objects are in it. */
+  readonly info: ResourceInfo;
+  /** Of the request. */
+  readonly version: GroupVersion;
+  readonly declarative: DeclarativeValidation | undefined;
+}
+
+/**
+ * What the rules of the kind, those that its type declares, and its schema have against an object beyond its metadata.
+ * The rules of the kind speak first; the schema adds what nobody has said about a field.
+ */
+export function objectProblems(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { strategy, info, version, declarative }: ObjectRules,
+): readonly FieldError[] {
+  const written = [
+    ...strategy.validate(object, old, version),
+    ...(old === undefined ? [] : strategy.validateUpdate(object, old, version)),
+  ];
+  const errors = declarative?.reconcile(info.schema, object, old, written) ?? written;
+  if (strategy.coversSchema) return errors;
+  const known = new Set(errors.map(({ field }) => field));
+  const more = validateSchema(info.schema, object as unknown as JsonObject);
+  return [...errors, ...more.filter(({ field }) => !known.has(field))];
+}
