@@ -212,7 +212,7 @@ export class Registry {
     settlement: Settlement,
     context: WriteContext,
   ): Promise<{ canonical: KubeObject; result: ApplyResult | { kind: "dryRun" } }> {
-    const { info, strategy, admission, allocator } = this.#parts;
+    const { strategy, admission, allocator } = this.#parts;
     await allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
     const canonical = this.#canonical(object);
     this.#refuseInvalid(canonical, [
