@@ -86,6 +86,8 @@ const commands: Readonly<Record<string, Command>> = {
   slow: (stage, [id]) => stage.slowApply(member(id), true),
   quick: (stage, [id]) => stage.slowApply(member(id), false),
   crash: (stage, [id]) => stage.crash(member(id)),
+  // tear 1 2: it crashes, and of the write that was under way two entries are there
+  tear: (stage, [id, kept]) => stage.tear(member(id), Number(kept)),
   restart: (stage, [id]) => stage.restart(member(id)),
   compact: (stage, [id, index]) => stage.compact(member(id), Number(index) as Index),
   show: (stage, ids) => members(ids).forEach((id) => stage.show(id)),

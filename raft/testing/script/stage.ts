@@ -203,6 +203,14 @@ export class Stage {
     this.#flying = this.#flying.filter(({ from }) => from !== id);
   }
 
+  /** A crash in the middle of the oldest write: so many of its entries are there, or its state without its log. */
+  tear(id: MemberId, entriesKept: number): void {
+    const { pending, disk } = this.#player(id);
+    const write = pending.find((one) => one.write !== undefined)?.write;
+    if (write !== undefined) disk.tear(write, write.snapshot && stateAt(write.snapshot), entriesKept);
+    this.crash(id);
+  }
+
   restart(id: MemberId): void {
     this.#start(this.#player(id));
   }
