@@ -59,8 +59,8 @@ function joined(problems: readonly string[]): string {
 
 function setDefaults(pod: Pod, { spec }: LimitRange): void {
   const items = (spec?.limits ?? []).filter(({ type }) => type === "Container");
-  const limits: ResourceList = Object.assign({}, ...items.map((item) => item.default ?? {}));
-  const requests: ResourceList = Object.assign({}, ...items.map((item) => item.defaultRequest ?? {}));
+  const limits = items.reduce<ResourceList>((all, item) => ({ ...all, ...item.default }), {});
+  const requests = items.reduce<ResourceList>((all, item) => ({ ...all, ...item.defaultRequest }), {});
   const done = [
     ...(pod.spec?.containers ?? []).flatMap((container) => fillIn(container, "container", requests, limits)),
     ...(pod.spec?.initContainers ?? []).flatMap((container) => fillIn(container, "init container", requests, limits)),

@@ -71,7 +71,7 @@ class Namespace {
 
   /** Resolves when the counts that are due are done. */
   async idle(): Promise<void> {
-    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+    await Bun.sleep(60);
   }
 }
 

@@ -10,6 +10,8 @@ import { UsageCounter } from "./recount.ts";
 
 /** Attempts to write the quotas of a namespace while others write them too. */
 const writeTriesMax = 20;
+/** Deletions often come many at a time: one count is made for all of this time, unless a request has to know earlier. */
+const recountDelayMs = 20;
 /** A count that could not be written is made again after this time. */
 const retryMs = 1_000;
 
@@ -88,8 +90,9 @@ export class QuotaAccountant {
   recount(namespace: string): void {
     if (this.#quotas(namespace).length === 0) return;
     const account = this.#account(namespace);
+    if (account.isStale) return;
     account.isStale = true;
-    this.#start(namespace, account);
+    if (!account.isRunning) this.#startLater(namespace, account);
   }
 
   #account(namespace: string): Account {
@@ -102,15 +105,21 @@ export class QuotaAccountant {
   }
 
   #start(namespace: string, account: Account): void {
-    if (account.isRunning) return;
+    if (account.isRunning || (account.waiting.length === 0 && !account.isStale)) return;
     account.isRunning = true;
     // Requests and changes of one turn are worked off together.
     setImmediate(() => void this.#run(namespace, account));
   }
 
+  #startLater(namespace: string, account: Account): void {
+    this.#parts.clock.after(recountDelayMs, () => this.#start(namespace, account));
+  }
+
   async #run(namespace: string, account: Account): Promise<void> {
-    while (account.waiting.length > 0 || account.isStale) await this.#workOff(namespace, account);
+    do await this.#workOff(namespace, account);
+    while (account.waiting.length > 0);
     account.isRunning = false;
+    if (account.isStale) this.#startLater(namespace, account);
     this.#forgetIdle(namespace, account);
   }
 
@@ -212,7 +221,7 @@ export class QuotaAccountant {
   }
 
   #forgetIdle(namespace: string, account: Account): void {
-    if (!account.isRunning && account.pending.size === 0) this.#accounts.delete(namespace);
+    if (!account.isRunning && !account.isStale && account.pending.size === 0) this.#accounts.delete(namespace);
   }
 
   #quotas(namespace: string): readonly ResourceQuota[] {

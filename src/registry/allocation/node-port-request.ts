@@ -91,7 +91,7 @@ export class NodePortRequest {
     const { healthCheckNodePort: asked = 0 } = spec;
     const problem = asked === 0 ? undefined : await this.#ports.take(asked, this.#service, this.#attempt.dryRun);
     if (problem !== undefined) {
-      throw status.internal(`failed to allocate requested HealthCheck NodePort ${asked}: ${problem}`);
+      throw this.#invalid([fieldError.invalid("spec.healthCheckNodePort", asked, problem)]);
     }
     const port = asked === 0 ? await this.#takeAny() : asked;
     if (port === undefined) throw status.internal("failed to allocate a HealthCheck NodePort 0: range is full");
