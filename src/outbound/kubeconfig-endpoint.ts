@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { type Clock, systemClock } from "../api/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { parseYaml } from "../codec/yaml.ts";
+import { type Credential, ExecCredentials, parseExecPlugin } from "./exec-credential.ts";
 import { type JsonEndpoint, postJson, type TlsOptions } from "./json-endpoint.ts";
 
 const serviceAccountDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -11,13 +13,12 @@ const serviceAccountDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
  * Files that it names are relative to its own folder. A token file is read for each request, as tokens are renewed.
  * @throws Error that says what is missing or wrong, without any credential
  */
-export function kubeconfigEndpoint(file: string): JsonEndpoint {
+export function kubeconfigEndpoint(file: string, clock: Clock = systemClock): JsonEndpoint {
   const config = parseYaml(readFileSync(file), { strict: false }).value;
   if (!isJsonObject(config)) throw new Error(`${file} is not a kubeconfig`);
   const context = named(config, "contexts", textOf(config["current-context"]), "context");
   const cluster = named(config, "clusters", textOf(context["cluster"]), "cluster");
   const user = context["user"] === undefined ? {} : named(config, "users", textOf(context["user"]), "user");
-  if (user["exec"] !== undefined) throw new Error("a user with an exec plugin cannot be used here");
   const folder = dirname(file);
   const url = textOf(cluster["server"]);
   if (!url.startsWith("https://")) throw new Error(`the server ${JSON.stringify(url)} is not an https URL`);
@@ -29,7 +30,43 @@ export function kubeconfigEndpoint(file: string): JsonEndpoint {
     ...(serverName === "" ? {} : { serverName }),
     rejectUnauthorized: cluster["insecure-skip-tls-verify"] !== true,
   };
+  const { exec } = user;
+  if (isJsonObject(exec)) {
+    const plugin = parseExecPlugin(exec, folder, clusterInfo(cluster, ca));
+    return execEndpoint(url, tls, new ExecCredentials(plugin, clock));
+  }
   return { post: (body, signal) => postJson(url, { body, signal, tls, authorization: authorization(user, folder) }) };
+}
+
+/** Asks the plugin again, once, when its credential is not accepted. */
+function execEndpoint(url: string, tls: TlsOptions, credentials: ExecCredentials): JsonEndpoint {
+  const post = (body: string, signal: AbortSignal, { token, certificate }: Credential) => {
+    const authorization = token === undefined ? undefined : `Bearer ${token}`;
+    return postJson(url, { body, signal, tls: { ...tls, ...certificate }, authorization });
+  };
+  return {
+    async post(body, signal) {
+      const credential = await credentials.get();
+      const answer = await post(body, signal, credential);
+      if (answer.code !== 401) return answer;
+      credentials.forget(credential);
+      return post(body, signal, await credentials.get());
+    },
+  };
+}
+
+const execExtension = "client.authentication.k8s.io/exec";
+
+/** The cluster as exec plugins are told of it. */
+function clusterInfo(cluster: JsonObject, ca: string | undefined): JsonObject {
+  const extensions = Array.isArray(cluster["extensions"]) ? cluster["extensions"].filter(isJsonObject) : [];
+  const config = extensions.find(({ name }) => name === execExtension)?.["extension"];
+  const copied = ["server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url", "disable-compression"];
+  return {
+    ...Object.fromEntries(copied.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]]]))),
+    ...(ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
+    ...(config === undefined ? {} : { config }),
+  };
 }
 
 /** The API server that a pod is told of, with the account of the pod. */
