@@ -89,6 +89,10 @@ import {
   resourceClaimStrategy,
   resourceClaimTemplateStrategy,
 } from "./resources/resource/resource-claim.ts";
+import {
+  resourcePoolStatusRequestStatusStrategy,
+  resourcePoolStatusRequestStrategy,
+} from "./resources/resource/resource-pool-status-request.ts";
 import { resourceSliceStrategy } from "./resources/resource/resource-slice.ts";
 import { csiDriverStrategy } from "./resources/storage/csi-driver.ts";
 import { csiNodeStrategy } from "./resources/storage/csi-node.ts";
@@ -187,6 +191,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "resource.k8s.io/resourceclaims": resourceClaimStrategy,
   "resource.k8s.io/resourceclaims/status": resourceClaimStatusStrategy,
   "resource.k8s.io/resourceclaimtemplates": resourceClaimTemplateStrategy,
+  "resource.k8s.io/resourcepoolstatusrequests": resourcePoolStatusRequestStrategy,
+  "resource.k8s.io/resourcepoolstatusrequests/status": resourcePoolStatusRequestStatusStrategy,
   "resource.k8s.io/resourceslices": resourceSliceStrategy,
   "scheduling.k8s.io/priorityclasses": priorityClassStrategy,
   "storage.k8s.io/csidrivers": csiDriverStrategy,
