@@ -1,6 +1,14 @@
 /** Longer answers are cut off and count as failed: nobody's answer may fill our memory. */
 export const answerBytesMax = 1024 * 1024;
 
+/** Asking again would not help. */
+export class AnswerTooLongError extends Error {
+  constructor() {
+    super(`the answer is longer than ${answerBytesMax} bytes`);
+    this.name = "AnswerTooLongError";
+  }
+}
+
 export interface Answer {
   readonly code: number;
   readonly body: Uint8Array;
@@ -54,7 +62,7 @@ async function readBounded(response: Response): Promise<Uint8Array> {
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.length;
-    if (length > answerBytesMax) throw new Error(`the answer is longer than ${answerBytesMax} bytes`);
+    if (length > answerBytesMax) throw new AnswerTooLongError();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -2,7 +2,7 @@ import type { Clock } from "../../api/clock.ts";
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
 import type { UserInfo } from "../../authentication/user-info.ts";
 import { parseJson } from "../../codec/json.ts";
-import type { Answer, JsonEndpoint } from "../../outbound/json-endpoint.ts";
+import { type Answer, AnswerTooLongError, type JsonEndpoint } from "../../outbound/json-endpoint.ts";
 import type { Attributes } from "../attributes.ts";
 import { type Authorizer, type Decision, noOpinion } from "../authorizer.ts";
 import { DecisionCache } from "./decision-cache.ts";
@@ -96,7 +96,8 @@ async function ask(options: WebhookOptions, question: string): Promise<Decision>
       if (!isTemporary(answer)) return decisionOf(answer);
       if (tries === triesMax) throw new Error(`the webhook answered ${answer.code}`);
     } catch (error) {
-      if (signal.aborted || tries === triesMax || error instanceof UnusableAnswer) throw error;
+      const isFinal = error instanceof UnusableAnswer || error instanceof AnswerTooLongError;
+      if (isFinal || signal.aborted || tries === triesMax) throw error;
     }
     await pause(options.clock, waitMs, signal);
     waitMs *= retryFactor;
