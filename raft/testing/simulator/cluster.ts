@@ -19,6 +19,7 @@ export class Cluster {
   readonly #world: World;
   readonly #checker: Checker;
   readonly #audience: Audience;
+  readonly all: SimMember[] = [];
   readonly #members = new Map<MemberId, SimMember>();
   crashes = 0;
 
@@ -26,10 +27,6 @@ export class Cluster {
     this.#world = world;
     this.#checker = checker;
     this.#audience = audience;
-  }
-
-  get all(): SimMember[] {
-    return [...this.#members.values()];
   }
 
   get size(): number {
@@ -70,6 +67,7 @@ export class Cluster {
     const disk = new DiskImage({ term: noTerm, vote: noMember, commit: noIndex }, { meta, state });
     const member = new SimMember(id, disk, this.#world, this.#checker, this.#audience);
     this.#members.set(id, member);
+    this.all.push(member);
     member.start();
   }
 

@@ -9,6 +9,9 @@ import type { World } from "./world.ts";
 /** A client waits this long before it asks again. */
 const patienceUnits = 1.5 * electionUnits;
 
+/** With so many reads open, those that were lost on the way are looked for. */
+const openReadsMax = 50;
+
 interface Client {
   readonly number: number;
   /** The write under way, or the last one. */
@@ -82,6 +85,7 @@ export class Workload implements Audience {
   read(member: SimMember): void {
     const { process } = member;
     if (process === undefined) return;
+    if (this.#reads.size >= openReadsMax) this.forgetOldReads();
     const id = this.#nextId();
     const { incarnation } = process;
     const { now: beganAt } = this.#world;
