@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import { apiVersionOf } from "../../src/api/gvk.ts";
+import type { JsonObject } from "../../src/api/json.ts";
+import type { KubeObject } from "../../src/api/object-meta.ts";
+import { encodeDecoded } from "../../src/codec/encode-object.ts";
+import type { Representation } from "../../src/codec/representation.ts";
+import { DeclarativeValidation } from "../../src/registry/declarative/declarative-validation.ts";
+import { objectProblems } from "../../src/registry/object-problems.ts";
+import { strategyOf } from "../../src/registry/strategies.ts";
+import { trackFields } from "../../src/registry/track-fields.ts";
+import { toStorage } from "../../src/scheme/conversion/convert.ts";
+import { type ResourceInfo, storedInfo } from "../../src/scheme/resource.ts";
+import { Scheme } from "../../src/scheme/scheme.ts";
+import { decodeTyped } from "../../src/schema/decode.ts";
+import { applyDefaults } from "../../src/schema/defaults.ts";
+import { GatedFields } from "../../src/schema/gated-fields.ts";
+import { Chance, randomObject } from "./random-object.ts";
+
+/** `SEED=<n>` replays a run. */
+const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
+const pairsPerKind = 6;
+
+const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
+const kinds = scheme.resources.filter(({ virtual }) => !virtual);
+const declarative = new DeclarativeValidation({ enabled: () => true, takeover: true, onMismatch() {} });
+const gated = new GatedFields(() => false);
+const representations: readonly Representation[] = [
+  { mediaType: "application/json", transform: { kind: "none" }, pretty: true },
+  { mediaType: "application/yaml", transform: { kind: "none" }, pretty: false },
+  { mediaType: "application/cbor", transform: { kind: "none" }, pretty: false },
+  { mediaType: "application/vnd.kubernetes.protobuf", transform: { kind: "none" }, pretty: false },
+  {
+    mediaType: "application/json",
+    transform: { kind: "table", version: "v1", includeObject: "Object" },
+    pretty: false,
+  },
+];
+
+/** A random object as the registry would hold it just before its validation. */
+function storedObject(served: ResourceInfo, chance: Chance): KubeObject {
+  const info = storedInfo(served);
+  const object = canonical(served, randomObject(served.schema, chance));
+  applyDefaults(served.schema, object as unknown as JsonObject);
+  const stored = toStorage(object, served);
+  applyDefaults(info.schema, stored as unknown as JsonObject);
+  return canonical(info, stored as unknown as JsonObject);
+}
+
+function canonical(info: ResourceInfo, object: JsonObject): KubeObject {
+  const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
+  const { object: typed } = decodeTyped(info.schema, fields, { kind: info.kind });
+  const {
+    managedFields: _managedFields,
+    generation: _generation,
+    ...metadata
+  } = (typed["metadata"] ?? {}) as JsonObject;
+  return { kind: info.kind, apiVersion: apiVersionOf(info), ...typed, metadata } as unknown as KubeObject;
+}
+
+describe(`an object that makes no sense is judged, not stumbled over (SEED=${seed})`, () => {
+  test.each(kinds.map((info) => [`${apiVersionOf(info)} ${info.kind}`, info] as const))("%s", (name, served) => {
+    const info = storedInfo(served);
+    const strategy = strategyOf(info);
+    const chance = new Chance(seed ^ Bun.hash.crc32(name));
+    for (let count = 0; count < pairsPerKind; count++) {
+      const [object, old] = [storedObject(served, chance), storedObject(served, chance)];
+      gated.drop(info.schema, object as unknown as JsonObject, old as unknown as JsonObject);
+      strategy.prepareForUpdate(object, old, 0);
+      const rules = { strategy, info, version: served, declarative };
+      for (const problem of [...objectProblems(object, undefined, rules), ...objectProblems(object, old, rules)]) {
+        expect(problem).toEqual({
+          field: expect.any(String),
+          reason: expect.any(String),
+          message: expect.any(String),
+        });
+      }
+      const writer = { manager: "m", subresource: "", resetFields: [], version: served, versions: [served], nowMs: 0 };
+      trackFields(old, object, writer);
+      for (const representation of representations) {
+        expect(encodeDecoded(object, served, representation, 0).length).toBeGreaterThan(0);
+      }
+    }
+  });
+});
