@@ -119,7 +119,7 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
         series.codes.set(code, counter);
       }
       counter.value++;
-      if (exchange.info.verb !== "watch") series.duration.observe(seconds);
+      if (!untimedVerbs.has(series.labels.verb)) series.duration.observe(seconds);
       if (responseBytes !== undefined) series.size.observe(responseBytes);
     },
     longRunning: (exchange, change) => seriesOf(exchange).longRunning.inc(change),
@@ -218,6 +218,8 @@ const resourceVerbs = new Map([
   ["update", "PUT"],
   ["proxy", "CONNECT"],
 ]);
+/** These take as long as the client likes. */
+const untimedVerbs = new Set(["WATCH", "CONNECT"]);
 const connectSubresources = new Set(["attach", "exec", "portforward", "proxy"]);
 const applyMediaTypes = ["application/apply-patch+yaml", "application/apply-patch+cbor"];
 

@@ -12,7 +12,7 @@ export interface Backend {
 }
 
 /** A backend that does not answer a connection within this time is not there. */
-const dialTimeoutMs = 10_000;
+export const dialTimeoutMs = 10_000;
 
 /** What concerns one connection only, or tells the backend who the client is to us. */
 const withheldHeaders: ReadonlySet<string> = new Set([

@@ -3,10 +3,15 @@ import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import type { HttpResponse } from "../exchange.ts";
 import type { ByteSink, IncomingRequest } from "../exchange.ts";
-import { authorityOf, type Backend, dialErrorText, forwardedHeaders, returnedHeaders } from "./backend.ts";
+import {
+  authorityOf,
+  type Backend,
+  dialErrorText,
+  dialTimeoutMs,
+  forwardedHeaders,
+  returnedHeaders,
+} from "./backend.ts";
 
-/** A backend that has not begun to answer after this time is given up. */
-const answerTimeoutMs = 60_000;
 const bodilessMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 /** The answer of a backend whose head has arrived. Redirects are the client's business. */
@@ -37,7 +42,6 @@ export async function ask(request: IncomingRequest, backend: Backend, path: stri
     path,
     headers,
     agent: false,
-    timeout: answerTimeoutMs,
   } as const;
   const sent =
     protocol === "http"
@@ -51,11 +55,20 @@ export async function ask(request: IncomingRequest, backend: Backend, path: stri
   const abort = () => sent.destroy(new Error("context canceled"));
   request.signal.addEventListener("abort", abort, { once: true });
   sent.once("response", resolve);
-  sent.once("timeout", () => sent.destroy(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" })));
+  // Only the connection has a deadline: a log that is followed may be silent for as long as its container is.
+  const timer = setTimeout(
+    () => sent.destroy(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" })),
+    dialTimeoutMs,
+  );
+  const connected = () => clearTimeout(timer);
+  sent.once("socket", (socket) => socket.once(protocol === "http" ? "connect" : "secureConnect", connected));
+  sent.once("close", () => {
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", abort);
+  });
   sent.on("error", (error) => reject(new Error(dialErrorText(error, backend))));
   sent.end(body);
   const message = await promise;
-  sent.setTimeout(0);
   return { code: message.statusCode ?? 502, headers: returnedHeaders(headersOf(message)), message };
 }
 
