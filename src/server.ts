@@ -185,6 +185,11 @@ async function startOn(
       authorizer: authorization.authorizer,
       issuer: authentication.issuer,
       authority: () => identity.authority,
+      clientAuthorities: () => identity.tls().ca.join(""),
+      frontProxy: config.authentication.frontProxy && {
+        ...config.authentication.frontProxy,
+        authority: () => identity.tls().frontProxyCa,
+      },
       ca,
       bootstrapSignerKey: config.bootstrapSignerKey,
       controllers,

@@ -1,5 +1,6 @@
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import type { FrontProxyOptions } from "../authentication/front-proxy.ts";
 import type { TokenIssuer } from "../authentication/service-account/token-issuer.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { ControllerName } from "../config/controllers.ts";
@@ -12,6 +13,7 @@ import { startBootstrapSigner, startTokenCleaner } from "./bootstrap-tokens.ts";
 import { startCertificateApprover } from "./certificates/certificate-approver.ts";
 import { startCertificateCleaner } from "./certificates/certificate-cleaner.ts";
 import { startCertificateSigner } from "./certificates/certificate-signer.ts";
+import { startPublishedConfigMap } from "./published-config-map.ts";
 import { startTokenSecrets } from "./token-secrets.ts";
 
 export interface IdentityControllersParts {
@@ -22,6 +24,9 @@ export interface IdentityControllersParts {
   readonly issuer: TokenIssuer;
   /** Who signs certificates of clients; asked each time, because it is renewed. */
   readonly authority: () => KeyPair;
+  /** Authorities of clients, PEM. */
+  readonly clientAuthorities: () => string;
+  readonly frontProxy: (FrontProxyOptions & { readonly authority: () => string | undefined }) | undefined;
   /** Authority that clients know this server by, PEM. */
   readonly ca: string;
   readonly bootstrapSignerKey: "token" | "secret";
@@ -55,10 +60,29 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   if (controllers.has("serviceaccount-token-controller")) {
     running.use(startTokenSecrets({ ...parts, secrets, serviceAccounts }));
   }
+  const name = "extension-apiserver-authentication";
+  const namespace = "kube-system";
+  const data = () => authenticationData(parts);
+  running.use(startPublishedConfigMap({ ...parts, configMaps, namespace, name, data }));
   const bootstrap = { ...parts, secrets, configMaps, signWith: parts.bootstrapSignerKey };
   if (controllers.has("token-cleaner-controller")) running.use(startTokenCleaner(bootstrap));
   if (controllers.has("bootstrap-signer-controller")) running.use(startBootstrapSigner(bootstrap));
   return running;
+}
+
+/** How servers that extend this one recognise the clients and the proxies that this one recognises. */
+function authenticationData({ clientAuthorities, frontProxy }: IdentityControllersParts): Record<string, string> {
+  const trusted = { "client-ca-file": clientAuthorities() };
+  if (frontProxy === undefined) return trusted;
+  return {
+    ...trusted,
+    "requestheader-client-ca-file": frontProxy.authority() ?? "",
+    "requestheader-allowed-names": JSON.stringify(frontProxy.allowedNames),
+    "requestheader-username-headers": JSON.stringify(frontProxy.usernameHeaders),
+    "requestheader-uid-headers": JSON.stringify(frontProxy.uidHeaders),
+    "requestheader-group-headers": JSON.stringify(frontProxy.groupHeaders),
+    "requestheader-extra-headers-prefix": JSON.stringify(frontProxy.extraHeaderPrefixes),
+  };
 }
 
 function strategyFor(info: GroupResource, subresource: string) {

@@ -104,6 +104,22 @@ describe("the headers are nobody's word", () => {
   });
 });
 
+test("whom the server recognises is published for servers that extend it", async () => {
+  const path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+  const end = performance.now() + 2_000;
+  let answer = await server.get(path);
+  for (; answer.code !== 200 && performance.now() < end; answer = await server.get(path)) await Bun.sleep(10);
+  expect(answer.json.data).toEqual({
+    "client-ca-file": expect.stringContaining(clients.certificate),
+    "requestheader-client-ca-file": proxies.certificate,
+    "requestheader-allowed-names": '["front"]',
+    "requestheader-username-headers": '["x-remote-user","x-other-user"]',
+    "requestheader-uid-headers": '["x-remote-uid"]',
+    "requestheader-group-headers": '["x-remote-group"]',
+    "requestheader-extra-headers-prefix": '["x-remote-extra-"]',
+  });
+});
+
 test("an authority of clients cannot be one of proxies", async () => {
   const copy = join(directory, "copy.crt");
   writeFileSync(copy, `# a comment\n${clients.certificate}`);

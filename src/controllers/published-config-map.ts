@@ -1,0 +1,46 @@
+import type { Clock } from "../api/clock.ts";
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Store } from "../storage/store.ts";
+import { followObjects, WorkQueue } from "./work-queue.ts";
+
+const context: WriteContext = { user: systemUser, manager: "kube-apiserver", dryRun: false, warn() {} };
+
+export interface PublishedConfigMapParts {
+  readonly configMaps: Registry;
+  readonly namespace: string;
+  readonly name: string;
+  /** What it has to say; other keys are nobody's business of ours and stay. */
+  readonly data: () => Readonly<Record<string, string>>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Keeps one ConfigMap by which the server tells others something about itself. */
+export function startPublishedConfigMap(parts: PublishedConfigMapParts): Disposable {
+  const { configMaps, namespace, name, store, clock, onError } = parts;
+  const key = configMaps.keyOf(namespace, name);
+  const running = new DisposableStack();
+  const queue = running.use(new WorkQueue({ clock, onError, work: () => publish(parts) }));
+  running.use(followObjects(store, key, (changed) => changed === key && queue.add(key)));
+  queue.add(key);
+  return running;
+}
+
+async function publish({ configMaps, namespace, name, data }: PublishedConfigMapParts): Promise<void> {
+  const wanted = data();
+  const current = configMaps.current(namespace, name);
+  if (current === undefined) {
+    const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { name, namespace }, data: { ...wanted } };
+    await configMaps.create(object, namespace, context);
+    return;
+  }
+  const change = (old: KubeObject): KubeObject => ({
+    ...old,
+    data: { ...(old["data"] as JsonObject | undefined), ...wanted },
+  });
+  await configMaps.update(namespace, name, change, context, { reapplies: true });
+}
