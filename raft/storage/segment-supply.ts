@@ -51,7 +51,9 @@ export class SegmentSupply {
     try {
       await fill(file, bytes);
     } catch (error) {
+      // On a full disk its part is worth more to others.
       file.close();
+      this.#disk.remove(growingFile);
       throw error;
     }
     file.close();

@@ -9,15 +9,12 @@ export interface ConnectionEvents {
 
 const emptyFrame = Buffer.alloc(4);
 
-/**
- * Frames over a socket. The side that connected sends an empty frame now and then and the other one answers it: a peer
- * that vanished without a word is noticed long before TCP gives up.
- */
+/** Frames over a socket. A peer that vanished without a word is noticed long before TCP gives up: see `ping`. */
 export class Connection {
   readonly #socket: TLSSocket;
   #events: ConnectionEvents;
   #pendingBytes = 0;
-  #unansweredPings = 0;
+  #silentTurns = 0;
   #drained: (() => void)[] = [];
   #open = true;
 
@@ -67,14 +64,14 @@ export class Connection {
     await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
-  /** Closes the connection when so many earlier pings are unanswered. */
-  ping(unansweredMax: number): void {
-    if (this.#unansweredPings >= unansweredMax) return this.close();
-    this.#unansweredPings++;
-    this.writeFrames(emptyFrame);
+  /** Called at an interval: counts how often nothing has come in since the last time, and closes at so many. */
+  countSilence(turnsMax: number): void {
+    if (this.#silentTurns >= turnsMax) this.close();
+    this.#silentTurns++;
   }
 
-  answerPing(): void {
+  /** An empty frame: the side that connected sends one at an interval, the other one sends it back. */
+  ping(): void {
     this.writeFrames(emptyFrame);
   }
 
@@ -92,7 +89,7 @@ export class Connection {
   }
 
   #read(frames: FrameReader, chunk: Buffer): void {
-    this.#unansweredPings = 0;
+    this.#silentTurns = 0;
     try {
       frames.push(chunk, (frame) => {
         if (this.#open) this.#events.frame(frame);

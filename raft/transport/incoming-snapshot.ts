@@ -41,7 +41,7 @@ export class IncomingSnapshot {
         this.#detached(connection);
       },
       frame: (bytes) => {
-        if (bytes.length === 0) return connection.answerPing();
+        if (bytes.length === 0) return connection.ping();
         this.#take(decodeSnapshotFrame(bytes));
       },
     });

@@ -46,8 +46,10 @@ export class OutgoingLane {
     if (fitting < messages.length) this.#drop(messages.slice(fitting), "queueFull");
   }
 
-  ping(unansweredMax: number): void {
-    this.#connection?.ping(unansweredMax);
+  /** Called at an interval: a connection on which nothing came back so often is closed. */
+  ping(silentTurnsMax: number): void {
+    this.#connection?.countSilence(silentTurnsMax);
+    this.#connection?.ping();
   }
 
   close(): void {

@@ -8,6 +8,7 @@ import { toIndex, toMemberId, toTerm, type MemberId } from "../core/ids.ts";
 import { membershipOf } from "../core/membership.ts";
 import type { InstallSnapshot, Message } from "../core/message.ts";
 import { makeCertificates, readCertificates } from "../example/certificates.ts";
+import { encodeHello } from "./handshake.ts";
 import { type Address, TlsTransport, type TlsTransportOptions } from "./tls-transport.ts";
 import type { TransportEvents } from "./transport.ts";
 
@@ -169,6 +170,27 @@ describe("messages", () => {
     await until(() => lost.includes(toMemberId(2)), "the silence to be noticed", 3000);
     middle.close();
   });
+});
+
+test("connections of a peer that vanished do not pile up", async () => {
+  const { one, two } = await pair({ silenceMs: 40 });
+  const { host, port } = two.transport.address;
+  await one.transport.close();
+  const closed = await new Promise<boolean>((resolve) => {
+    const socket = tls.connect({ ...readCertificates(scratch, 1), host, port, servername: "member-2" });
+    const hello = { kind: "control" as const, clusterId: "test", from: toMemberId(1), to: toMemberId(2) };
+    socket.on("secureConnect", () => {
+      const body = encodeHello({ ...hello, incarnation: { starts: 2, nonce: "silent" } });
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(body.length);
+      socket.write(Buffer.concat([length, body]));
+    });
+    socket.on("data", () => {});
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(true));
+    setTimeout(() => resolve(false), 4000);
+  });
+  expect(closed).toBe(true);
 });
 
 describe("who is refused", () => {

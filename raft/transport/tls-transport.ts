@@ -43,6 +43,8 @@ export interface TlsTransportOptions {
 
 const defaultSilenceMs = 2000;
 const pingsPerSilence = 4;
+/** One that others made is given up later than they would: a snapshot that waits for its receiver is silent. */
+const acceptedSilentTurnsMax = 20 * pingsPerSilence;
 const handshakeMsMax = 5000;
 const handshakeBytesMax = 1024;
 const connectionsMax = 1024;
@@ -178,6 +180,8 @@ export class TlsTransport implements Transport {
       control.ping(pingsPerSilence);
       bulk.ping(pingsPerSilence);
     }
+    // Those who connected ping; a snapshot's sender is heard while it has something to send.
+    for (const connection of this.#accepted.keys()) connection.countSilence(acceptedSilentTurnsMax);
   }
 
   #openPeer(member: MemberId): Peer {
@@ -281,7 +285,7 @@ export class TlsTransport implements Transport {
       closed: () => this.#acceptedClosed(connection, from, incarnation),
       frame: (frame: Buffer) => {
         this.#registry.heard(from, incarnation);
-        if (frame.length === 0) return connection.answerPing();
+        if (frame.length === 0) return connection.ping();
         if (frame.length > frameBytesMax[kind]) throw new Error("a frame is too large for this lane");
         const message = decodeMessage(frame);
         if (message.from !== from || message.to !== this.#self.memberId || laneOf(message) !== kind) {
@@ -298,7 +302,7 @@ export class TlsTransport implements Transport {
     return {
       closed,
       frame: (bytes: Buffer) => {
-        if (bytes.length === 0) return connection.answerPing();
+        if (bytes.length === 0) return connection.ping();
         const frame = decodeSnapshotFrame(bytes);
         if (frame.kind !== "begin" || frame.message.from !== from || frame.message.to !== this.#self.memberId) {
           throw new Error("a snapshot does not belong on this connection");
@@ -337,7 +341,13 @@ function laneOf(message: Message): "control" | "bulk" {
 }
 
 function serverOptions(files: TlsFiles): tls.TlsOptions {
-  return { ...files, requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.3" };
+  return {
+    ...files,
+    handshakeTimeout: handshakeMsMax,
+    requestCert: true,
+    rejectUnauthorized: true,
+    minVersion: "TLSv1.3",
+  };
 }
 
 /** The authority of the certificate was checked by TLS; here, whether it is that of this member. */
