@@ -2,7 +2,7 @@ import { type Clock, formatTime } from "../../../api/clock.ts";
 import { type FieldError, fieldError, fieldErrorText } from "../../../api/field-error.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { type Status, status, successStatus } from "../../../api/status.ts";
-import type { Action } from "../../action.ts";
+import { type Action, alreadyAdmitted } from "../../action.ts";
 import type { Registry } from "../../registry.ts";
 import type { Strategy } from "../../strategy.ts";
 import { setPodCondition } from "./pod-condition.ts";
@@ -30,7 +30,7 @@ export function podBinding(pods: Registry, clock: Clock): Action {
         strategy: bindingStrategy,
         subresource: "binding",
         reapplies: true,
-        admission: admittedAsBinding,
+        admission: alreadyAdmitted,
       });
       return successStatus();
     },
@@ -46,9 +46,6 @@ const bindingStrategy: Strategy = {
   validate: () => [],
   validateUpdate: () => [],
 };
-
-/** Admission has judged the Binding; the pod is not what the client wrote. */
-const admittedAsBinding = { admit: async () => {}, validate: async () => {} };
 
 function bound(pod: Pod, { target, metadata }: Binding, now: string): KubeObject {
   const { name = "" } = pod.metadata;

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { type Status, StatusError, status, successStatus } from "../../../api/status.ts";
 import { decodeEntry } from "../../../codec/stored-object.ts";
-import type { Action, ActionRequest } from "../../action.ts";
+import { type Action, type ActionRequest, alreadyAdmitted } from "../../action.ts";
 import { deleteOptionsOf } from "../../delete-options.ts";
 import { checkDeletePreconditions } from "../../deletion.ts";
 import type { Registry } from "../../registry.ts";
@@ -137,6 +137,7 @@ class EvictionRun {
       strategy: podStatus,
       subresource: "status",
       reapplies: true,
+      admission: alreadyAdmitted,
     });
   }
 
