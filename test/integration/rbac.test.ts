@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { jsonPatch, TestServer } from "./server.ts";
+import { jsonPatch, mergePatch, TestServer } from "./server.ts";
 
 /** A server with RBAC and users that are told apart by their tokens: the token of `alice` is `alice-token`. */
 const users = ["alice", "bob", "carol", "viewer", "granter", "binder", "namer"];
@@ -414,4 +414,27 @@ describe("attack 29: nobody binds a role whose rules they do not have", () => {
     expect(await asked("system:serviceaccount:ab:robot")).toBe(true);
     expect(await asked("system:serviceaccount:a:robot")).toBe(false);
   });
+});
+
+test("a start puts back what is missing in the default roles, and leaves what is not to be updated", async () => {
+  const dataDir = join(directory, "data");
+  const options = { authorizationMode: ["RBAC"], dataDir, controllers: "*" };
+  const first = await TestServer.start(options);
+  const own = rule(["get"], ["own"]);
+  await first.patch(`${clusterRoles}/system:discovery`, mergePatch, { rules: [own] });
+  await first.patch(`${clusterRoles}/view`, mergePatch, { metadata: { labels: { mine: "1" } } });
+  const frozen = { annotations: { "rbac.authorization.kubernetes.io/autoupdate": "false" } };
+  await first.patch(`${clusterRoles}/system:monitoring`, mergePatch, { metadata: frozen, rules: [own] });
+  await first.delete(`${clusterRoleBindings}/system:basic-user`);
+  const names = (await first.get(clusterRoles)).json.items.length;
+  await first.close();
+
+  await using second = await TestServer.start(options);
+  const discovery = (await second.get(`${clusterRoles}/system:discovery`)).json;
+  expect(discovery.rules[0]).toEqual(own);
+  expect(discovery.rules[1].nonResourceURLs).toContain("/apis");
+  expect((await second.get(`${clusterRoles}/system:monitoring`)).json.rules).toEqual([own]);
+  expect((await second.get(`${clusterRoles}/view`)).json.metadata.labels.mine).toBe("1");
+  expect((await second.get(`${clusterRoleBindings}/system:basic-user`)).code).toBe(200);
+  expect((await second.get(clusterRoles)).json.items.length).toBe(names);
 });
