@@ -23,7 +23,7 @@ import { encodeForStore } from "./encode-for-store.ts";
 import { Settlement } from "./settlement.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { trackFields } from "./track-fields.ts";
-import { validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
+import { type ObjectMetaRules, validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
 import { absent } from "./unreadable.ts";
 
 /** What a write carries besides the object. */
@@ -490,8 +490,13 @@ export class Registry {
     return { ...object, metadata: { ...object.metadata, resourceVersion: String(entry.revision) } };
   }
 
-  #metaRules(): { namespaced: boolean; validateName: (name: string) => readonly string[]; path: string } {
-    return { namespaced: this.info.namespaced, validateName: this.strategy.validateName, path: "metadata" };
+  #metaRules(): ObjectMetaRules {
+    const { info, strategy } = this.#parts;
+    return {
+      namespaced: info.namespaced,
+      validateName: strategy.validateName,
+      qualifiesFinalizers: strategy.allowsBareFinalizers !== true,
+    };
   }
 
   #problems(

@@ -44,6 +44,8 @@ export interface Strategy {
   validateUpdate(object: KubeObject, old: KubeObject, version?: GroupVersion): readonly FieldError[];
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
+  /** Finalizers need no domain: kinds of extensions, and those that describe them. */
+  readonly allowsBareFinalizers?: true;
   /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */
   readonly orphansByDefault?: true;
   /** Texts that a delete answers with besides its result. */

@@ -57,7 +57,7 @@ describe("one object is refused", () => {
       "a docker Secret that is no JSON",
       validateSecret,
       dockerConfig,
-      'data[.dockercfg]: Invalid value: "<secret contents redacted>": invalid JSON',
+      'data[.dockercfg]: Invalid value: "<secret contents redacted>": unexpected end of JSON input',
     ],
     [
       "a basic auth Secret without either key",

@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { labelKeyErrors } from "../../api/label-syntax.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { fieldsOf } from "./key-values.ts";
-import { validateQualifiedFinalizers } from "./object-meta.ts";
+import { validateFinalizerDomain } from "./object-meta.ts";
 
 export function validateNamespace(namespace: KubeObject): FieldError[] {
   return finalizersOf(namespace).flatMap((finalizer) => validateFinalizer(finalizer, "spec.finalizers"));
@@ -15,7 +15,7 @@ export function validateNamespaceFinalizers(namespace: KubeObject): FieldError[]
 
 function validateFinalizer(finalizer: string, field: string): FieldError[] {
   const errors = labelKeyErrors(finalizer).map((problem) => fieldError.invalid(field, finalizer, problem));
-  return [...errors, ...validateQualifiedFinalizers([finalizer], field)];
+  return [...errors, ...validateFinalizerDomain(finalizer, field)];
 }
 
 /** The phase follows the deletionTimestamp: Terminating with one, Active without. */

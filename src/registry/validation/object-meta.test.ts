@@ -3,7 +3,7 @@ import { fieldErrorText } from "../../api/field-error.ts";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "../../api/object-meta.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { dnsSubdomainProblems } from "./names.ts";
-import { validateObjectMeta, validateObjectMetaUpdate, validateQualifiedFinalizers } from "./object-meta.ts";
+import { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 import { cpuMs } from "../../../test/cpu-time.ts";
 
 const rules = { namespaced: true, validateName: dnsSubdomainProblems, path: "metadata" };
@@ -94,10 +94,13 @@ describe("metadata is refused", () => {
   });
 });
 
-test("objects of the core group may not invent finalizers without a domain", () => {
-  expect(validateQualifiedFinalizers(["kubernetes", "a.io/b", "x"], "metadata.finalizers").map(fieldErrorText)).toEqual(
-    ['metadata.finalizers: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified'],
-  );
+test("only where it is wanted, finalizers need a domain", () => {
+  const meta = { ...good, finalizers: ["kubernetes", "orphan", "a.io/b", "x"] };
+  const rules = { namespaced: true, validateName: () => [] };
+  expect(validateObjectMeta(meta, rules)).toEqual([]);
+  expect(validateObjectMeta(meta, { ...rules, qualifiesFinalizers: true }).map(fieldErrorText)).toEqual([
+    'metadata.finalizers[3]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
+  ]);
 });
 
 describe("an update of metadata", () => {

@@ -3,7 +3,7 @@ import { parseApiVersion } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { labelKeyErrors } from "../../api/label-syntax.ts";
 import type { ObjectMeta } from "../../api/object-meta.ts";
-import { foregroundDeletionFinalizer, orphanFinalizer } from "../../api/vendor.ts";
+import { foregroundDeletionFinalizer, namespaceFinalizer, orphanFinalizer } from "../../api/vendor.ts";
 import { validateImmutable } from "./immutable.ts";
 import { fieldErrorsMax, validateAnnotations, validateLabels } from "./labels.ts";
 import { dnsLabelProblems, prefixOfName } from "./names.ts";
@@ -14,16 +14,24 @@ export interface ObjectMetaRules {
   readonly validateName: (name: string) => readonly string[];
   /** Where the metadata sits: `metadata` unless it is that of a template. */
   readonly path?: string;
+  /** Finalizers without a domain may be those of Kubernetes itself only. */
+  readonly qualifiesFinalizers?: boolean;
 }
 
+const standardFinalizers: ReadonlySet<string> = new Set([
+  namespaceFinalizer,
+  orphanFinalizer,
+  foregroundDeletionFinalizer,
+]);
 const managerBytesMax = 128;
 const subresourceBytesMax = 256;
 
 /** The rules that the metadata of every object follows. */
 export function validateObjectMeta(
   meta: ObjectMeta,
-  { namespaced, validateName, path = "metadata" }: ObjectMetaRules,
+  { namespaced, validateName, path = "metadata", qualifiesFinalizers = false }: ObjectMetaRules,
 ): FieldError[] {
+  const finalizers = meta.finalizers ?? [];
   return [
     ...validateNames(meta, validateName, path),
     ...validateNamespace(meta, namespaced, path),
@@ -33,8 +41,9 @@ export function validateObjectMeta(
     ...validateLabels(meta.labels, `${path}.labels`),
     ...validateAnnotations(meta.annotations, `${path}.annotations`),
     ...validateOwnerReferences(meta, `${path}.ownerReferences`),
-    ...validateFinalizers(meta.finalizers ?? [], `${path}.finalizers`),
+    ...validateFinalizers(finalizers, `${path}.finalizers`),
     ...validateManagedFields(meta.managedFields ?? [], `${path}.managedFields`),
+    ...(qualifiesFinalizers ? validateFinalizerDomains(finalizers, `${path}.finalizers`) : []),
   ];
 }
 
@@ -127,17 +136,16 @@ function validateFinalizers(finalizers: readonly string[], field: string): Field
   return errors;
 }
 
-/** Objects of the core group may not invent finalizers without a domain. */
-export function validateQualifiedFinalizers(finalizers: readonly string[], field: string): FieldError[] {
-  const standard = new Set([orphanFinalizer, foregroundDeletionFinalizer, "kubernetes"]);
+function validateFinalizerDomains(finalizers: readonly string[], field: string): FieldError[] {
   return finalizers
-    .filter(
-      (finalizer) => !finalizer.includes("/") && !standard.has(finalizer) && labelKeyErrors(finalizer).length === 0,
-    )
-    .slice(0, fieldErrorsMax)
-    .map((finalizer) =>
-      fieldError.invalid(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified"),
-    );
+    .flatMap((finalizer, at) => validateFinalizerDomain(finalizer, `${field}[${at}]`))
+    .slice(0, fieldErrorsMax);
+}
+
+/** Of a finalizer: its domain, unless it is one of those that Kubernetes itself knows. */
+export function validateFinalizerDomain(finalizer: string, field: string): FieldError[] {
+  if (finalizer.includes("/") || standardFinalizers.has(finalizer)) return [];
+  return [fieldError.invalid(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified")];
 }
 
 function validateNoNewFinalizers(fresh: ObjectMeta, old: ObjectMeta, field: string): FieldError[] {

@@ -1,17 +1,19 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { JsonSyntaxError, parseJson } from "../../codec/json.ts";
 import { validateFrozen } from "./config-map.ts";
 import { validateImmutable } from "./immutable.ts";
 import { base64Bytes, fieldsOf, keyValueBytesMax, validateKeys } from "./key-values.ts";
 
 const serviceAccountNameAnnotation = "kubernetes.io/service-account.name";
+const sshKey = "ssh-privatekey";
 
 /** Keys that a Secret of a known type must carry. */
 const requiredKeys: ReadonlyMap<string, readonly string[]> = new Map([
   ["kubernetes.io/dockercfg", [".dockercfg"]],
   ["kubernetes.io/dockerconfigjson", [".dockerconfigjson"]],
-  ["kubernetes.io/ssh-auth", ["ssh-privatekey"]],
+  ["kubernetes.io/ssh-auth", [sshKey]],
   ["kubernetes.io/tls", ["tls.crt", "tls.key"]],
 ]);
 const jsonKeys = new Set([".dockercfg", ".dockerconfigjson"]);
@@ -45,16 +47,22 @@ function validateType(secret: KubeObject, data: JsonObject): FieldError[] {
 }
 
 function validateRequiredKey(data: JsonObject, key: string): FieldError[] {
-  const value = Object.hasOwn(data, key) ? data[key] : undefined;
-  if (value === undefined) return [fieldError.required(`data[${key}]`)];
-  if (!jsonKeys.has(key) || isJsonText(String(value))) return [];
-  return [fieldError.invalid(`data[${key}]`, "<secret contents redacted>", "invalid JSON")];
+  const field = `data[${key}]`;
+  const value = Object.hasOwn(data, key) ? String(data[key]) : undefined;
+  if (value === undefined || (value === "" && key === sshKey)) return [fieldError.required(field)];
+  const problem = jsonKeys.has(key) ? configProblem(Buffer.from(value, "base64")) : undefined;
+  return problem === undefined ? [] : [fieldError.invalid(field, "<secret contents redacted>", problem)];
 }
 
-function isJsonText(base64: string): boolean {
+/** Why the bytes are no JSON object, in the words of the reference implementation's decoder. */
+function configProblem(bytes: Uint8Array): string | undefined {
   try {
-    return isJsonObject(JSON.parse(Buffer.from(base64, "base64").toString()));
-  } catch {
-    return false;
+    const { value } = parseJson(bytes, { strict: false });
+    if (value === null || isJsonObject(value)) return undefined;
+    const kind = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error.message;
+    throw error;
   }
 }

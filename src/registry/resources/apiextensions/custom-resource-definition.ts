@@ -13,6 +13,7 @@ import { objectsOf, textOf, textsOf } from "../../validation/pod-fields.ts";
 export const customResourceDefinitionStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
+  allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
   generationFields: ["spec"],
   resetFields: ["status"],

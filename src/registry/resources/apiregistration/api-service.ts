@@ -6,6 +6,7 @@ import { pathSegmentProblems } from "../../validation/names.ts";
 export const apiServiceStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
+  allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
   validateName: pathSegmentProblems,
