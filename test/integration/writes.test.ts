@@ -306,6 +306,12 @@ describe("field validation", () => {
     );
   });
 
+  test("an unknown field is not a duplicate as well, and neither is what is in it", async () => {
+    const body = '{"metadata":{"name":"x"},"datum":{"a":1,"a":2},"datum":{}}';
+    const { json } = await server.post(`${maps}?fieldValidation=Strict`, body);
+    expect(json.message).toEndWith('strict decoding error: unknown field "datum"');
+  });
+
   test("Strict holds for patches too", async () => {
     await server.create(maps, configMap("strict"));
     const path = `${maps}/strict?fieldValidation=`;
@@ -325,6 +331,11 @@ describe("field validation", () => {
     );
     expect(twice.json.message).toBe(
       ' "" is invalid: patch: Invalid value: "map[data:map[a:2] datum:map[b:[1 <nil>]]]": strict decoding error: duplicate field "data", unknown field "datum"',
+    );
+    const operations = '[{"op":"add","path":"/datum","value":{},"foo":1,"path":"/datum"}]';
+    const operated = await server.patch(`${path}Strict`, jsonPatch, operations);
+    expect(operated.json.message).toEndWith(
+      'strict decoding error: json patch unknown field "[0].foo", json patch duplicate field "[0].path", unknown field "datum"',
     );
     const warned = await server.patch(`${path}Warn`, mergePatch, { datum: {} });
     expect(warned.code).toBe(200);

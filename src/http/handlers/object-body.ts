@@ -46,7 +46,7 @@ export async function readObjectBody(
   refuseOtherType(body.value, expected);
   const document = body.value;
   const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected));
-  const problems = [...unknownFields.map(unknownFieldText), ...body.duplicates.map(duplicateFieldText)];
+  const problems = fieldProblems(unknownFields, body.duplicates);
   reportFields(call, problems, fieldValidation, (why) => badType(expected.gvk, why));
   return object;
 }
@@ -74,6 +74,14 @@ export function unknownFieldText(field: string): string {
 /** `duplicate field "spec.a"`. */
 export function duplicateFieldText(field: string): string {
   return `duplicate field ${JSON.stringify(field)}`;
+}
+
+/** What is unknown is not looked into: it is not repeated as well. */
+function fieldProblems(unknown: readonly string[], duplicates: readonly string[]): string[] {
+  const isUnknown = (field: string) =>
+    unknown.some((path) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`));
+  const repeated = duplicates.filter((field) => !isUnknown(field));
+  return [...unknown.map(unknownFieldText), ...repeated.map(duplicateFieldText)];
 }
 
 /** Warns of unknown and repeated fields, refuses them or lets them be. @throws what `refusal` makes of them, in Strict */

@@ -58,7 +58,8 @@ export const patch: VerbHandler = async (call) => {
       refusedPatch(patchType === "strategic" ? goText(document) : stringifyJson(merged), why);
     refuseTypeChange(merged, old, refusal);
     const { object, unknownFields } = orRefused(refusal, () => typedObject(merged, { gvk: info, schema: info.schema }));
-    const problems = [...repeated.map(duplicateFieldText), ...unknownFields.map(unknownFieldText)];
+    const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
+    const problems = [...own, ...unknownFields.map(unknownFieldText)];
     reportFields(target, problems, fieldValidation, refusal);
     requireSameName(target, object);
     alignNamespace(target, object);
@@ -87,6 +88,19 @@ function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, schem
 function mergedBy(type: PatchType, old: JsonObject, document: JsonValue, schema: StructSchema): JsonValue {
   if (!isJsonObject(document)) throw status.badRequest("error decoding patch: the patch is not a JSON object");
   return type === "merge" ? applyMergePatch(old, document) : applyStrategicMergePatch(old, document, schema);
+}
+
+const operationFields = new Set(["op", "path", "from", "value"]);
+
+/** What is wrong with the operations of a JSON patch themselves. */
+function operationProblems(document: JsonValue, repeated: readonly string[]): string[] {
+  const operations = Array.isArray(document) ? document : [];
+  const unknown = operations.flatMap((operation, at) =>
+    Object.keys(isJsonObject(operation) ? operation : {})
+      .filter((field) => !operationFields.has(field))
+      .map((field) => unknownFieldText(`[${at}].${field}`)),
+  );
+  return [...unknown, ...repeated.map(duplicateFieldText)].map((problem) => `json patch ${problem}`);
 }
 
 function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: string) => Error): void {
