@@ -16,7 +16,7 @@ import { startClusterObjects } from "./controllers/cluster-objects.ts";
 import { DefaultFlowControl } from "./controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "./controllers/default-priority-classes.ts";
 import { EventExpiry } from "./controllers/event-expiry.ts";
-import { NamespaceDeletion } from "./controllers/namespace-deletion.ts";
+import { startNamespaceDeletion } from "./controllers/namespace-deletion.ts";
 import { SystemNamespaces } from "./controllers/system-namespaces.ts";
 import { type AppOptions, type AppPlugin, buildApp } from "./http/app.ts";
 import { connectors } from "./http/connect/connectors.ts";
@@ -34,6 +34,7 @@ import { Lifecycle } from "./http/lifecycle.ts";
 import { listen, type Listener } from "./http/listener.ts";
 import { openApiRoute } from "./http/openapi/openapi-route.ts";
 import { gitVersion, versionRoute } from "./http/version.ts";
+import { registerAuditMetrics } from "./observability/audit-metrics.ts";
 import { type Log, openLog } from "./observability/logs.ts";
 import { exposeFeatureGates } from "./observability/feature-gate-metric.ts";
 import { countMismatches } from "./observability/mismatch-metric.ts";
@@ -100,6 +101,7 @@ async function startOn(
     orStartupError(() => openAuthorization({ options: config.authorization, scheme, store, clock, isGateOn, onError })),
   );
   const audited = config.audit === undefined ? undefined : openAudit(config.audit, clock, onError);
+  if (audited !== undefined) registerAuditMetrics(metrics.registry, audited.counts);
   const registries = new Registries({
     scheme,
     store,
@@ -122,7 +124,7 @@ async function startOn(
   await systemNamespaces.ensure();
   disposables.use(systemNamespaces.start(clock, onError));
   const rbac = rbacRegistries(registries);
-  disposables.use(new NamespaceDeletion({ registries, namespaces, store, clock, onError }).start());
+  disposables.use(startNamespaceDeletion({ registries, namespaces, store, clock, onError }));
   const events = registries.builtIn({ group: "", resource: "events" });
   disposables.use(new EventExpiry({ events, store, clock, ttlMs: config.eventTtlMs, onError }).start());
   disposables.use(new Retention({ store, clock, retentionMs: config.historyRetentionDurationMs, onError }).start());

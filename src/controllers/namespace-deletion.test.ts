@@ -9,7 +9,7 @@ import { Registries } from "../registry/registries.ts";
 import type { WriteContext } from "../registry/registry.ts";
 import { Scheme } from "../scheme/scheme.ts";
 import { MvccStore } from "../storage/mvcc/mvcc-store.ts";
-import { NamespaceDeletion } from "./namespace-deletion.ts";
+import { startNamespaceDeletion } from "./namespace-deletion.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const deleteOptions = {
@@ -35,7 +35,7 @@ test("nothing stays behind in a namespace that goes while objects are being crea
   const configMaps = registries.of(scheme.find("", "v1", "configmaps"));
   const failures: unknown[] = [];
   const onError = (error: unknown) => void failures.push(error);
-  cleanup.use(new NamespaceDeletion({ registries, namespaces, store, clock: systemClock, onError }).start());
+  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, onError }));
 
   for (let round = 0; round < rounds; round++) {
     const namespace = `n${round}`;

@@ -198,6 +198,34 @@ test("a namespace is emptied and then gone; nothing new is let in meanwhile", as
   await until(async () => (await server.get(path)).code === 404);
 });
 
+test("CVE-2024-7598: pods are gone before anything else in their namespace is touched, and conditions say what is waited for", async () => {
+  const namespace = await server.namespace();
+  const path = `/api/v1/namespaces/${namespace}`;
+  const spec = { containers: [{ name: "c", image: "i" }], serviceAccountName: "default" };
+  await until(async () => (await server.get(`${path}/serviceaccounts/default`)).code === 200);
+  await server.create(`${path}/pods`, { metadata: { name: "held", finalizers: [finalizer] }, spec });
+  await server.create(`${path}/configmaps`, configMap("used"));
+  await server.delete(path);
+  const conditions = async () => (await server.get(path)).json.status.conditions ?? [];
+  const condition = async (type: string) => (await conditions()).find((one: { type: string }) => one.type === type);
+  await until(async () => (await conditions()).length === 5);
+  expect(await condition("NamespaceContentRemaining")).toMatchObject({
+    status: "True",
+    reason: "SomeResourcesRemain",
+    message: "Some resources are remaining: pods. has 1 resource instances",
+  });
+  expect(await condition("NamespaceFinalizersRemaining")).toMatchObject({
+    status: "True",
+    message: `Some content in the namespace has finalizers remaining: ${finalizer} in 1 resource instances`,
+  });
+  expect((await server.get(`${path}/configmaps/used`)).code).toBe(200);
+  const { resourceVersion } = (await server.get(path)).json.metadata;
+  await Bun.sleep(1_200);
+  expect((await server.get(path)).json.metadata.resourceVersion).toBe(resourceVersion);
+  await server.patch(`${path}/pods/held`, mergePatch, { metadata: { finalizers: [] } });
+  await until(async () => (await server.get(path)).code === 404);
+});
+
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const started = performance.now();
   while (!(await holds())) {

@@ -1,0 +1,101 @@
+import { formatTime } from "../api/clock.ts";
+import type { GroupResource } from "../api/gvk.ts";
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+
+/** What is left in a namespace: how many objects of each resource, and how many wait for each finalizer. */
+export class NamespaceContent {
+  readonly #objects = new Map<string, number>();
+  readonly #finalizers = new Map<string, number>();
+
+  add({ group, resource }: GroupResource, { metadata }: KubeObject): void {
+    count(this.#objects, `${resource}.${group}`);
+    for (const finalizer of metadata.finalizers ?? []) count(this.#finalizers, finalizer);
+  }
+
+  get isEmpty(): boolean {
+    return this.#objects.size === 0;
+  }
+
+  /** `pods. has 1 resource instances, deployments.apps has 2 resource instances`. */
+  get objects(): string {
+    return sorted(this.#objects)
+      .map(([name, number]) => `${name} has ${number} resource instances`)
+      .join(", ");
+  }
+
+  /** "" when nothing has one. */
+  get finalizers(): string {
+    return sorted(this.#finalizers)
+      .map(([name, number]) => `${name} in ${number} resource instances`)
+      .join(", ");
+  }
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function sorted(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime?: string;
+}
+
+/** The namespace with conditions that say what it waits for; those that stay the same keep their time. */
+export function withContentConditions(namespace: KubeObject, content: NamespaceContent, nowMs: number): KubeObject {
+  const status = (namespace["status"] ?? {}) as JsonObject;
+  const held = (status["conditions"] ?? []) as unknown as readonly Condition[];
+  const conditions = conditionsOf(content).map((condition) => {
+    const before = held.find(({ type }) => type === condition.type);
+    const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
+    const { type, status: value, ...rest } = condition;
+    return { type, status: value, lastTransitionTime: since ?? formatTime(nowMs), ...rest };
+  });
+  const others = held.filter(({ type }) => !conditions.some((condition) => condition.type === type));
+  return { ...namespace, status: { ...status, conditions: [...others, ...conditions] as unknown as JsonObject[] } };
+}
+
+function conditionsOf({ objects, finalizers }: NamespaceContent): Condition[] {
+  const isHeld = finalizers !== "";
+  return [
+    {
+      type: "NamespaceDeletionDiscoveryFailure",
+      status: "False",
+      reason: "ResourcesDiscovered",
+      message: "All resources successfully discovered",
+    },
+    {
+      type: "NamespaceDeletionGroupVersionParsingFailure",
+      status: "False",
+      reason: "ParsedGroupVersions",
+      message: "All legacy kube types successfully parsed",
+    },
+    {
+      type: "NamespaceDeletionContentFailure",
+      status: "False",
+      reason: "ContentDeleted",
+      message: "All content successfully deleted, may be waiting on finalization",
+    },
+    {
+      type: "NamespaceContentRemaining",
+      status: "True",
+      reason: "SomeResourcesRemain",
+      message: `Some resources are remaining: ${objects}`,
+    },
+    {
+      type: "NamespaceFinalizersRemaining",
+      status: isHeld ? "True" : "False",
+      reason: isHeld ? "SomeFinalizersRemain" : "ContentHasNoFinalizers",
+      message: isHeld
+        ? `Some content in the namespace has finalizers remaining: ${finalizers}`
+        : "All content-preserving finalizers finished",
+    },
+  ];
+}
