@@ -4,18 +4,16 @@ import type { GroupResource } from "../api/gvk.ts";
 import type { JsonObject, JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import { firstAddress } from "../registry/allocation/ip-range.ts";
 import type { ServiceNetwork } from "../registry/allocation/service-allocation.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
 import { type IpFamily, parseIp } from "../registry/validation/ip.ts";
 
 const namespace = "default";
 const name = "kubernetes";
 /** How often it is checked that nobody has changed or removed what is kept here. */
 const checkIntervalMs = 10_000;
-
-const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
 
 export interface KubernetesServiceParts {
   readonly registry: (resource: GroupResource) => Registry;
@@ -70,17 +68,17 @@ export class KubernetesService {
     if (cidrs.current("", name) !== undefined) return;
     const spec = { cidrs: network.clusterIps.map(({ text }) => text) };
     const cidr = { kind: "ServiceCIDR", apiVersion: "networking.k8s.io/v1", metadata: { name }, spec };
-    await orExisting(cidrs.create(cidr, "", context));
+    await orExisting(cidrs.create(cidr, "", serverContext));
   }
 
   /** Creates the object, or sets the fields that `wanted` has and leaves the others alone. */
   async #ensure(resource: GroupResource, wanted: KubeObject): Promise<void> {
     const registry = this.#parts.registry(resource);
     if (registry.current(namespace, name) === undefined) {
-      await orExisting(registry.create(wanted, namespace, context));
+      await orExisting(registry.create(wanted, namespace, serverContext));
       return;
     }
-    await registry.update(namespace, name, (old) => withFields(old, wanted), context, { reapplies: true });
+    await registry.update(namespace, name, (old) => withFields(old, wanted), serverContext, { reapplies: true });
   }
 
   #service(): KubeObject {

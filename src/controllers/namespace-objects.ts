@@ -1,11 +1,9 @@
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../authentication/system-user.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
-
-const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
 
 export interface NamespaceObjectsParts {
   /** The name of the object that every namespace has. */
@@ -51,9 +49,9 @@ export class NamespaceObjects {
     const owner = namespaces.current("", namespace);
     if (owner === undefined || owner.metadata.deletionTimestamp !== undefined) return;
     const current = objects.current(namespace, name);
-    if (current === undefined) await objects.create(wanted(namespace, undefined), namespace, context);
+    if (current === undefined) await objects.create(wanted(namespace, undefined), namespace, serverContext);
     else if (current.metadata.deletionTimestamp === undefined) {
-      await objects.update(namespace, name, (old) => wanted(namespace, old), context, { reapplies: true });
+      await objects.update(namespace, name, (old) => wanted(namespace, old), serverContext, { reapplies: true });
     }
   }
 }

@@ -1,17 +1,16 @@
 import { type Clock, formatTime } from "../api/clock.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import { addressManagedByLabel, addressManager } from "../registry/allocation/cluster-ip-allocator.ts";
 import { inRange, type IpRange, ipRange } from "../registry/allocation/ip-range.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
 import { subresourceStrategyOf } from "../registry/strategies.ts";
 import { parseIp } from "../registry/validation/ip.ts";
 import type { Key, Store } from "../storage/store.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 const finalizer = "networking.k8s.io/service-cidr-finalizer";
-const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
 
 /** All of them are looked at together, under this one key. */
 const round = "all";
@@ -71,7 +70,7 @@ export class ServiceCidrs {
 
   async #serve(name: string, cidr: KubeObject): Promise<void> {
     if (!hasFinalizer(cidr)) {
-      await this.#parts.serviceCidrs.update("", name, withFinalizer, context, { reapplies: true });
+      await this.#parts.serviceCidrs.update("", name, withFinalizer, serverContext, { reapplies: true });
     }
     await this.#tell(name, "True", "", readyMessage);
   }
@@ -83,7 +82,7 @@ export class ServiceCidrs {
       await this.#tell(name, "False", "Terminating", inUseMessage);
       return;
     }
-    await this.#parts.serviceCidrs.update("", name, withoutFinalizer, context, { reapplies: true });
+    await this.#parts.serviceCidrs.update("", name, withoutFinalizer, serverContext, { reapplies: true });
   }
 
   /** An address of it lies in no other ServiceCIDR that stays. */
@@ -109,7 +108,7 @@ export class ServiceCidrs {
     if (strategy === undefined) return;
     const condition = { type: "Ready", status: ready, reason, message };
     const tell = (old: KubeObject) => withCondition(old, condition, formatTime(clock.nowMs()));
-    await serviceCidrs.update("", name, tell, context, { strategy, subresource: "status", reapplies: true });
+    await serviceCidrs.update("", name, tell, serverContext, { strategy, subresource: "status", reapplies: true });
   }
 }
 

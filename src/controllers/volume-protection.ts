@@ -1,16 +1,14 @@
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { claimFinalizer, volumeFinalizer } from "../admission/storage-object-in-use-protection.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
 import type { Key, Store, StoreEvent } from "../storage/store.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 /** What is still in use is looked at again when a pod goes, and in any case after this time. */
 const checkIntervalMs = 60_000;
-
-const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
 
 export interface VolumeProtectionParts {
   readonly claims: Registry;
@@ -116,5 +114,5 @@ async function release(registry: Registry, namespace: string, name: string, fina
     ...old,
     metadata: { ...old.metadata, finalizers: (old.metadata.finalizers ?? []).filter((held) => held !== finalizer) },
   });
-  await registry.update(namespace, name, without, context, { reapplies: true });
+  await registry.update(namespace, name, without, serverContext, { reapplies: true });
 }

@@ -9,7 +9,6 @@ import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import { alwaysDenyAuthorizer } from "../authorization/always-deny.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { CacherSet } from "../cacher/cacher-set.ts";
@@ -22,7 +21,8 @@ import type { Allocator } from "./allocator.ts";
 import { CachedObjects } from "./cached-objects.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import type { RandomInt } from "./random-name.ts";
-import { Registry, type WriteContext } from "./registry.ts";
+import { Registry } from "./registry.ts";
+import { serverContext } from "./server-context.ts";
 import { strategyOf, subresourceStrategyOf } from "./strategies.ts";
 
 export interface RegistriesParts {
@@ -142,8 +142,6 @@ export class Registries {
     return admissionChain([...plugins, ...admissionGuards]);
   }
 }
-
-const serverContext: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
 
 function cloneObject(object: KubeObject): KubeObject {
   return cloneJson(object as unknown as JsonObject) as unknown as KubeObject;

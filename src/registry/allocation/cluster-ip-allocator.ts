@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
-import { systemUser } from "../../authentication/system-user.ts";
 import type { RandomInt } from "../random-name.ts";
-import type { Registry, WriteContext } from "../registry.ts";
+import type { Registry } from "../registry.ts";
+import { serverContext } from "../server-context.ts";
 import type { DeleteOptions } from "../strategy.ts";
 import { type IpAddress, type IpFamily, parseIp } from "../validation/ip.ts";
 import { addressesToTry, inRange, type IpRange } from "./ip-range.ts";
@@ -24,8 +24,6 @@ export interface ClusterIpAllocatorParts {
   readonly ranges: () => readonly IpRange[];
   readonly randomInt: RandomInt;
 }
-
-const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
 
 /**
  * An address belongs to whoever creates its IPAddress object: the store refuses the second, so no two Services share
@@ -83,7 +81,7 @@ export class ClusterIpAllocator {
   /** Removes an IPAddress object as it was read; one that has changed since stays. */
   async remove({ metadata }: KubeObject): Promise<void> {
     try {
-      await this.#parts.addresses().delete("", metadata.name ?? "", exactly(metadata), context);
+      await this.#parts.addresses().delete("", metadata.name ?? "", exactly(metadata), serverContext);
     } catch (error) {
       if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;
     }
@@ -97,7 +95,7 @@ export class ClusterIpAllocator {
   /** False when another was faster. */
   async #claim(ip: string, family: IpFamily, service: ServiceRef): Promise<boolean> {
     try {
-      await this.#parts.addresses().create(addressObject(ip, family, service), "", context);
+      await this.#parts.addresses().create(addressObject(ip, family, service), "", serverContext);
       return true;
     } catch (error) {
       if (error instanceof StatusError && error.reason === "AlreadyExists") return false;

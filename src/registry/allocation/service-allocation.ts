@@ -3,8 +3,8 @@ import type { GroupResource } from "../../api/gvk.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Allocator } from "../allocator.ts";
 import type { RandomInt } from "../random-name.ts";
-import { systemUser } from "../../authentication/system-user.ts";
-import type { Registry, WriteContext } from "../registry.ts";
+import type { Registry } from "../registry.ts";
+import { serverContext } from "../server-context.ts";
 import type { DeleteOptions } from "../strategy.ts";
 import { AllocationRepair } from "./allocation-repair.ts";
 import { ClusterIpAllocator } from "./cluster-ip-allocator.ts";
@@ -69,7 +69,6 @@ export class ServiceAllocation {
   }
 }
 
-const serverContext: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
 const deleteAtOnce: DeleteOptions = {
   gracePeriodSeconds: undefined,
   propagationPolicy: undefined,
