@@ -11,33 +11,43 @@ export interface LogBackendOptions extends RotatingFileOptions {
    * cannot be written is reported and lost. `blocking-strict` writes each at once and fails the request otherwise.
    */
   readonly mode: "batch" | "blocking" | "blocking-strict";
+  /** Counts events that could not be written. */
+  readonly lost: { value: number };
   onError(error: unknown): void;
 }
 
 const standardOutput = 1;
 
+const standardOutputFile = {
+  write: (text: string) => void writeSync(standardOutput, text),
+  close() {},
+};
+
 /** Events as lines of a file; `-` is the standard output. @throws Error when the file cannot be opened */
 export function logBackend(options: LogBackendOptions): AuditBackend {
+  const { lost, onError } = options;
   const out = options.file === "-" ? standardOutputFile : new RotatingFile(options);
-  if (options.mode === "blocking-strict") {
-    return { write: (event) => out.write(`${event}\n`), close: async () => out.close() };
-  }
-  let waiting = "";
+  if (options.mode === "blocking-strict") return strictBackend(out, lost);
+  let waiting: string[] = [];
+  let characters = 0;
   const flush = () => {
-    const text = waiting;
-    waiting = "";
-    if (text === "") return;
+    if (waiting.length === 0) return;
+    const events = waiting;
+    waiting = [];
+    characters = 0;
     try {
-      out.write(text);
+      out.write(`${events.join("\n")}\n`);
     } catch (error) {
-      options.onError(error);
+      lost.value += events.length;
+      onError(error);
     }
   };
   return {
     write(event) {
-      if (waiting === "") setImmediate(flush);
-      waiting += `${event}\n`;
-      if (waiting.length > waitingCharactersMax) flush();
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push(event);
+      characters += event.length;
+      if (characters > waitingCharactersMax) flush();
     },
     async close() {
       flush();
@@ -46,7 +56,16 @@ export function logBackend(options: LogBackendOptions): AuditBackend {
   };
 }
 
-const standardOutputFile = {
-  write: (text: string) => void writeSync(standardOutput, text),
-  close() {},
-};
+function strictBackend(out: Pick<RotatingFile, "write" | "close">, lost: { value: number }): AuditBackend {
+  return {
+    write(event) {
+      try {
+        out.write(`${event}\n`);
+      } catch (error) {
+        lost.value++;
+        throw error;
+      }
+    },
+    close: async () => out.close(),
+  };
+}

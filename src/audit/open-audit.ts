@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Clock } from "../api/clock.ts";
 import { StartupError } from "../config/startup-error.ts";
+import type { AuditMetrics } from "../observability/audit-metrics.ts";
 import { kubeconfigEndpoint } from "../outbound/kubeconfig-endpoint.ts";
 import type { AuditOptions } from "./audit-options.ts";
 import { allBackends, type AuditBackend } from "./backend.ts";
@@ -14,20 +15,34 @@ export interface OpenAudit {
   readonly backend: AuditBackend;
 }
 
+export interface AuditParts {
+  readonly clock: Clock;
+  readonly metrics: AuditMetrics;
+  /** Hears of events that were lost. */
+  onError(error: unknown): void;
+}
+
 /** @throws StartupError for a policy or a backend that cannot be used */
-export function openAudit(options: AuditOptions, clock: Clock, onError: (error: unknown) => void): OpenAudit {
+export function openAudit(options: AuditOptions, { clock, metrics, onError }: AuditParts): OpenAudit {
   const { policyFile, log, webhook } = options;
   const policy = orStartupError("--audit-policy-file", () => parseAuditPolicy(readFileSync(policyFile)));
   const backends: AuditBackend[] = [];
   if (log !== undefined) {
-    backends.push(orStartupError("--audit-log-path", () => logBackend({ ...log, clock, onError })));
+    const { log: lost } = metrics.lost;
+    backends.push(orStartupError("--audit-log-path", () => logBackend({ ...log, clock, lost, onError })));
   }
   if (webhook !== undefined) {
     const { configFile, ...rest } = webhook;
+    const { webhook: lost } = metrics.lost;
     const endpoint = orStartupError("--audit-webhook-config-file", () => kubeconfigEndpoint(configFile));
-    backends.push(new WebhookBackend({ ...rest, endpoint, clock, onError }));
+    backends.push(new WebhookBackend({ ...rest, endpoint, clock, lost, onError }));
   }
-  return { policy, backend: allBackends(backends) };
+  const all = allBackends(backends);
+  const write: AuditBackend["write"] = (event) => {
+    metrics.events.value++;
+    return all.write(event);
+  };
+  return { policy, backend: { write, close: () => all.close() } };
 }
 
 function orStartupError<T>(flag: string, run: () => T): T {

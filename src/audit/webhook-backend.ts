@@ -20,6 +20,8 @@ export interface WebhookBackendOptions {
   /** Requests per second on average, and how many at once after a pause. */
   readonly throttleQps: number;
   readonly throttleBurst: number;
+  /** Counts events that found no room or could not be delivered. */
+  readonly lost: { value: number };
   /** Told of a batch that could not be delivered, and of the first event of a row that found no room. */
   onError(error: unknown): void;
 }
@@ -31,7 +33,6 @@ export class WebhookBackend implements AuditBackend {
   #timer: Disposable | undefined;
   #sending: Promise<void> | undefined;
   #full = false;
-  #dropped = 0;
   #closed = false;
   /** Ends a pause before its time. */
   #resume: (() => void) | undefined;
@@ -45,16 +46,11 @@ export class WebhookBackend implements AuditBackend {
     this.#allowanceMs = options.clock.nowMs();
   }
 
-  /** Events that found no room, or could not be delivered. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
   write(event: string): void | Promise<void> {
     const { mode, bufferSize, batchSizeMax, batchWaitMs, clock, onError } = this.#options;
     if (mode !== "batch") return this.#deliverNow(event);
     if (this.#waiting.length >= bufferSize) {
-      this.#dropped++;
+      this.#options.lost.value++;
       if (!this.#full) onError(new Error("audit events are dropped: the webhook does not keep up"));
       this.#full = true;
       return undefined;
@@ -76,7 +72,7 @@ export class WebhookBackend implements AuditBackend {
     try {
       await this.#post([event]);
     } catch (error) {
-      this.#dropped++;
+      this.#options.lost.value++;
       this.#options.onError(error);
       if (this.#options.mode === "blocking-strict") throw error;
     }
@@ -97,7 +93,7 @@ export class WebhookBackend implements AuditBackend {
       try {
         await this.#deliver(batch);
       } catch (error) {
-        this.#dropped += batch.length;
+        this.#options.lost.value += batch.length;
         this.#options.onError(error);
       }
     }

@@ -1,0 +1,19 @@
+import type { Registry } from "prom-client";
+import { BoundCounter, type CounterChild } from "./bound-metric.ts";
+
+/** What the audit counts. */
+export interface AuditMetrics {
+  readonly events: CounterChild;
+  readonly lost: { readonly log: CounterChild; readonly webhook: CounterChild };
+}
+
+/** Under upstream's names. */
+export function auditMetrics(registry: Registry): AuditMetrics {
+  const events = new BoundCounter("apiserver_audit_event_total", "Audit events that were made.");
+  const lost = new BoundCounter("apiserver_audit_error_total", "Audit events that a backend lost, by the backend.");
+  for (const metric of [events, lost]) metric.register(registry);
+  return {
+    events: events.labels({}),
+    lost: { log: lost.labels({ plugin: "log" }), webhook: lost.labels({ plugin: "webhook" }) },
+  };
+}
