@@ -1,0 +1,142 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { makeCertificates, readCertificates } from "./example/certificates.ts";
+import {
+  type Address,
+  createLog,
+  type Entry,
+  foundedBy,
+  type Index,
+  membershipOf,
+  noMembership,
+  openLog,
+  RaftNode,
+  type StateImage,
+  type StateMachine,
+  TlsTransport,
+  toMemberId,
+} from "./index.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "raft-cluster-"));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+makeCertificates(scratch, [1, 2, 3, 4]);
+
+const imageBytes = 24 << 20;
+const timing = { heartbeatMs: 40, electionMs: 400, proposalMs: 5000, readMs: 5000 };
+
+/** A state whose image is large and made of what it has counted. */
+class LargeState implements StateMachine<number> {
+  count = 0;
+  restored = 0;
+  #applied = 0;
+
+  durableIndex(): Index {
+    return 0 as Index;
+  }
+
+  apply(entries: readonly Entry[]): number[] {
+    return entries.map(({ index, kind }) => {
+      this.#applied = index;
+      return kind === "normal" ? ++this.count : this.count;
+    });
+  }
+
+  checkpoint(): Index {
+    return this.#applied as Index;
+  }
+
+  snapshot(): StateImage {
+    const { count } = this;
+    async function* chunks() {
+      yield Buffer.from(String(count).padEnd(64));
+      for (let sent = 0; sent < imageBytes; sent += 1 << 20) yield Buffer.alloc(1 << 20, count % 256);
+    }
+    return { index: this.#applied as Index, chunks: chunks(), release: () => {} };
+  }
+
+  async restore(index: Index, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const chunk of chunks) parts.push(Buffer.from(chunk));
+    const image = Buffer.concat(parts);
+    this.count = Number(image.subarray(0, 64).toString());
+    if (!image.subarray(64).equals(Buffer.alloc(imageBytes, this.count % 256))) throw new Error("not what was sent");
+    this.#applied = index;
+    this.restored++;
+  }
+}
+
+const addresses = new Map<number, Address>();
+
+async function start(id: number, membership: typeof noMembership) {
+  const owner = { clusterId: "test", memberId: toMemberId(id) };
+  const directory = join(scratch, String(id));
+  await createLog(directory, owner, foundedBy(membership));
+  const { log, starts } = await openLog(directory, owner);
+  const transport = new TlsTransport({
+    ...owner,
+    starts,
+    listen: { host: "127.0.0.1", port: 0 },
+    addressOf: (member) => addresses.get(member),
+    tls: () => readCertificates(scratch, id),
+    snapshotBytesPerSecond: 12 << 20,
+  });
+  const state = new LargeState();
+  const seeds = [1, 2, 3].map(toMemberId);
+  const compaction = { logBytesMax: 20_000, tailEntries: 10 };
+  const node = await RaftNode.start({
+    id: owner.memberId,
+    log,
+    transport,
+    stateMachine: state,
+    timing,
+    seeds,
+    ...compaction,
+  });
+  addresses.set(id, transport.address);
+  return { id: owner.memberId, node, state };
+}
+
+async function until(condition: () => boolean, what: string, ms = 20_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await Bun.sleep(10);
+  }
+}
+
+test("a member that joins over TLS gets a large snapshot, while nobody stands for election and proposals go on", async () => {
+  const founders = membershipOf([1, 2, 3].map(toMemberId));
+  const members = [await start(1, founders), await start(2, founders), await start(3, founders)];
+  await until(() => members.some(({ node }) => node.status().role === "leader"), "a leader");
+  const leader = members.find(({ node }) => node.status().role === "leader") ?? members[0]!;
+  const add = () => leader.node.propose(Buffer.alloc(500));
+  for (let round = 0; round < 200; round++) await add();
+  await until(() => leader.node.status().baseIndex > 0, "compaction");
+
+  const joining = await start(4, noMembership);
+  const { term } = leader.node.status();
+  const steps = [{ operation: "addLearner", member: joining.id }] as const;
+  await leader.node.changeMembership({ steps, context: new Uint8Array() });
+  let proposed = 200;
+  const begun = performance.now();
+  while (joining.state.restored === 0 && performance.now() - begun < 20_000) {
+    await add();
+    proposed++;
+    await Bun.sleep(5);
+  }
+  expect(performance.now() - begun).toBeGreaterThan(1500);
+  await until(() => joining.state.count === proposed, "the learner to catch up");
+  await until(
+    () => leader.node.status().progress.some(({ member, match }) => member === joining.id && match > proposed),
+    "the leader to see it",
+  );
+  await leader.node.changeMembership({
+    steps: [{ operation: "promote", member: joining.id }],
+    context: new Uint8Array(),
+  });
+  expect(leader.node.status()).toMatchObject({ role: "leader", term });
+  expect(joining.node.status().membership.voters).toContain(joining.id);
+  await Promise.all([...members, joining].map(({ node }) => node.stop()));
+}, 60_000);
