@@ -34,7 +34,7 @@ import { Lifecycle } from "./http/lifecycle.ts";
 import { listen, type Listener } from "./http/listener.ts";
 import { openApiRoute } from "./http/openapi/openapi-route.ts";
 import { gitVersion, versionRoute } from "./http/version.ts";
-import { registerAuditMetrics } from "./observability/audit-metrics.ts";
+import { auditMetrics } from "./observability/audit-metrics.ts";
 import { type Log, openLog } from "./observability/logs.ts";
 import { exposeFeatureGates } from "./observability/feature-gate-metric.ts";
 import { countMismatches } from "./observability/mismatch-metric.ts";
@@ -100,8 +100,10 @@ async function startOn(
   const authorization = disposables.use(
     orStartupError(() => openAuthorization({ options: config.authorization, scheme, store, clock, isGateOn, onError })),
   );
-  const audited = config.audit === undefined ? undefined : openAudit(config.audit, clock, onError);
-  if (audited !== undefined) registerAuditMetrics(metrics.registry, audited.counts);
+  const audited =
+    config.audit === undefined
+      ? undefined
+      : openAudit(config.audit, { clock, metrics: auditMetrics(metrics.registry), onError });
   const registries = new Registries({
     scheme,
     store,
