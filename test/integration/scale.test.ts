@@ -53,6 +53,7 @@ describe("scale", () => {
       });
       const { json: object } = await server.get(`${path}/shown`);
       expect(object.spec).toEqual({ ...created.spec, replicas: 5 });
+      expect([created.metadata.generation, object.metadata.generation]).toEqual([1, 2]);
       expect(object.metadata.managedFields).toContainEqual(
         expect.objectContaining({ subresource: "scale", fieldsV1: { "f:spec": { "f:replicas": {} } } }),
       );
