@@ -6,6 +6,7 @@ import { validateLabelSelector } from "./label-selector.ts";
 import { dnsLabelProblems } from "./names.ts";
 import { validateNodeSelector, validateNodeSelectorTerm } from "./node-selector.ts";
 import { isPresent, numberOf, objectsOf, textOf, textsOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -26,7 +27,7 @@ function validateNodeAffinity(affinity: JsonObject, field: string): FieldError[]
   const selector = affinity[required];
   return [
     ...(isPresent(selector) ? validateNodeSelector(fieldsOf(selector), `${field}.${required}`) : []),
-    ...objectsOf(affinity[preferred]).flatMap((term, at) => [
+    ...validateEach(objectsOf(affinity[preferred]), (term, at) => [
       ...validateWeight(term, `${field}.${preferred}[${at}]`),
       ...validateNodeSelectorTerm(fieldsOf(term["preference"]), `${field}.${preferred}[${at}].preference`, {
         anyValue: true,
@@ -37,8 +38,8 @@ function validateNodeAffinity(affinity: JsonObject, field: string): FieldError[]
 
 function validatePodAffinity(affinity: JsonObject, field: string): FieldError[] {
   return [
-    ...objectsOf(affinity[required]).flatMap((term, at) => validateTerm(term, `${field}.${required}[${at}]`)),
-    ...objectsOf(affinity[preferred]).flatMap((weighted, at) => [
+    ...validateEach(objectsOf(affinity[required]), (term, at) => validateTerm(term, `${field}.${required}[${at}]`)),
+    ...validateEach(objectsOf(affinity[preferred]), (weighted, at) => [
       ...validateWeight(weighted, `${field}.${preferred}[${at}]`),
       ...validateTerm(fieldsOf(weighted["podAffinityTerm"]), `${field}.${preferred}[${at}].podAffinityTerm`),
     ]),
@@ -55,7 +56,7 @@ function validateTerm(term: JsonObject, field: string): FieldError[] {
   const topologyKey = textOf(term["topologyKey"]);
   return [
     ...["labelSelector", "namespaceSelector"].flatMap((name) => validateLabelSelector(term[name], `${field}.${name}`)),
-    ...textsOf(term["namespaces"]).flatMap((name) =>
+    ...validateEach(textsOf(term["namespaces"]), (name) =>
       dnsLabelProblems(name).map((problem) => fieldError.invalid(`${field}.namespace`, name, problem)),
     ),
     ...validateLabelKeys(term, field),
@@ -73,7 +74,7 @@ function validateLabelKeys(term: JsonObject, field: string): FieldError[] {
     ...validateKeys(matching, selector, `${field}.matchLabelKeys`),
     ...validateKeys(mismatching, selector, `${field}.mismatchLabelKeys`),
     ...validateKeysAgainstSelector(matching, fieldsOf(selector), field),
-    ...matching.flatMap((key, at) =>
+    ...validateEach(matching, (key, at) =>
       excluded.has(key)
         ? [
             fieldError.invalid(
@@ -92,7 +93,7 @@ function validateKeys(keys: readonly string[], selector: JsonValue | undefined, 
   if (!isPresent(selector)) {
     return [fieldError.forbidden(field, "must not be specified when labelSelector is not set")];
   }
-  return keys.flatMap((key, at) =>
+  return validateEach(keys, (key, at) =>
     labelKeyErrors(key).map((problem) => fieldError.invalid(`${field}[${at}]`, key, problem)),
   );
 }
@@ -101,7 +102,7 @@ function validateKeys(keys: readonly string[], selector: JsonValue | undefined, 
 function validateKeysAgainstSelector(keys: readonly string[], selector: JsonObject, field: string): FieldError[] {
   const positions = new Map(keys.map((key, at) => [key, at]));
   const seen = new Set(Object.keys(fieldsOf(selector["matchLabels"])));
-  return objectsOf(selector["matchExpressions"]).flatMap((expression) => {
+  return validateEach(objectsOf(selector["matchExpressions"]), (expression) => {
     const key = textOf(expression["key"]);
     const at = positions.get(key);
     const repeated = at !== undefined && seen.has(key);

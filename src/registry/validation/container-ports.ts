@@ -3,12 +3,13 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { portNameProblems } from "./names.ts";
 import { numberOf, objectsOf, textOf, validateRequiredChoice } from "./pod-fields.ts";
 import { validatePortNumber } from "./port.ts";
+import { validateEach } from "./validate-each.ts";
 
 export const protocols: readonly string[] = ["SCTP", "TCP", "UDP"];
 
 export function validateContainerPorts(ports: JsonValue | undefined, field: string): FieldError[] {
   const names = new Set<string>();
-  return objectsOf(ports).flatMap((port, at) => [
+  return validateEach(objectsOf(ports), (port, at) => [
     ...validateName(textOf(port["name"]), `${field}[${at}].name`, names),
     ...(numberOf(port["containerPort"]) === 0
       ? [fieldError.required(`${field}[${at}].containerPort`)]
@@ -21,8 +22,8 @@ export function validateContainerPorts(ports: JsonValue | undefined, field: stri
 /** No two containers that run side by side may listen on the same port of their host. */
 export function validateHostPortsUnique(containers: readonly JsonObject[], field: string): FieldError[] {
   const seen = new Set<string>();
-  return containers.flatMap((container, index) =>
-    objectsOf(container["ports"]).flatMap((port, at) => {
+  return validateEach(containers, (container, index) =>
+    validateEach(objectsOf(container["ports"]), (port, at) => {
       if (numberOf(port["hostPort"]) === 0) return [];
       const address = `${textOf(port["protocol"])}/${textOf(port["hostIP"])}/${numberOf(port["hostPort"])}`;
       if (seen.has(address)) return [fieldError.duplicate(`${field}[${index}].ports[${at}].hostPort`, address)];
@@ -38,8 +39,8 @@ export function validateHostNetworkPorts(
   field: string,
   isPod: boolean,
 ): FieldError[] {
-  return containers.flatMap((container, index) =>
-    objectsOf(container["ports"]).flatMap((port, at) => {
+  return validateEach(containers, (container, index) =>
+    validateEach(objectsOf(container["ports"]), (port, at) => {
       const hostPort = numberOf(port["hostPort"]);
       if (hostPort === numberOf(port["containerPort"]) || (!isPod && hostPort === 0)) return [];
       const text = "must match `containerPort` when `hostNetwork` is true";

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const policies = ["Always", "Never", "OnFailure"];
 const actions = ["Restart", "RestartAllContainers"];
@@ -22,7 +23,7 @@ export function validateRestartRules(container: JsonObject, field: string): Fiel
     errors.push(fieldError.required(`${field}.restartPolicy`, text));
   }
   if (rules.length > rulesMax) errors.push(fieldError.tooMany(`${field}.restartPolicyRules`, rules.length, rulesMax));
-  return [...errors, ...rules.flatMap((rule, at) => validateRule(rule, `${field}.restartPolicyRules[${at}]`))];
+  return [...errors, ...validateEach(rules, (rule, at) => validateRule(rule, `${field}.restartPolicyRules[${at}]`))];
 }
 
 function validateRule(rule: JsonObject, field: string): FieldError[] {

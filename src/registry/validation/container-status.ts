@@ -3,13 +3,14 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
 import { validateId } from "./security-context.ts";
+import { validateEach } from "./validate-each.ts";
 
 const healthValues = ["Healthy", "Unhealthy", "Unknown"];
 
 /** The user that each container runs as, which only Linux reports as numbers. */
 export function validateUsers(statuses: JsonValue | undefined, spec: JsonObject, field: string): FieldError[] {
   const isWindows = fieldsOf(spec["os"])["name"] === "windows";
-  return objectsOf(statuses).flatMap((container, at) => {
+  return validateEach(objectsOf(statuses), (container, at) => {
     const linux = fieldsOf(container["user"])["linux"];
     const item = `${field}[${at}].linux`;
     if (!isPresent(linux)) return [];
@@ -18,7 +19,7 @@ export function validateUsers(statuses: JsonValue | undefined, spec: JsonObject,
     const groups = Array.isArray(user["supplementalGroups"]) ? user["supplementalGroups"] : [];
     return [
       ...["uid", "gid"].flatMap((name) => validateId(user[name], `${item}.${name}`)),
-      ...groups.flatMap((id, index) => validateId(id, `${item}.supplementalGroups[${index}]`)),
+      ...validateEach(groups, (id, index) => validateId(id, `${item}.supplementalGroups[${index}]`)),
     ];
   });
 }
@@ -30,33 +31,36 @@ export function validateAllocated(
   field: string,
 ): FieldError[] {
   const byName = new Map(objectsOf(containers).map((container) => [textOf(container["name"]), container]));
-  return objectsOf(statuses).flatMap((status, at) => {
+  return validateEach(objectsOf(statuses), (status, at) => {
     const list = objectsOf(status["allocatedResourcesStatus"]);
     const item = `${field}[${at}].allocatedResourcesStatus`;
     if (list.length > 0 && field.endsWith("ephemeralContainerStatuses")) {
       return [fieldError.forbidden(item, "must not be specified in container status")];
     }
     const container = byName.get(textOf(status["name"]));
-    return list.flatMap((allocated, index) => [
-      ...(container === undefined
-        ? []
-        : validateAskedFor(textOf(allocated["name"]), container, `${item}[${index}].name`)),
+    const asked = container === undefined ? undefined : askedFor(container);
+    return validateEach(list, (allocated, index) => [
+      ...(asked === undefined ? [] : validateAskedFor(textOf(allocated["name"]), asked, `${item}[${index}].name`)),
       ...validateHealth(allocated["resources"], `${item}[${index}].resources`),
     ]);
   });
 }
 
-function validateAskedFor(name: string, container: JsonObject, field: string): FieldError[] {
+/** Names of the resources that a container requests, and of its claims: `claim:<name>` or `claim:<name>/<request>`. */
+function askedFor(container: JsonObject): ReadonlySet<string> {
   const { claims, requests } = fieldsOf(container["resources"]);
-  if (!name.startsWith("claim:")) {
-    if (Object.hasOwn(fieldsOf(requests), name)) return [];
-    return [fieldError.invalid(field, name, "must match one of the container's resource requests")];
-  }
   const names = objectsOf(claims).map((claim) => {
     const request = textOf(claim["request"]);
     return `claim:${textOf(claim["name"])}${request === "" ? "" : `/${request}`}`;
   });
-  if (names.includes(name)) return [];
+  return new Set([...Object.keys(fieldsOf(requests)), ...names]);
+}
+
+function validateAskedFor(name: string, asked: ReadonlySet<string>, field: string): FieldError[] {
+  if (asked.has(name)) return [];
+  if (!name.startsWith("claim:")) {
+    return [fieldError.invalid(field, name, "must match one of the container's resource requests")];
+  }
   const text =
     "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
   return [fieldError.invalid(field, name, text)];
@@ -64,7 +68,7 @@ function validateAskedFor(name: string, container: JsonObject, field: string): F
 
 function validateHealth(resources: JsonValue | undefined, field: string): FieldError[] {
   const seen = new Set<string>();
-  return objectsOf(resources).flatMap((resource, at) => {
+  return validateEach(objectsOf(resources), (resource, at) => {
     const [health, id] = [textOf(resource["health"]), textOf(resource["resourceID"])];
     const errors: FieldError[] = [];
     if (!healthValues.includes(health)) {

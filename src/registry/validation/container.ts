@@ -10,6 +10,7 @@ import { type ProbeKind, validateLifecycle, validateProbe } from "./probe.ts";
 import { validateContainerResourceName } from "./resource-name.ts";
 import { validateResourceRequirements } from "./resource-requirements.ts";
 import { validateSecurityContext } from "./security-context.ts";
+import { validateEach } from "./validate-each.ts";
 import { type VolumesByName, validateVolumeDevices, validateVolumeMounts } from "./volume-mounts.ts";
 
 export const pullPolicies: readonly string[] = ["Always", "IfNotPresent", "Never"];
@@ -48,7 +49,7 @@ export function validateContainers(
   if (containers.length === 0) return [fieldError.required(field)];
   const names = new Set<string>();
   return [
-    ...containers.flatMap((container, at) => [
+    ...validateEach(containers, (container, at) => [
       ...validateCommon(container, context, `${field}[${at}]`),
       ...validateNameUnique(container, names, `${field}[${at}].name`),
       ...validateHooksAndProbes(container, context, `${field}[${at}]`),
@@ -66,7 +67,7 @@ export function validateInitContainers(
   field: string,
 ): FieldError[] {
   const names = new Set(others.map((container) => textOf(container["name"])));
-  return containers.flatMap((container, at) => [
+  return validateEach(containers, (container, at) => [
     ...validateCommon(container, context, `${field}[${at}]`),
     ...validateRestartRules(container, `${field}[${at}]`),
     ...validateNameUnique(container, names, `${field}[${at}].name`),
@@ -139,7 +140,7 @@ function forbidHooksAndProbes(container: JsonObject, field: string): FieldError[
 /** Whether a container restarts when its resources change. Upstream names the list in all but one error. */
 function validateResizePolicy(value: JsonValue | undefined, restartPolicy: string, field: string): FieldError[] {
   const seen = new Set<string>();
-  return objectsOf(value).flatMap((policy, at) => {
+  return validateEach(objectsOf(value), (policy, at) => {
     const [resource, restart] = [textOf(policy["resourceName"]), textOf(policy["restartPolicy"])];
     const errors = seen.has(resource) ? [fieldError.duplicate(`${field}[${at}]`, resource)] : [];
     seen.add(resource);

@@ -8,6 +8,7 @@ import { isEmptySelector, validateLabelSelector } from "./label-selector.ts";
 import { isPresent, objectsOf, textOf, validateNotNegative } from "./pod-fields.ts";
 import { validateLastingTemplate, validatePodTemplate } from "./pod-template.ts";
 import { validateCollisionCount, validateCounts } from "./replica-status.ts";
+import { validateEach } from "./validate-each.ts";
 import { validateSelectsTemplate } from "./workload-selector.ts";
 
 export function validateDaemonSet(set: KubeObject): FieldError[] {
@@ -49,7 +50,7 @@ export function validateDaemonSetStatusUpdate(set: KubeObject, old: KubeObject):
 
 /** Its pods run on many nodes, and only one of those can write to such a disk. */
 function validateReadOnlyDisks(volumes: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(volumes).flatMap((volume, at) => {
+  return validateEach(objectsOf(volumes), (volume, at) => {
     const disk = volume["gcePersistentDisk"];
     if (!isPresent(disk) || fieldsOf(disk)["readOnly"] === true) return [];
     const text =

@@ -5,10 +5,11 @@ import { validateFileMode } from "./key-reference.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateUnreservedPath } from "./local-path.ts";
 import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** Fields of a pod as files. Upstream names the volume in these errors, not the item of its list. */
 export function validateDownwardFiles(files: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(files).flatMap((file) => validateDownwardFile(file, field));
+  return validateEach(objectsOf(files), (file) => validateDownwardFile(file, field));
 }
 
 export function validateDownwardFile(file: JsonObject, field: string): FieldError[] {

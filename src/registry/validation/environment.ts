@@ -6,6 +6,7 @@ import { fieldsOf } from "./key-values.ts";
 import { validateDescendingPath } from "./local-path.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, environmentNameProblems, prefixOfName } from "./names.ts";
 import { isPresent, objectsOf, textOf, validateText } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 type SourceRule = (source: JsonObject, field: string) => FieldError[];
 
@@ -23,7 +24,7 @@ const bulkSources: Readonly<Record<string, SourceRule>> = {
 
 /** Variables of a container, each with a value or with exactly one source. */
 export function validateEnvironment(variables: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(variables).flatMap((variable, at) => [
+  return validateEach(objectsOf(variables), (variable, at) => [
     ...(textOf(variable["name"]) === "" ? [fieldError.required(`${field}[${at}].name`)] : []),
     ...validateText(variable["name"], environmentNameProblems, `${field}[${at}].name`),
     ...validateValueSource(variable, `${field}[${at}].valueFrom`),
@@ -32,7 +33,7 @@ export function validateEnvironment(variables: JsonValue | undefined, field: str
 
 /** ConfigMaps and Secrets whose keys all become variables. */
 export function validateEnvironmentSources(sources: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(sources).flatMap((source, at) => {
+  return validateEach(objectsOf(sources), (source, at) => {
     const set = Object.keys(bulkSources).filter((name) => isPresent(source[name]));
     return [
       ...validateText(source["prefix"], environmentNameProblems, `${field}[${at}].prefix`),

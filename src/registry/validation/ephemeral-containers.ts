@@ -3,6 +3,7 @@ import type { JsonObject } from "../../api/json.ts";
 import { type ContainerContext, validateCommon, validateImageOfPod } from "./container.ts";
 import { fieldsOf, isZero } from "./key-values.ts";
 import { objectsOf, textOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** What a container that only looks into a running pod cannot have, in the order of its fields. */
 const forbiddenFields = [
@@ -22,7 +23,7 @@ export function validateEphemeralContainers(spec: JsonObject, context: Container
   const others = ["containers", "initContainers"].flatMap((list) => objectsOf(spec[list]));
   const otherNames: ReadonlySet<string> = new Set(others.map((container) => textOf(container["name"])));
   const names = new Set(otherNames);
-  return objectsOf(spec["ephemeralContainers"]).flatMap((container, at) => {
+  return validateEach(objectsOf(spec["ephemeralContainers"]), (container, at) => {
     const item = `${field}[${at}]`;
     const [name, target] = [textOf(container["name"]), textOf(container["targetContainerName"])];
     const errors = [...validateCommon(container, context, item), ...validateImageOfPod(container, item)];
@@ -52,7 +53,7 @@ function isEmptyList(value: unknown): boolean {
 }
 
 function forbidSubPaths(container: JsonObject, field: string): FieldError[] {
-  return objectsOf(container["volumeMounts"]).flatMap((mount, at) =>
+  return validateEach(objectsOf(container["volumeMounts"]), (mount, at) =>
     ["subPath", "subPathExpr"]
       .filter((name) => textOf(mount[name]) !== "")
       .map((name) => fieldError.forbidden(`${field}[${at}].${name}`, forbiddenText)),

@@ -5,6 +5,7 @@ import { fieldsOf } from "./key-values.ts";
 import { validateMetrics, validateObjectReference } from "./metric-spec.ts";
 import { isPresent, numberOf, objectsOf, textOf, validateNotNegative } from "./pod-fields.ts";
 import { validateQuantityNotNegative } from "./quantity.ts";
+import { validateEach } from "./validate-each.ts";
 
 const periodSecondsMax = 1800;
 const stabilizationSecondsMax = 3600;
@@ -64,7 +65,7 @@ function validateScalingRules(value: JsonValue | undefined, field: string): Fiel
   }
   return [
     ...errors,
-    ...policies.flatMap((policy, at) => validateScalingPolicy(policy, `${field}.policies[${at}]`)),
+    ...validateEach(policies, (policy, at) => validateScalingPolicy(policy, `${field}.policies[${at}]`)),
     ...(isPresent(rules["tolerance"]) ? validateQuantityNotNegative(rules["tolerance"], `${field}.tolerance`) : []),
   ];
 }

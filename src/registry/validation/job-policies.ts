@@ -4,6 +4,7 @@ import { labelKeyErrors } from "../../api/label-syntax.ts";
 import { checkIndexes } from "./index-intervals.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, numberOf, objectsOf, textOf, validateNotNegative } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const rulesMax = 20;
 const exitCodesMax = 255;
@@ -25,7 +26,7 @@ export function validatePodFailurePolicy(spec: JsonObject, field: string): Field
   );
   return [
     ...(rules.length > rulesMax ? [fieldError.tooMany(`${field}.rules`, rules.length, rulesMax)] : []),
-    ...rules.flatMap((rule, at) => validateFailureRule(rule, spec, names, `${field}.rules[${at}]`)),
+    ...validateEach(rules, (rule, at) => validateFailureRule(rule, spec, names, `${field}.rules[${at}]`)),
   ];
 }
 
@@ -43,7 +44,10 @@ export function validateSuccessPolicy(spec: JsonObject, field: string): FieldErr
   }
   if (rules.length > rulesMax) errors.push(fieldError.tooMany(`${field}.rules`, rules.length, rulesMax));
   const completions = numberOf(spec["completions"]);
-  return [...errors, ...rules.flatMap((rule, at) => validateSuccessRule(rule, completions, `${field}.rules[${at}]`))];
+  return [
+    ...errors,
+    ...validateEach(rules, (rule, at) => validateSuccessRule(rule, completions, `${field}.rules[${at}]`)),
+  ];
 }
 
 function validateFailureRule(
@@ -105,7 +109,7 @@ function validateExitCodes(
 function validatePatterns(patterns: readonly JsonObject[], field: string): FieldError[] {
   return [
     ...(patterns.length > patternsMax ? [fieldError.tooMany(field, patterns.length, patternsMax)] : []),
-    ...patterns.flatMap((pattern, at) => {
+    ...validateEach(patterns, (pattern, at) => {
       const type = textOf(pattern["type"]);
       return [
         ...labelKeyErrors(type).map((problem) => fieldError.invalid(`${field}[${at}].type`, type, problem)),

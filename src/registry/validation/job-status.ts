@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { checkIndexes, commonIndex } from "./index-intervals.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, numberOf, objectsOf, textOf, textsOf, validateNotNegative } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const terminalConditions = ["Failed", "Complete", "FailureTarget"];
 
@@ -47,7 +48,7 @@ function conditionError(text: string): FieldError {
 function validateUncounted(pods: JsonObject, field: string): FieldError[] {
   const seen = new Set<string>();
   return ["succeeded", "failed"].flatMap((list) =>
-    textsOf(pods[list]).flatMap((uid, at) => {
+    validateEach(textsOf(pods[list]), (uid, at) => {
       const item = `${field}.${list}[${at}]`;
       if (uid === "") return [fieldError.invalid(item, uid, "must not be empty")];
       if (seen.has(uid)) return [fieldError.duplicate(item, uid)];

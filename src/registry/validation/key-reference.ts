@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { validateUnreservedPath } from "./local-path.ts";
 import { configKeyProblems, dnsSubdomainProblems } from "./names.ts";
 import { isPresent, numberOf, objectsOf, textOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const fileModeMax = 0o777;
 
@@ -17,7 +18,7 @@ export function validateKeyReference(reference: JsonObject, field: string): Fiel
 
 /** Keys of a ConfigMap or Secret, and the files that they become. */
 export function validateKeysToPaths(items: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(items).flatMap((item, at) => {
+  return validateEach(objectsOf(items), (item, at) => {
     const path = textOf(item["path"]);
     return [
       ...(textOf(item["key"]) === "" ? [fieldError.required(`${field}[${at}].key`)] : []),

@@ -4,13 +4,14 @@ import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
 import { fieldsOf } from "./key-values.ts";
 import { fieldErrorsMax, validateLabels } from "./labels.ts";
 import { objectsOf, textOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** `{matchLabels, matchExpressions}`, wherever an object selects others; nothing to check when it is absent. */
 export function validateLabelSelector(selector: JsonValue | undefined, field: string): FieldError[] {
   const { matchLabels, matchExpressions } = fieldsOf(selector);
   return [
     ...validateLabels(fieldsOf(matchLabels) as Record<string, string>, `${field}.matchLabels`),
-    ...objectsOf(matchExpressions).flatMap((expression, at) =>
+    ...validateEach(objectsOf(matchExpressions), (expression, at) =>
       validateRequirement(expression, `${field}.matchExpressions[${at}]`),
     ),
   ].slice(0, fieldErrorsMax);
@@ -27,7 +28,7 @@ function validateRequirement({ key, operator, values }: JsonObject, field: strin
   return [
     ...validateOperator(operator, texts.length, field),
     ...labelKeyErrors(textOf(key)).map((problem) => fieldError.invalid(`${field}.key`, textOf(key), problem)),
-    ...texts.flatMap((text, at) =>
+    ...validateEach(texts, (text, at) =>
       labelValueErrors(text).map((problem) => fieldError.invalid(`${field}.values[${at}]`, text, problem)),
     ),
   ];

@@ -7,13 +7,14 @@ import { fieldsOf } from "./key-values.ts";
 import { objectsOf, textOf } from "./pod-fields.ts";
 import { parsedQuantity } from "./quantity.ts";
 import { isOvercommitAllowed, validateContainerResourceName, validateResourceName } from "./resource-name.ts";
+import { validateEach } from "./validate-each.ts";
 
 const limitTypes = ["Pod", "Container", "PersistentVolumeClaim"];
 const one = parseQuantity("1");
 
 export function validateLimitRange(range: KubeObject): FieldError[] {
   const types = new Set<string>();
-  return objectsOf(fieldsOf(range["spec"])["limits"]).flatMap((limit, at) => {
+  return validateEach(objectsOf(fieldsOf(range["spec"])["limits"]), (limit, at) => {
     const field = `spec.limits[${at}]`;
     const type = textOf(limit["type"]);
     const errors = validateType(type, `${field}.type`);
@@ -38,7 +39,7 @@ function validateLimit(limit: JsonObject, type: string, field: string): FieldErr
       if (Object.keys(amounts).length === 0) return [];
       return [fieldError.forbidden(`${field}.${list}`, "may not be specified when `type` is 'Pod'")];
     }
-    return Object.keys(amounts).flatMap((name) => validateName(name, `${field}.${list}[${name}]`));
+    return validateEach(Object.keys(amounts), (name) => validateName(name, `${field}.${list}[${name}]`));
   };
   return [
     ...["max", "min", "default", "defaultRequest"].flatMap(ofNames),

@@ -5,6 +5,7 @@ import { dnsLabelProblems, pathSegmentProblems } from "./names.ts";
 import { isPresent, numberOf, objectsOf, textOf, validateText } from "./pod-fields.ts";
 import { parsedQuantity } from "./quantity.ts";
 import { validateContainerResourceName } from "./resource-name.ts";
+import { validateEach } from "./validate-each.ts";
 
 type SourceRule = (source: JsonObject, field: string) => FieldError[];
 
@@ -24,7 +25,7 @@ const notRawAndUtilization = "may not set both a target raw value and a target u
 /** @param toZero with no pods there is nothing to measure them by: another metric has to say when one is needed */
 export function validateMetrics(value: JsonValue | undefined, toZero: boolean, field: string): FieldError[] {
   const metrics = objectsOf(value);
-  const errors = metrics.flatMap((metric, at) => validateMetric(metric, `${field}[${at}]`));
+  const errors = validateEach(metrics, (metric, at) => validateMetric(metric, `${field}[${at}]`));
   const hasOther = metrics.some(({ type }) => type === "Object" || type === "External");
   if (!toZero || hasOther) return errors;
   const text = "must specify at least one Object or External metric to support scaling to zero replicas";

@@ -2,9 +2,9 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
 import { fieldsOf } from "./key-values.ts";
-import { fieldErrorsMax } from "./labels.ts";
 import { dnsSubdomainProblems } from "./names.ts";
 import { objectsOf, textOf, textsOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const notOperatorText = "not a valid selector operator";
 
@@ -14,9 +14,7 @@ export function validateNodeSelector(selector: JsonValue | undefined, field: str
   if (terms.length === 0) {
     return [fieldError.required(`${field}.nodeSelectorTerms`, "must have at least one node selector term")];
   }
-  return terms
-    .flatMap((term, at) => validateNodeSelectorTerm(term, `${field}.nodeSelectorTerms[${at}]`))
-    .slice(0, fieldErrorsMax);
+  return validateEach(terms, (term, at) => validateNodeSelectorTerm(term, `${field}.nodeSelectorTerms[${at}]`));
 }
 
 /**
@@ -29,10 +27,10 @@ export function validateNodeSelectorTerm(
   { anyValue = false }: { readonly anyValue?: boolean } = {},
 ): FieldError[] {
   return [
-    ...objectsOf(term["matchExpressions"]).flatMap((requirement, at) =>
+    ...validateEach(objectsOf(term["matchExpressions"]), (requirement, at) =>
       validateLabelRequirement(requirement, anyValue, `${field}.matchExpressions[${at}]`),
     ),
-    ...objectsOf(term["matchFields"]).flatMap((requirement, at) =>
+    ...validateEach(objectsOf(term["matchFields"]), (requirement, at) =>
       validateFieldRequirement(requirement, `${field}.matchFields[${at}]`),
     ),
   ];
@@ -44,7 +42,7 @@ function validateLabelRequirement(requirement: JsonObject, anyValue: boolean, fi
   return [
     ...validateValueCount(requirement["operator"], values.length, field),
     ...labelKeyErrors(key).map((problem) => fieldError.invalid(`${field}.key`, key, problem)),
-    ...(anyValue ? [] : values).flatMap((value, at) =>
+    ...validateEach(anyValue ? [] : values, (value, at) =>
       labelValueErrors(value).map((problem) => fieldError.invalid(`${field}.values[${at}]`, value, problem)),
     ),
   ];
@@ -83,7 +81,7 @@ function validateFieldRequirement(requirement: JsonObject, field: string): Field
   if (key !== "metadata.name") {
     return [...errors, fieldError.invalid(`${field}.key`, textOf(key), "not a valid field selector key")];
   }
-  const names = values.flatMap((value, at) =>
+  const names = validateEach(values, (value, at) =>
     dnsSubdomainProblems(value).map((problem) => fieldError.invalid(`${field}.values[${at}]`, value, problem)),
   );
   return [...errors, ...names];

@@ -4,6 +4,7 @@ import { validateIp } from "./ip.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsSubdomainProblems, dnsSubdomainUnderscoreProblems } from "./names.ts";
 import { isPresent, objectsOf, textOf, textsOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** Limits of the resolvers of the C library. */
 const nameserversMax = 3;
@@ -24,7 +25,7 @@ export function validateDnsConfig(spec: JsonObject, field: string): FieldError[]
   return [
     ...validateNameservers(nameservers, `${field}.nameservers`),
     ...validateSearches(textsOf(config["searches"]), `${field}.searches`),
-    ...objectsOf(config["options"]).flatMap((option, at) =>
+    ...validateEach(objectsOf(config["options"]), (option, at) =>
       textOf(option["name"]) === "" ? [fieldError.required(`${field}.options[${at}]`, "must not be empty")] : [],
     ),
   ];
@@ -32,9 +33,9 @@ export function validateDnsConfig(spec: JsonObject, field: string): FieldError[]
 
 /** Names that a pod knows without asking. */
 export function validateHostAliases(value: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(value).flatMap((alias, at) => [
+  return validateEach(objectsOf(value), (alias, at) => [
     ...validateIp(alias["ip"], `${field}[${at}].ip`),
-    ...textsOf(alias["hostnames"]).flatMap((name, index) =>
+    ...validateEach(textsOf(alias["hostnames"]), (name, index) =>
       dnsSubdomainProblems(name).map((problem) =>
         fieldError.invalid(`${field}[${at}].hostnames[${index}]`, name, problem),
       ),
@@ -46,7 +47,7 @@ function validateNameservers(nameservers: string[], field: string): FieldError[]
   const text = `must not have more than ${nameserversMax} nameservers`;
   return [
     ...(nameservers.length > nameserversMax ? [fieldError.invalid(field, nameservers, text)] : []),
-    ...nameservers.flatMap((address, at) => validateIp(address, `${field}[${at}]`)),
+    ...validateEach(nameservers, (address, at) => validateIp(address, `${field}[${at}]`)),
   ];
 }
 
@@ -59,7 +60,7 @@ function validateSearches(searches: string[], field: string): FieldError[] {
     const text = `must not have more than ${searchCharactersMax} characters (including spaces) in the search list`;
     errors.push(fieldError.invalid(field, searches, text));
   }
-  const problems = searches.flatMap((search, at) => {
+  const problems = validateEach(searches, (search, at) => {
     if (search === ".") return [];
     const domain = search.endsWith(".") ? search.slice(0, -1) : search;
     return dnsSubdomainUnderscoreProblems(domain).map((text) => fieldError.invalid(`${field}[${at}]`, domain, text));

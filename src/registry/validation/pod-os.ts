@@ -3,6 +3,7 @@ import type { JsonObject } from "../../api/json.ts";
 import { containersOf } from "./container.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, textOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const systems = ["linux", "windows"];
 /** What Windows has nothing of, in a container's security context. */
@@ -63,7 +64,7 @@ function validateWindows(spec: JsonObject, path: string): FieldError[] {
     if (setting === "hostPID" || setting === "hostIPC") return value === true;
     return isPresent(value) && !(Array.isArray(value) && value.length === 0);
   });
-  const ofContainers = containersOf(spec, path).flatMap(({ container, field }) =>
+  const ofContainers = validateEach(containersOf(spec, path), ({ container, field }) =>
     containerSettings
       .filter((name) => isPresent(fieldsOf(container["securityContext"])[name]))
       .map((name) => fieldError.forbidden(`${field}.securityContext.${name}`, text)),

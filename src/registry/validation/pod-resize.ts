@@ -5,6 +5,7 @@ import { isSidecar } from "./container.ts";
 import { fieldsOf } from "./key-values.ts";
 import { mirrorAnnotation } from "./pod-annotations.ts";
 import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const resizable = ["cpu", "memory"];
 const lists = ["initContainers", "containers"] as const;
@@ -66,7 +67,7 @@ function validateOrder(fresh: JsonObject, stored: JsonObject, list: string): Fie
 
 function validateNothingRemoved(fresh: JsonObject, stored: JsonObject, list: string): FieldError[] {
   const containers = objectsOf(fresh[list]);
-  return objectsOf(stored[list]).flatMap((old, at) => {
+  return validateEach(objectsOf(stored[list]), (old, at) => {
     if (list === "initContainers" && !isSidecar(old)) return [];
     const [now, before] = [fieldsOf(containers[at]?.["resources"]), fieldsOf(old["resources"])];
     return ["requests", "limits"].flatMap((kind) => {
@@ -86,7 +87,7 @@ function validateContainersOtherwiseSame(fresh: JsonObject, stored: JsonObject):
 
 function validateInitOtherwiseSame(fresh: JsonObject, stored: JsonObject): FieldError[] {
   const old = objectsOf(stored["initContainers"]);
-  return objectsOf(fresh["initContainers"]).flatMap((container, at) => {
+  return validateEach(objectsOf(fresh["initContainers"]), (container, at) => {
     if (isSidecar(container)) {
       if (isResizeOf(container, old[at] ?? {})) return [];
       return [fieldError.forbidden("spec", "only cpu and memory resources for sidecar containers are mutable")];

@@ -9,6 +9,7 @@ import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
 import { parsedQuantity } from "./quantity.ts";
 import { validatePodResourceName } from "./resource-name.ts";
 import { validateResourceRequirements } from "./resource-requirements.ts";
+import { validateEach } from "./validate-each.ts";
 
 const claimFields = ["name", "resourceClaimName", "resourceClaimTemplateName"];
 const noQuantity = parseQuantity("0");
@@ -31,7 +32,7 @@ export function validatePodResources(spec: JsonObject, claims: ReadonlySet<strin
 /** Claims on devices: named once, and each for a claim that exists or for one that is made from a template. */
 export function validatePodResourceClaims(value: JsonValue | undefined, field: string): FieldError[] {
   const names = new Set<string>();
-  return objectsOf(value).flatMap((claim, at) => {
+  return validateEach(objectsOf(value), (claim, at) => {
     const item = `${field}[${at}]`;
     const [existing, template] = [claim["resourceClaimName"], claim["resourceClaimTemplateName"]];
     const errors = validateClaimName(textOf(claim["name"]), names, `${item}.name`);
@@ -60,7 +61,7 @@ function validateClaimName(name: string, names: Set<string>, field: string): Fie
 }
 
 function validateRequestsSuffice(spec: JsonObject, requests: JsonObject, field: string): FieldError[] {
-  return [...podTotalOf(spec, "requests")].flatMap(([name, total]) => {
+  return validateEach([...podTotalOf(spec, "requests")], ([name, total]) => {
     if (validatePodResourceName(name, field).length > 0) return [];
     const asked = (Object.hasOwn(requests, name) ? parsedQuantity(requests[name]) : undefined) ?? noQuantity;
     if (compareQuantities(total, asked) <= 0) return [];
@@ -70,9 +71,9 @@ function validateRequestsSuffice(spec: JsonObject, requests: JsonObject, field: 
 }
 
 function validateLimitsSuffice(spec: JsonObject, limits: JsonObject, field: string): FieldError[] {
-  return objectsOf(spec["containers"]).flatMap((container, at) => {
+  return validateEach(objectsOf(spec["containers"]), (container, at) => {
     const own = fieldsOf(fieldsOf(container["resources"])["limits"]);
-    return Object.keys(own).flatMap((name) => {
+    return validateEach(Object.keys(own), (name) => {
       const [limit, podLimit] = [
         parsedQuantity(own[name]),
         Object.hasOwn(limits, name) && parsedQuantity(limits[name]),

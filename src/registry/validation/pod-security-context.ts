@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
 import { validateAppArmorProfile, validateId, validateSeccompProfile } from "./security-context.ts";
+import { validateEach } from "./validate-each.ts";
 import { validateWindowsOptions } from "./windows-options.ts";
 
 const sysctlBytesMax = 253;
@@ -18,7 +19,7 @@ export function validatePodSecurityContext(spec: JsonObject, field: string): Fie
   const groups = Array.isArray(context["supplementalGroups"]) ? context["supplementalGroups"] : [];
   return [
     ...["fsGroup", "runAsUser", "runAsGroup"].flatMap((name) => validateId(context[name], `${field}.${name}`)),
-    ...groups.flatMap((id, at) => validateId(id, `${field}.supplementalGroups[${at}]`)),
+    ...validateEach(groups, (id, at) => validateId(id, `${field}.supplementalGroups[${at}]`)),
     ...validateSharedProcesses(spec, `${field}.shareProcessNamespace`),
     ...validateSysctls(spec, objectsOf(context["sysctls"]), `${field}.sysctls`),
     ...validateValue(context["fsGroupChangePolicy"], ["Always", "OnRootMismatch"], `${field}.fsGroupChangePolicy`),
@@ -53,7 +54,7 @@ function validateSharedProcesses(spec: JsonObject, field: string): FieldError[] 
 
 function validateSysctls(spec: JsonObject, sysctls: readonly JsonObject[], field: string): FieldError[] {
   const names = new Set<string>();
-  return sysctls.flatMap((sysctl, at) => {
+  return validateEach(sysctls, (sysctl, at) => {
     const name = textOf(sysctl["name"]);
     const errors: FieldError[] = [];
     if (name === "") errors.push(fieldError.required(`${field}[${at}].name`));

@@ -24,6 +24,7 @@ import { validateHostUsers, validatePodSecurityContext } from "./pod-security-co
 import { validateResourceRequirements } from "./resource-requirements.ts";
 import { validateTolerations } from "./tolerations.ts";
 import { validateTopologySpread } from "./topology-spread.ts";
+import { validateEach } from "./validate-each.ts";
 import { validateVolumes } from "./volume.ts";
 import { validateHostProcesses } from "./windows-options.ts";
 
@@ -113,7 +114,7 @@ function validateHostPorts(spec: JsonObject, isPod: boolean, path: string): Fiel
 }
 
 function validateReadinessGates(value: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(value).flatMap((gate, at) => {
+  return validateEach(objectsOf(value), (gate, at) => {
     const type = textOf(gate["conditionType"]);
     return labelKeyErrors(type).map((problem) => fieldError.invalid(`${field}[${at}].conditionType`, type, problem));
   });
@@ -121,7 +122,7 @@ function validateReadinessGates(value: JsonValue | undefined, field: string): Fi
 
 function validateSchedulingGates(value: JsonValue | undefined, field: string): FieldError[] {
   const seen = new Set<string>();
-  return objectsOf(value).flatMap((gate, at) => {
+  return validateEach(objectsOf(value), (gate, at) => {
     const name = textOf(gate["name"]);
     const errors = labelKeyErrors(name).map((problem) => fieldError.invalid(`${field}[${at}]`, name, problem));
     if (seen.has(name)) errors.push(fieldError.duplicate(`${field}[${at}]`, name));

@@ -10,6 +10,7 @@ import { fieldsOf } from "./key-values.ts";
 import { dnsSubdomainProblems } from "./names.ts";
 import { validatePodAnnotations, validatePodAnnotationsUpdate } from "./pod-annotations.ts";
 import { isPresent, numberOf, objectsOf, textOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const systemConditions: ReadonlySet<string> = new Set(["PodScheduled", "Ready", "Initialized"]);
 const containerLists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
@@ -38,7 +39,7 @@ export function validatePodStatusUpdate(pod: KubeObject, old: KubeObject): Field
 }
 
 function validateConditions(value: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(value).flatMap((condition, at) => {
+  return validateEach(objectsOf(value), (condition, at) => {
     const type = textOf(condition["type"]);
     const problems = systemConditions.has(type) ? [] : labelKeyErrors(type);
     return [
@@ -95,7 +96,7 @@ function validateEnded(
       .filter((container) => terminationOf(container) === undefined)
       .map((container) => textOf(container["name"])),
   );
-  return objectsOf(stored).flatMap((container, at) => {
+  return validateEach(objectsOf(stored), (container, at) => {
     const ended = terminationOf(container);
     const name = textOf(container["name"]);
     if (ended === undefined || restartable.has(name) || !runningNow.has(name)) return [];
@@ -112,7 +113,7 @@ function terminationOf(container: JsonObject): JsonObject | undefined {
 function validateClaimStatuses(value: JsonValue | undefined, spec: JsonObject, field: string): FieldError[] {
   const claims = new Set(objectsOf(spec["resourceClaims"]).map((claim) => textOf(claim["name"])));
   const seen = new Set<string>();
-  return objectsOf(value).flatMap((claim, at) => {
+  return validateEach(objectsOf(value), (claim, at) => {
     const name = textOf(claim["name"]);
     const item = `${field}[${at}].name`;
     const errors: FieldError[] = [];
@@ -131,7 +132,7 @@ function validateClaimStatuses(value: JsonValue | undefined, spec: JsonObject, f
 function validatePodIps(status: JsonObject): FieldError[] {
   const addresses = objectsOf(status["podIPs"]).map(({ ip }) => textOf(ip));
   return [
-    ...addresses.flatMap((address, at) => validateIp(address, `status.podIPs[${at}]`)),
+    ...validateEach(addresses, (address, at) => validateIp(address, `status.podIPs[${at}]`)),
     ...validateDualStack(addresses, { value: status["podIPs"], field: "status.podIPs" }),
   ];
 }
@@ -144,7 +145,7 @@ function validateHostIps(status: JsonObject): FieldError[] {
     ...(first === textOf(status["hostIP"])
       ? []
       : [fieldError.invalid("status.hostIPs[0].ip", first, "must be equal to `hostIP`")]),
-    ...addresses.flatMap((address, at) => validateIp(address, `status.hostIPs[${at}]`)),
+    ...validateEach(addresses, (address, at) => validateIp(address, `status.hostIPs[${at}]`)),
     ...validateDualStack(addresses, { value: status["hostIPs"], field: "status.hostIPs" }),
   ];
 }

@@ -5,6 +5,7 @@ import { validateImageOfPod } from "./container.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validatePodAnnotationsUpdate } from "./pod-annotations.ts";
 import { isPresent, numberOf, objectsOf, textOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const forbiddenText =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
@@ -93,7 +94,7 @@ function validateTermsOnlyGrow(fresh: JsonObject, stored: JsonObject, field: str
     const text = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
     return [fieldError.invalid(field, terms, text)];
   }
-  return terms.flatMap((term, at) =>
+  return validateEach(terms, (term, at) =>
     hasOnlyGrown(term, oldTerms[at] ?? {})
       ? []
       : [fieldError.invalid(`${field}[${at}]`, term, "only additions are allowed (no mutations or deletions)")],
@@ -112,7 +113,7 @@ function hasOnlyGrown(term: JsonObject, oldTerm: JsonObject): boolean {
 }
 
 function validateImages(containers: readonly JsonObject[], field: string): FieldError[] {
-  return containers.flatMap((container, at) => [
+  return validateEach(containers, (container, at) => [
     ...(textOf(container["image"]) === "" ? [fieldError.required(`${field}[${at}].image`)] : []),
     ...validateImageOfPod(container, `${field}[${at}]`),
   ]);
@@ -144,7 +145,7 @@ function validateTolerationsOnlyGrow(fresh: readonly JsonObject[], stored: reado
 
 function validateGatesOnlyShrink(fresh: readonly JsonObject[], stored: readonly JsonObject[]): FieldError[] {
   const known = new Set(stored.map((gate) => textOf(gate["name"])));
-  return fresh.flatMap((gate, at) => {
+  return validateEach(fresh, (gate, at) => {
     const name = textOf(gate["name"]);
     if (known.has(name)) return [];
     const text = `only deletion is allowed, but found new scheduling gate '${name}'`;

@@ -6,6 +6,7 @@ import { fieldsOf } from "./key-values.ts";
 import { validatePodAnnotations, validateProfilesAgree } from "./pod-annotations.ts";
 import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
 import { validatePodSpec } from "./pod-spec.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** A pod as such: what holds at any time. @param old what is replaced; absent when the pod is created */
 export function validatePod(pod: KubeObject, old?: KubeObject): FieldError[] {
@@ -16,7 +17,7 @@ export function validatePod(pod: KubeObject, old?: KubeObject): FieldError[] {
     ...validatePodSpec(spec, { isPod: true, podName: pod.metadata.name ?? "" }, "spec"),
     ...validateTokenVolumes(spec),
     ...["containers", "initContainers"].flatMap((list) =>
-      objectsOf(spec[list]).flatMap((container, at) => validateImageOfPod(container, `spec.${list}[${at}]`)),
+      validateEach(objectsOf(spec[list]), (container, at) => validateImageOfPod(container, `spec.${list}[${at}]`)),
     ),
     ...(old === undefined ? validateNewPod(spec, annotations) : []),
   ];
@@ -38,8 +39,8 @@ function validateNewPod(spec: JsonObject, annotations: Readonly<Record<string, s
 function validateTokenVolumes(spec: JsonObject): FieldError[] {
   if (textOf(spec["serviceAccountName"]) !== "") return [];
   const text = "must not be specified when serviceAccountName is not set";
-  return objectsOf(spec["volumes"]).flatMap((volume, at) =>
-    objectsOf(fieldsOf(volume["projected"])["sources"]).flatMap((source, index) =>
+  return validateEach(objectsOf(spec["volumes"]), (volume, at) =>
+    validateEach(objectsOf(fieldsOf(volume["projected"])["sources"]), (source, index) =>
       isPresent(source["serviceAccountToken"])
         ? [fieldError.forbidden(`spec.volumes[${at}].projected.sources[${index}].serviceAccountToken`, text)]
         : [],

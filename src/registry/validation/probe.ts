@@ -2,13 +2,14 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { fieldsOf } from "./key-values.ts";
 import { httpHeaderProblems } from "./names.ts";
-import { isPresent, numberOf, objectsOf, textOf, validateChoice, validateNotNegative } from "./pod-fields.ts";
+import { isPresent, numberOf, objectsOf, textOf, validateNotNegative } from "./pod-fields.ts";
 import { validatePortNumber, validatePortNumberOrName } from "./port.ts";
+import { validateStopSignal } from "./stop-signal.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** What a probe may do, in the order in which upstream looks at it. */
 const probeHandlers = ["exec", "httpGet", "tcpSocket", "grpc"];
 const lifecycleHandlers = ["exec", "httpGet", "tcpSocket", "sleep"];
-const windowsSignals = ["SIGKILL", "SIGTERM"];
 const schemes = ["HTTP", "HTTPS"];
 const numbers = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
 
@@ -51,13 +52,6 @@ export function validateLifecycle(
   ];
 }
 
-/** Which signals there are depends on the operating system; their names are a closed set of the schema. */
-function validateStopSignal(signal: JsonValue | undefined, os: string, field: string): FieldError[] {
-  if (!isPresent(signal)) return [];
-  if (os === "") return [fieldError.forbidden(field, "may not be set for containers with empty `spec.os.name`")];
-  return os === "windows" ? validateChoice(signal, windowsSignals, field) : [];
-}
-
 interface HandlerContext {
   readonly field: string;
   readonly gracePeriodSeconds: number | undefined;
@@ -98,7 +92,7 @@ function validateHttpGet(action: JsonObject, field: string): FieldError[] {
     ...(textOf(action["path"]) === "" ? [fieldError.required(`${field}.path`)] : []),
     ...validatePortNumberOrName(action["port"], `${field}.port`),
     ...(schemes.includes(scheme) ? [] : [fieldError.notSupported(`${field}.scheme`, scheme, schemes)]),
-    ...objectsOf(action["httpHeaders"]).flatMap((header) =>
+    ...validateEach(objectsOf(action["httpHeaders"]), (header) =>
       httpHeaderProblems(textOf(header["name"])).map((problem) =>
         fieldError.invalid(`${field}.httpHeaders`, textOf(header["name"]), problem),
       ),

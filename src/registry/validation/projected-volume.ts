@@ -8,6 +8,7 @@ import { validateUnreservedPath } from "./local-path.ts";
 import { dnsSubdomainProblems } from "./names.ts";
 import { isPresent, numberOf, objectsOf, requireTexts, textOf } from "./pod-fields.ts";
 import { validateSignerName } from "./signer-name.ts";
+import { validateEach } from "./validate-each.ts";
 
 const tokenSecondsMin = 600;
 const tokenSecondsMax = 2 ** 32;
@@ -39,7 +40,7 @@ export function validateProjectedVolume(volume: JsonObject, field: string): Fiel
   const paths = new Set<string>();
   return [
     ...validateFileMode(volume["defaultMode"], `${field}.defaultMode`),
-    ...objectsOf(volume["sources"]).flatMap((source, at) => {
+    ...validateEach(objectsOf(volume["sources"]), (source, at) => {
       const item = `${field}.sources[${at}]`;
       const set = Object.keys(projections).filter((name) => isPresent(source[name]));
       const errors = set.flatMap(
@@ -61,14 +62,14 @@ function validateKeys({ source, field, volumeField, paths }: Projection): FieldE
   return [
     ...requireTexts(source, ["name"], field),
     ...validateKeysToPaths(source["items"], `${field}.items`),
-    ...objectsOf(source["items"]).flatMap((item) =>
+    ...validateEach(objectsOf(source["items"]), (item) =>
       addPath(textOf(item["path"]), { paths, field: volumeField, shown: textOf(source["name"]) }),
     ),
   ];
 }
 
 function validateDownward({ source, field, volumeField, paths }: Projection): FieldError[] {
-  return objectsOf(source["items"]).flatMap((file) => {
+  return validateEach(objectsOf(source["items"]), (file) => {
     const path = textOf(file["path"]);
     return [...validateDownwardFile(file, field), ...addPath(path, { paths, field: volumeField, shown: path })];
   });

@@ -6,6 +6,7 @@ import { fieldsOf } from "./key-values.ts";
 import { objectsOf, textOf, textsOf } from "./pod-fields.ts";
 import { isQuotaResource, validateQuotaResourceName } from "./resource-name.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** Scopes that are about pods, and the resources that a quota of such a scope can limit. */
 const podScopes = [
@@ -59,7 +60,7 @@ export function validateResourceQuotaStatus(quota: KubeObject): FieldError[] {
 }
 
 function validateAmounts(amounts: JsonObject, field: string): FieldError[] {
-  return Object.keys(amounts).flatMap((name) => [
+  return validateEach(Object.keys(amounts), (name) => [
     ...validateQuotaResourceName(name, `${field}[${name}]`),
     ...validateResourceAmount(name, amounts[name], `${field}[${name}]`),
   ]);
@@ -68,12 +69,10 @@ function validateAmounts(amounts: JsonObject, field: string): FieldError[] {
 function validateScopes(spec: JsonObject, field: string): FieldError[] {
   const scopes = textsOf(spec["scopes"]);
   return [
-    ...scopes.flatMap((scope) => [
-      ...(isScope(scope) ? [] : [fieldError.invalid(field, scopes, "unsupported scope")]),
-      ...resourcesBeyond(scope, spec).map(() =>
-        fieldError.invalid(field, scopes, "unsupported scope applied to resource"),
-      ),
-    ]),
+    ...(scopes.every(isScope) ? [] : [fieldError.invalid(field, scopes, "unsupported scope")]),
+    ...([...new Set(scopes)].every((scope) => canLimitAll(scope, spec))
+      ? []
+      : [fieldError.invalid(field, scopes, "unsupported scope applied to resource")]),
     ...validateNoContradiction(scopes, scopes, field),
   ];
 }
@@ -82,7 +81,7 @@ function validateScopeSelector(spec: JsonObject, field: string): FieldError[] {
   const expressions = objectsOf(fieldsOf(spec["scopeSelector"])["matchExpressions"]);
   const scopes = expressions.map((expression) => textOf(expression["scopeName"]));
   return [
-    ...expressions.flatMap((expression) => validateExpression(expression, spec, field)),
+    ...validateEach(expressions, (expression) => validateExpression(expression, spec, field)),
     ...validateNoContradiction(scopes, textsOf(spec["scopes"]), field),
   ];
 }
@@ -93,7 +92,7 @@ function validateExpression(expression: JsonObject, spec: JsonObject, field: str
   const values = textsOf(expression["values"]);
   const errors: FieldError[] = [];
   if (!isScope(scope)) errors.push(fieldError.invalid(`${field}.scopeName`, scope, "unsupported scope"));
-  for (const _ of resourcesBeyond(scope, spec)) {
+  if (!canLimitAll(scope, spec)) {
     errors.push(fieldError.invalid(field, spec["scopeSelector"], "unsupported scope applied to resource"));
   }
   if (plainScopes.has(scope) && operator !== "Exists") {
@@ -129,13 +128,10 @@ function isScope(scope: string): boolean {
   return podScopes.includes(scope) || scope === claimScope;
 }
 
-/** The standard resources that the quota limits although they are not what the scope is about. */
-function resourcesBeyond(scope: string, spec: JsonObject): string[] {
-  return Object.keys(fieldsOf(spec["hard"]))
-    .filter(isQuotaResource)
-    .filter((name) => {
-      if (scope === claimScope) return !claimResources.has(name);
-      if (scope === "BestEffort") return name !== "pods";
-      return podScopes.includes(scope) && !podResources.has(name);
-    });
+/** Whether all standard resources that the quota limits are what the scope is about. */
+function canLimitAll(scope: string, spec: JsonObject): boolean {
+  if (!isScope(scope)) return true;
+  const limited = Object.keys(fieldsOf(spec["hard"])).filter(isQuotaResource);
+  if (scope === claimScope) return limited.every((name) => claimResources.has(name));
+  return limited.every((name) => (scope === "BestEffort" ? name === "pods" : podResources.has(name)));
 }

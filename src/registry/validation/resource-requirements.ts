@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { compareQuantities } from "../../api/quantity.ts";
 import { fieldsOf } from "./key-values.ts";
+import { fieldErrorsMax } from "./labels.ts";
 import { dnsLabelProblems } from "./names.ts";
 import { objectsOf, textOf, validateText } from "./pod-fields.ts";
 import { isWhole, notIntegerText, parsedQuantity, validateQuantityNotNegative } from "./quantity.ts";
@@ -12,6 +13,7 @@ import {
   isWholeResource,
   validateContainerResourceName,
 } from "./resource-name.ts";
+import { validateEach } from "./validate-each.ts";
 
 export interface RequirementRules {
   readonly validateName: (name: string, field: string) => FieldError[];
@@ -34,11 +36,11 @@ export function validateResourceRequirements(
     ...validateResourceAmount(name, amounts[name], `${path}[${name}]`),
   ];
   return [
-    ...Object.keys(limits).flatMap((name) => [
+    ...validateEach(Object.keys(limits), (name) => [
       ...ofAmounts(limits, `${field}.limits`, name),
       ...validatePages(name, limits[name], `${field}.limits[${name}]`),
     ]),
-    ...Object.keys(requests).flatMap((name) => [
+    ...validateEach(Object.keys(requests), (name) => [
       ...ofAmounts(requests, `${field}.requests`, name),
       ...validateAgainstLimit(name, requests[name], limits, field),
       ...validatePages(name, requests[name], `${field}.requests[${name}]`),
@@ -97,7 +99,7 @@ function validateClaims(value: JsonValue | undefined, claims: ReadonlySet<string
   const whole = new Set<string>();
   const parts = new Set<string>();
   const known = new Set<string>();
-  return objectsOf(value).flatMap((claim, at) => {
+  return validateEach(objectsOf(value), (claim, at) => {
     const [name, request] = [textOf(claim["name"]), textOf(claim["request"])];
     const item = `${field}[${at}]`;
     if (name === "") return [fieldError.required(item)];
@@ -116,6 +118,7 @@ function validateClaims(value: JsonValue | undefined, claims: ReadonlySet<string
 }
 
 function claimHint(claims: ReadonlySet<string>): string {
-  const names = claims.size === 0 ? " which is empty" : `: ${[...claims].sort().join(", ")}`;
+  const shown = [...claims].slice(0, fieldErrorsMax).sort();
+  const names = claims.size === 0 ? " which is empty" : `: ${shown.join(", ")}`;
   return `must be one of the names in pod.spec.resourceClaims${names}`;
 }

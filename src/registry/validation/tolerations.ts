@@ -2,12 +2,13 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
 import { isPresent, objectsOf, textOf, validateChoice } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const operators = ["Equal", "Exists", "Lt", "Gt"];
 
 export function validateTolerations(value: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(value).flatMap((toleration, at) => validateToleration(toleration, `${field}[${at}]`));
+  return validateEach(objectsOf(value), (toleration, at) => validateToleration(toleration, `${field}[${at}]`));
 }
 
 function validateToleration(toleration: JsonObject, field: string): FieldError[] {

@@ -4,6 +4,7 @@ import { labelKeyErrors } from "../../api/label-syntax.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { isPresent, objectsOf, textOf, textsOf, validatePositive } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const actions = ["DoNotSchedule", "ScheduleAnyway"];
 const inclusionPolicies = ["Honor", "Ignore"];
@@ -12,7 +13,7 @@ const inclusionPolicies = ["Honor", "Ignore"];
 export function validateTopologySpread(value: JsonValue | undefined, field: string): FieldError[] {
   const constraints = objectsOf(value);
   const lastOf = new Map(constraints.map((constraint, at) => [identityOf(constraint), at]));
-  return constraints.flatMap((constraint, at) => {
+  return validateEach(constraints, (constraint, at) => {
     const item = `${field}[${at}]`;
     const [key, action] = [textOf(constraint["topologyKey"]), textOf(constraint["whenUnsatisfiable"])];
     const repeated = (lastOf.get(identityOf(constraint)) ?? at) > at;
@@ -60,7 +61,7 @@ function validateLabelKeys(constraint: JsonObject, field: string): FieldError[] 
     ...(isPresent(selector)
       ? []
       : [fieldError.forbidden(field, "must not be specified when labelSelector is not set")]),
-    ...keys.flatMap((key, at) => [
+    ...validateEach(keys, (key, at) => [
       ...labelKeyErrors(key).map((problem) => fieldError.invalid(`${field}[${at}]`, key, problem)),
       ...(selected.has(key)
         ? [fieldError.invalid(`${field}[${at}]`, key, "exists in both matchLabelKeys and labelSelector")]

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../api/json.ts";
 import { fieldsOf } from "./key-values.ts";
 import { hasBacksteps, validateDescendingPath } from "./local-path.ts";
 import { isPresent, objectsOf, textOf, validateChoice } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** The valid volumes of a pod, by name. */
 export type VolumesByName = ReadonlyMap<string, JsonObject>;
@@ -14,7 +15,7 @@ const recursions = ["Disabled", "Enabled", "IfPossible"];
 export function validateVolumeMounts(container: JsonObject, volumes: VolumesByName, field: string): FieldError[] {
   const devices = placesOf(objectsOf(container["volumeDevices"]), "devicePath");
   const paths = new Set<string>();
-  return objectsOf(container["volumeMounts"]).flatMap((mount, at) => {
+  return validateEach(objectsOf(container["volumeMounts"]), (mount, at) => {
     const [name, path] = [textOf(mount["name"]), textOf(mount["mountPath"])];
     const item = `${field}[${at}]`;
     const errors: FieldError[] = [];
@@ -43,7 +44,7 @@ export function validateVolumeDevices(container: JsonObject, volumes: VolumesByN
   const mounts = placesOf(objectsOf(container["volumeMounts"]), "mountPath");
   const names = new Set<string>();
   const paths = new Set<string>();
-  return objectsOf(container["volumeDevices"]).flatMap((device, at) => {
+  return validateEach(objectsOf(container["volumeDevices"]), (device, at) => {
     const [name, path] = [textOf(device["name"]), textOf(device["devicePath"])];
     const [nameField, pathField] = [`${field}[${at}].name`, `${field}[${at}].devicePath`];
     const errors: FieldError[] = [];

@@ -1,6 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { fieldsOf } from "./key-values.ts";
+import { fieldErrorsMax } from "./labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "./names.ts";
 import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
 import type { VolumesByName } from "./volume-mounts.ts";
@@ -38,6 +39,7 @@ export function validateVolumes(
     ];
     if (problems.length === 0) volumes.set(textOf(volume["name"]), volume);
     errors.push(...problems, ...(podName === "" ? [] : validateClaimNotCreated(volume, created, item)));
+    if (errors.length >= fieldErrorsMax) break;
   }
   return { volumes, errors };
 }
