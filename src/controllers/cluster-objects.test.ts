@@ -86,6 +86,15 @@ describe("the service of the server itself", () => {
     ]);
   });
 
+  test("has a slice of the family that it is reached by", async () => {
+    const slices = registry({ group: "discovery.k8s.io", resource: "endpointslices" });
+    const family = () => slices.current("default", "kubernetes")?.["addressType"];
+    await make(6443, "192.0.2.7").ensure();
+    expect(family()).toBe("IPv4");
+    await make(6443, "2001:db8::7").ensure();
+    expect(family()).toBe("IPv6");
+  });
+
   test("names no address where nobody else can reach it", async () => {
     await new KubernetesService({
       registry,

@@ -9,6 +9,7 @@ import type { ServiceNetwork } from "../registry/allocation/service-allocation.t
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import { type IpFamily, parseIp } from "../registry/validation/ip.ts";
+import { removeObject } from "./remove-object.ts";
 
 const namespace = "default";
 const name = "kubernetes";
@@ -74,7 +75,11 @@ export class KubernetesService {
   /** Creates the object, or sets the fields that `wanted` has and leaves the others alone. */
   async #ensure(resource: GroupResource, wanted: KubeObject): Promise<void> {
     const registry = this.#parts.registry(resource);
-    if (registry.current(namespace, name) === undefined) {
+    const current = registry.current(namespace, name);
+    // A slice cannot change its family: where the server has moved to another one, it needs a new slice.
+    const isReplaced = current !== undefined && current["addressType"] !== wanted["addressType"];
+    if (isReplaced) await removeObject(registry, current, serverContext);
+    if (current === undefined || isReplaced) {
       await orExisting(registry.create(wanted, namespace, serverContext));
       return;
     }
