@@ -114,7 +114,9 @@ describe("discoveryRoute()", () => {
   );
 
   test("refuses other methods", async () => {
-    await expect(replyOf(route, "/api", {}, "POST")).rejects.toThrow("the server does not allow this method on the requested resource");
+    await expect(replyOf(route, "/api", {}, "POST")).rejects.toThrow(
+      "the server does not allow this method on the requested resource",
+    );
   });
 });
 
