@@ -26,7 +26,6 @@ export function validateCsiDriver(driver: KubeObject): FieldError[] {
     ...textsOf(volumeLifecycleModes)
       .filter((mode) => !lifecycleModes.includes(mode))
       .map((mode) => fieldError.notSupported("spec.volumeLifecycleModes", mode, lifecycleModes)),
-    ...(isPresent(spec["seLinuxMount"]) ? [] : [fieldError.required("spec.seLinuxMount")]),
     ...validatePeriod(period, "spec.nodeAllocatableUpdatePeriodSeconds"),
     ...validateTokensInSecrets(spec, "spec.serviceAccountTokenInSecrets"),
   ];
