@@ -23,6 +23,7 @@ import { encodeForStore } from "./encode-for-store.ts";
 import { Settlement } from "./settlement.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { trackFields } from "./track-fields.ts";
+import { fieldErrorsMax } from "./validation/labels.ts";
 import { type ObjectMetaRules, validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
 import { absent } from "./unreadable.ts";
 
@@ -512,7 +513,7 @@ export class Registry {
   #refuseInvalid(object: KubeObject, errors: readonly FieldError[]): void {
     if (errors.length === 0) return;
     const { group, kind } = this.info;
-    throw status.invalid({ group, kind, name: object.metadata.name ?? "" }, errors);
+    throw status.invalid({ group, kind, name: object.metadata.name ?? "" }, errors.slice(0, fieldErrorsMax));
   }
 
   #alreadyExists(name: string, current: Entry | undefined): StatusError {
