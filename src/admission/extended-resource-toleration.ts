@@ -1,7 +1,7 @@
+import { isExtendedResource } from "../registry/validation/resource-name.ts";
 import type { AdmissionPlugin } from "./admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { containersOf, type Pod } from "./pod.ts";
-import { isExtendedResource } from "./pod-resources.ts";
 
 /** A pod that asks for a device may run on the nodes that are kept for pods which do. */
 export function extendedResourceToleration(): AdmissionPlugin {

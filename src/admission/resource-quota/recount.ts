@@ -1,5 +1,6 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import { addQuantities, type Quantity } from "../../api/quantity.ts";
+import { isHugePages } from "../../registry/validation/resource-name.ts";
 import type { ObjectLookup, StoredObject } from "../object-lookup.ts";
 import type { Amounts } from "../pod-resources.ts";
 import { hardOf, noAmount, type ResourceQuota } from "./quota.ts";
@@ -69,7 +70,7 @@ function add(used: Map<string, Quantity>, amounts: Amounts): void {
 
 function isPodAmount(name: string): boolean {
   if (name === "pods" || name === "cpu" || name === "memory" || name === "ephemeral-storage") return true;
-  if (name.startsWith("hugepages-") || name.startsWith("limits.")) return true;
+  if (isHugePages(name) || name.startsWith("limits.")) return true;
   return name.startsWith("requests.") && name !== "requests.storage";
 }
 

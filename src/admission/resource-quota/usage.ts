@@ -1,8 +1,9 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Quantity } from "../../api/quantity.ts";
+import { isExtendedResource, isHugePages } from "../../registry/validation/resource-name.ts";
 import type { Pod } from "../pod.ts";
-import { type Amounts, amountsOf, isExtendedResource, podLimits, podRequests } from "../pod-resources.ts";
+import { type Amounts, amountsOf, podLimits, podRequests } from "../pod-resources.ts";
 
 /** Kinds whose number has a second, older name. */
 const countedByName = new Set([
@@ -50,7 +51,7 @@ function hasEnded({ metadata, status }: Pod, nowMs: number): boolean {
 }
 
 function isCompute(name: string): boolean {
-  return name === "cpu" || name === "memory" || name === "ephemeral-storage" || name.startsWith("hugepages-");
+  return name === "cpu" || name === "memory" || name === "ephemeral-storage" || isHugePages(name);
 }
 
 function serviceUsage(service: KubeObject): Amounts {
