@@ -344,6 +344,12 @@ describe("proxies", () => {
     expect(seen?.headers).not.toContainAnyKeys(["authorization", "cookie"]);
   });
 
+  test("without a path are for the root of the backend", async () => {
+    agent.answer = (_request, response) => response.end("x");
+    await server.post("/api/v1/nodes/n1/proxy?a=/b", "body");
+    expect(agent.seen[0]?.url).toBe("/?a=/b");
+  });
+
   test.each(["PUT", "PATCH", "DELETE", "HEAD"])("pass on %s", async (method) => {
     agent.answer = (_request, response) => response.end("x");
     const { code } = await server.request(
@@ -362,12 +368,12 @@ describe("proxies", () => {
       redirect: "manual",
     });
     expect([passed.status, passed.headers.get("location")]).toEqual([302, "http://169.254.169.254/"]);
-    const bare = await fetch(`${server.running.url}/api/v1/nodes/n1/proxy?a=b`, {
+    const bare = await fetch(`${server.running.url}/api/v1/nodes/n1/proxy?a=/b?c`, {
       tls: { ca: server.running.ca },
       headers: { authorization: `Bearer ${server.running.token}` },
       redirect: "manual",
     });
-    expect([bare.status, bare.headers.get("location")]).toEqual([301, "/api/v1/nodes/n1/proxy/?a=b"]);
+    expect([bare.status, bare.headers.get("location")]).toEqual([301, "/api/v1/nodes/n1/proxy/?a=/b?c"]);
   });
 
   test.each([

@@ -73,13 +73,14 @@ function backendAt(scheme: string, host: string, port: string): Backend {
 
 async function proxy(call: ResourceRequestCall, backend: Backend): Promise<HttpResponse> {
   const { request } = call.exchange;
-  const path = backendPath(call);
-  if (request.upgraded !== undefined) return tunnel(request, request.upgraded, backend, path === "" ? "/" : path);
-  if (path === "" || path.startsWith("?")) {
-    const [own = "", query = ""] = request.rawPath.split("?", 2);
-    if (request.method === "GET" || request.method === "HEAD") return redirectTo(`${own}/${query && `?${query}`}`);
+  const rest = backendPath(call);
+  const path = rest.startsWith("/") ? rest : `/${rest}`;
+  if (request.upgraded !== undefined) return tunnel(request, request.upgraded, backend, path);
+  if (rest !== path && (request.method === "GET" || request.method === "HEAD")) {
+    const own = request.rawPath.slice(0, request.rawPath.length - rest.length);
+    return redirectTo(own + path);
   }
-  const answer = await ask(request, backend, path.startsWith("/") ? path : `/${path}`).catch((error: Error) => {
+  const answer = await ask(request, backend, path).catch((error: Error) => {
     throw status.serviceUnavailable(`error trying to reach service: ${error.message}`);
   });
   return passOn(answer);
@@ -90,14 +91,12 @@ function backendPath({ exchange, request, info }: ResourceRequestCall): string {
   const root = request.group === "" ? 2 : 3;
   const segments = root + (info.namespaced ? 2 : 0) + 3;
   const { rawPath } = exchange.request;
+  const mark = rawPath.indexOf("?");
+  const pathEnd = mark === -1 ? rawPath.length : mark;
   let at = 0;
-  for (let count = 0; count < segments; count++) {
+  for (let count = 0; count < segments && at < pathEnd; count++) {
     const next = rawPath.indexOf("/", at + 1);
-    if (next === -1) {
-      const query = rawPath.indexOf("?");
-      return query === -1 ? "" : rawPath.slice(query);
-    }
-    at = next;
+    at = next === -1 ? pathEnd : Math.min(next, pathEnd);
   }
   return rawPath.slice(at);
 }
