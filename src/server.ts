@@ -35,6 +35,7 @@ import { listen, type Listener } from "./http/listener.ts";
 import { openApiRoute } from "./http/openapi/openapi-route.ts";
 import { gitVersion, versionRoute } from "./http/version.ts";
 import { auditMetrics } from "./observability/audit-metrics.ts";
+import { countDecisions } from "./observability/authorization-metrics.ts";
 import { type Log, openLog } from "./observability/logs.ts";
 import { exposeFeatureGates } from "./observability/feature-gate-metric.ts";
 import { countMismatches } from "./observability/mismatch-metric.ts";
@@ -257,7 +258,7 @@ function appOptions(parts: AppParts): AppOptions {
     chain: {
       clock,
       authenticator: parts.authentication.authenticator,
-      authorizer: parts.authorization.authorizer,
+      authorizer: countDecisions(parts.authorization.authorizer, metrics.registry),
       afterAuthentication: [
         ...(auditing === undefined ? [] : [audit(auditing)]),
         impersonation({
