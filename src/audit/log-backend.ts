@@ -30,6 +30,7 @@ export function logBackend(options: LogBackendOptions): AuditBackend {
   if (options.mode === "blocking-strict") return strictBackend(out, lost);
   let waiting: string[] = [];
   let characters = 0;
+  let failing = false;
   const flush = () => {
     if (waiting.length === 0) return;
     const events = waiting;
@@ -37,9 +38,12 @@ export function logBackend(options: LogBackendOptions): AuditBackend {
     characters = 0;
     try {
       out.write(`${events.join("\n")}\n`);
+      failing = false;
     } catch (error) {
       lost.value += events.length;
-      onError(error);
+      // Once for a row of failures: a full disk must not flood the log too.
+      if (!failing) onError(error);
+      failing = true;
     }
   };
   return {

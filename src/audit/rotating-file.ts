@@ -44,7 +44,8 @@ export class RotatingFile {
 
   #rotate(): void {
     const { file } = this.#options;
-    renameSync(file, this.#backupName());
+    // Gone already when the last rotation ended here, or somebody else has moved it.
+    if (existsSync(file)) renameSync(file, this.#backupName());
     const next = openSync(file, "a", 0o600);
     closeSync(this.#descriptor);
     this.#descriptor = next;

@@ -38,6 +38,7 @@ const users: Readonly<Record<string, { readonly namespace?: string; readonly rul
   named: { namespace: "a", rules: [core(["list", "watch", "get", "deletecollection"], ["configmaps"], ["x"])] },
   creator: { namespace: "a", rules: [core(["create", "deletecollection"], ["configmaps"], ["x"])] },
   secrets: { namespace: "a", rules: [core(["get", "list", "watch"], ["secrets"])] },
+  nodesInA: { namespace: "a", rules: [core(["get", "list", "update"], ["nodes", "persistentvolumes"])] },
   paths: { rules: [{ nonResourceURLs: ["/metrics", "/openapi/*"], verbs: ["get"] }] },
 };
 const directory = mkdtempSync(join(tmpdir(), "quorate-attacks-"));
@@ -251,6 +252,47 @@ test.each([["a"], ["ab"]])("attack 37: names that begin alike are not alike (%s)
   const { code, json } = await send("lister", "GET", `/api/v1/namespaces/${namespace}/configmaps`);
   expect(code).toBe(namespace === "a" ? 200 : 403);
   if (code === 200) expect(new Set(json.items.map(({ metadata }: any) => metadata.namespace))).toEqual(new Set(["a"]));
+});
+
+test("CVE-2019-11247: a right in a namespace does not reach what belongs to the cluster", async () => {
+  await server.create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "n" } });
+  for (const path of [
+    "/api/v1/namespaces/a/nodes",
+    "/api/v1/namespaces/a/nodes/n",
+    "/api/v1/namespaces/a/persistentvolumes",
+  ]) {
+    expect((await send("nodesInA", "GET", path)).code).toBe(404);
+  }
+  expect((await send("nodesInA", "GET", "/api/v1/nodes/n")).code).toBe(403);
+});
+
+test("CVE-2021-25735: admission compares with what is stored, whatever the request carries", async () => {
+  const wide = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "getter" },
+    rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
+  };
+  const stored = (await server.get(`${rbac}/clusterroles/getter`)).json;
+  const forged = { ...wide, metadata: { ...stored.metadata, uid: stored.metadata.uid, generation: 99 } };
+  await server.create(`${rbac}/clusterroles`, {
+    ...wide,
+    metadata: { name: "writes-roles" },
+    rules: [
+      { apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], verbs: ["get", "update", "patch"] },
+    ],
+  });
+  const subjects = [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "getter" }];
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "writes-roles" };
+  await server.create(`${rbac}/clusterrolebindings`, {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "writes-roles" },
+    subjects,
+    roleRef,
+  });
+  expect((await send("getter", "PUT", `${rbac}/clusterroles/getter`, { body: forged })).code).toBe(403);
+  expect((await server.get(`${rbac}/clusterroles/getter`)).json.rules).toEqual(stored.rules);
 });
 
 describe("attack 38: what is refused says nothing of what is there", () => {
