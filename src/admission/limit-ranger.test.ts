@@ -91,6 +91,17 @@ test.each([
   expect(message).toBe(problem === undefined ? (undefined as never) : `pods "p" is forbidden: ${problem}`);
 });
 
+test.each([
+  ["resize", true],
+  ["status", false],
+  ["", false],
+])("a change of a running pod through %j is judged: %p", async (subresource, judged) => {
+  const object = pod({ containers: [container({ cpu: "1" }, { cpu: "2" })] });
+  const request = attributes("/pods", { operation: "UPDATE", subresource, object, oldObject: pod() });
+  const message = await verdict(plugin({ type: "Container", max: { cpu: "1" } }), request);
+  expect(message !== undefined).toBe(judged);
+});
+
 test("a pod is what its containers add up to, or its largest init container beside its sidecars", async () => {
   const cpu = (name: string, amount: string, more: object = {}) => ({
     name,

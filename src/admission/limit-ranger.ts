@@ -1,7 +1,7 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { compareQuantities, formatQuantity, type Quantity } from "../api/quantity.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
-import { isObjectWrite, refuse } from "./attributes.ts";
+import { isObjectWrite, isResource, refuse } from "./attributes.ts";
 import type { ObjectLookup } from "./object-lookup.ts";
 import type { Container, Pod, PodSpec, ResourceList } from "./pod.ts";
 import { type Amounts, amountsOf, podLimits, podRequests } from "./pod-resources.ts";
@@ -30,11 +30,12 @@ export function limitRanger({ lookup }: { lookup: ObjectLookup }): AdmissionPlug
       for (const range of rangesOf(attributes, lookup)) setDefaults(attributes.object as Pod, range);
     },
     validate(attributes) {
-      const problemsOf = isPodCreation(attributes)
-        ? podProblems
-        : isObjectWrite(attributes, { group: "", resource: "persistentvolumeclaims" })
-          ? claimProblems
-          : undefined;
+      const problemsOf =
+        isPodCreation(attributes) || isPodResize(attributes)
+          ? podProblems
+          : isObjectWrite(attributes, { group: "", resource: "persistentvolumeclaims" })
+            ? claimProblems
+            : undefined;
       if (problemsOf === undefined || attributes.object === undefined) return;
       for (const range of rangesOf(attributes, lookup)) {
         const problems = problemsOf(attributes.object, range.spec?.limits ?? []);
@@ -46,6 +47,10 @@ export function limitRanger({ lookup }: { lookup: ObjectLookup }): AdmissionPlug
 
 function isPodCreation(attributes: AdmissionAttributes): boolean {
   return attributes.operation === "CREATE" && isObjectWrite(attributes, { group: "", resource: "pods" });
+}
+
+function isPodResize(attributes: AdmissionAttributes): boolean {
+  return attributes.operation === "UPDATE" && attributes.subresource === "resize" && isResource(attributes, "", "pods");
 }
 
 function rangesOf({ namespace }: AdmissionAttributes, lookup: ObjectLookup): readonly LimitRange[] {

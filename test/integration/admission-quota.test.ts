@@ -99,6 +99,23 @@ test("a quota counts what was there before it, and follows its limits", async ()
   await eventually(() => used(namespace), { pods: "2", services: "0" });
 });
 
+test("a running pod that is resized is counted anew, both ways", async () => {
+  const namespace = await namespaceWith({ "requests.cpu": "3" });
+  await server.create(podsOf(namespace), withCpu("p", "1"));
+  const resize = async (cpu: string) => {
+    const containers = [{ name: "c", resources: { requests: { cpu }, limits: { cpu } } }];
+    const path = `${podsOf(namespace)}/p/resize`;
+    return (await server.patch(path, "application/strategic-merge-patch+json", { spec: { containers } })).json.message;
+  };
+  expect(await resize("2")).toBeUndefined();
+  expect(await resize("4")).toBe(
+    'pods "p" is forbidden: exceeded quota: q, requested: requests.cpu=2, used: requests.cpu=2, limited: requests.cpu=3',
+  );
+  expect(await resize("1")).toBeUndefined();
+  await eventually(() => used(namespace), { "requests.cpu": "1" });
+  await server.create(podsOf(namespace), withCpu("other", "2"));
+});
+
 describe("scopes", () => {
   test("count only the pods that are in them", async () => {
     const namespace = await namespaceWith({ pods: "1" }, { scopes: ["BestEffort"] });

@@ -55,7 +55,9 @@ interface Account {
 /**
  * Keeps `status.used` of quotas. Everything that changes the quotas of one namespace goes through one queue here, and onto
  * the store guarded by the revision that was read: no limit is passed, however many requests there are at a time. What a
- * deletion frees is found by counting anew, when the controller for quotas says so or before a request is refused.
+ * deletion frees is found by counting anew, when the controller for quotas says so. A count knows what this server has let
+ * through and not stored yet, not what another replica has: right after a deletion, requests to several replicas at a time
+ * can pass the limit by as many as were on their way.
  *
  * The queue of a namespace is bounded by the requests that the server takes at a time.
  */
