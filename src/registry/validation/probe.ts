@@ -42,6 +42,7 @@ export function validateLifecycle(
   { gracePeriodSeconds, os }: { readonly gracePeriodSeconds: number | undefined; readonly os: string },
   field: string,
 ): FieldError[] {
+  if (!isPresent(value)) return [];
   const lifecycle = fieldsOf(value);
   const hooks = ["postStart", "preStop"].filter((name) => isPresent(lifecycle[name]));
   return [

@@ -29,6 +29,7 @@ export function validateResourceRequirements(
   field: string,
   { validateName, claims }: RequirementRules = ofContainers,
 ): FieldError[] {
+  if (Object.keys(resources).length === 0) return [];
   const limits = fieldsOf(resources["limits"]);
   const requests = fieldsOf(resources["requests"]);
   const ofAmounts = (amounts: JsonObject, path: string, name: string) => [

@@ -32,6 +32,7 @@ export function validateSecurityContext(
   { hostUsers }: { hostUsers: boolean },
   field: string,
 ): FieldError[] {
+  if (!isPresent(value)) return [];
   const context = fieldsOf(value);
   return [
     ...["runAsUser", "runAsGroup"].flatMap((name) => validateId(context[name], `${field}.${name}`)),

@@ -13,6 +13,7 @@ const recursions = ["Disabled", "Enabled", "IfPossible"];
 
 /** Volumes that a container sees as directories. */
 export function validateVolumeMounts(container: JsonObject, volumes: VolumesByName, field: string): FieldError[] {
+  if (!isPresent(container["volumeMounts"])) return [];
   const devices = placesOf(objectsOf(container["volumeDevices"]), "devicePath");
   const paths = new Set<string>();
   return validateEach(objectsOf(container["volumeMounts"]), (mount, at) => {
@@ -41,6 +42,7 @@ export function validateVolumeMounts(container: JsonObject, volumes: VolumesByNa
 
 /** Claims that a container sees as block devices. */
 export function validateVolumeDevices(container: JsonObject, volumes: VolumesByName, field: string): FieldError[] {
+  if (!isPresent(container["volumeDevices"])) return [];
   const mounts = placesOf(objectsOf(container["volumeMounts"]), "mountPath");
   const names = new Set<string>();
   const paths = new Set<string>();

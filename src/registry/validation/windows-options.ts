@@ -10,6 +10,7 @@ const userCharactersMax = 104;
 
 /** Security settings that only Windows has. */
 export function validateWindowsOptions(value: JsonValue | undefined, field: string): FieldError[] {
+  if (!isPresent(value)) return [];
   const options = fieldsOf(value);
   const name = options["gmsaCredentialSpecName"];
   return [
