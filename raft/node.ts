@@ -54,6 +54,7 @@ export interface NodeEvents {
   /** The disk, the state machine or the core failed: the node has stopped and must be started anew by a new process. */
   failed(error: Error): void;
   dropped(message: Message, reason: DropReason): void;
+  violated(member: MemberId | undefined, violation: Error): void;
   refused(member: MemberId, refusal: HandshakeRefusal): void;
   /** The disk or this process stood still for an election timeout; leadership, if any, was given up. */
   stalled(what: "disk" | "process", ms: number): void;
@@ -158,6 +159,7 @@ export class RaftNode<Result> {
       receiveSnapshot: (message, chunks) => this.#receiveSnapshot(message, chunks),
       dropped: (message, reason) => this.#dropped(message, reason),
       disconnected: (member) => this.#input(() => this.#core.reportUnreachable(member)),
+      violated: (member, violation) => this.#options.events?.violated?.(member, violation),
       refused: (member, refusal) => this.#options.events?.refused?.(member, refusal),
     });
     this.#tickedAtMs = performance.now();

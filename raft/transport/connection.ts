@@ -16,6 +16,7 @@ export class Connection {
   #pendingBytes = 0;
   #silentTurns = 0;
   #drained: (() => void)[] = [];
+  readonly #whenClosed: ((violation: Error | undefined) => void)[] = [];
   #open = true;
 
   constructor(socket: TLSSocket, frameBytesMax: number, events: ConnectionEvents) {
@@ -30,6 +31,11 @@ export class Connection {
 
   get isOpen(): boolean {
     return this.#open;
+  }
+
+  /** Whoever holds it by then. Called with what was wrong when the other side did not keep to the protocol. */
+  whenClosed(listener: (violation: Error | undefined) => void): void {
+    this.#whenClosed.push(listener);
   }
 
   /** Given to the socket and not yet taken over by the kernel. */
@@ -75,11 +81,12 @@ export class Connection {
     this.writeFrames(emptyFrame);
   }
 
-  close(): void {
+  close(violation?: Error): void {
     if (!this.#open) return;
     this.#open = false;
     this.#socket.destroy();
     this.#wakeDrained();
+    for (const listener of this.#whenClosed) listener(violation);
     this.#events.closed();
   }
 
@@ -94,8 +101,8 @@ export class Connection {
       frames.push(chunk, (frame) => {
         if (this.#open) this.#events.frame(frame);
       });
-    } catch {
-      this.close();
+    } catch (error) {
+      this.close(error as Error);
     }
   }
 

@@ -32,14 +32,11 @@ export class IncomingSnapshot {
   }
 
   /** Frames that come over this connection are for this transfer now. */
-  attach(connection: Connection, closed: () => void): void {
+  attach(connection: Connection): void {
     clearTimeout(this.#giveUp);
     this.#connection = connection;
     connection.handOver({
-      closed: () => {
-        closed();
-        this.#detached(connection);
-      },
+      closed: () => this.#detached(connection),
       frame: (bytes) => {
         if (bytes.length === 0) return connection.ping();
         this.#take(decodeSnapshotFrame(bytes));

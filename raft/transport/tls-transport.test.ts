@@ -28,6 +28,7 @@ interface Peer {
   readonly received: Message[];
   readonly refusals: string[];
   readonly dropped: string[];
+  readonly violations: string[];
 }
 
 type Directory = Map<MemberId, Address>;
@@ -49,17 +50,18 @@ async function open(
     ...options,
   });
   opened.push(transport);
-  const [received, refusals, dropped]: [Message[], string[], string[]] = [[], [], []];
+  const [received, refusals, dropped, violations]: [Message[], string[], string[], string[]] = [[], [], [], []];
   await transport.start({
     receive: (message) => received.push(message),
     receiveSnapshot: async () => {},
     dropped: (_, reason) => dropped.push(reason),
     disconnected: () => {},
+    violated: (member, { message }) => violations.push(`${member}: ${message}`),
     refused: (member, refusal) => refusals.push(`${member} ${refusal}`),
     ...events,
   });
   directory.set(toMemberId(id), directory.get(toMemberId(id)) ?? transport.address);
-  return { transport, received, refusals, dropped };
+  return { transport, received, refusals, dropped, violations };
 }
 
 const ids = (...members: number[]) => members.map(toMemberId);
@@ -290,6 +292,36 @@ describe("who is refused", () => {
       });
     }
     expect(two.received.length).toBe(received);
+    expect(two.violations).toEqual([
+      "undefined: a frame of 4294967295 bytes is too large",
+      "undefined: this is no handshake",
+      "undefined: a message is cut short",
+    ]);
+  });
+
+  test("one that sends what is not for its connection: it is closed, and what was right before stays", async () => {
+    const { one, two } = await pair();
+    const received = two.received.length;
+    one.transport.send([{ ...heartbeat(1, 2), from: toMemberId(3) }]);
+    await until(() => two.violations.length > 0, "the violation");
+    expect(two.violations).toEqual(["1: a message does not belong on this connection"]);
+    expect(two.received.length).toBe(received);
+    await reach(one, two, heartbeat(1, 2));
+  });
+
+  test("one with an old certificate, until the new one is loaded", async () => {
+    const directory: Directory = new Map();
+    let certificate = 3;
+    const two = await open(2, directory, { tls: () => readCertificates(scratch, certificate) });
+    const one = await open(1, directory);
+    for (const { transport } of [one, two]) transport.setMembers(ids(1, 2));
+    await Bun.sleep(100);
+    one.transport.send([heartbeat(1, 2)]);
+    expect(one.dropped).toEqual(["notConnected"]);
+    certificate = 2;
+    two.transport.reloadCertificates();
+    await reach(one, two, heartbeat(1, 2));
+    await reach(two, one, heartbeat(2, 1));
   });
 
   test("a member whose server has another member's certificate is not talked to", async () => {

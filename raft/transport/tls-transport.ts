@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import * as tls from "node:tls";
 import type { MemberId } from "../core/ids.ts";
 import type { InstallSnapshot, Message } from "../core/message.ts";
+import { ProtocolError } from "./byte-reader.ts";
 import { Connection } from "./connection.ts";
 import { type ConnectionKind, decodeHandshake, encodeHello, encodeRefusal, type Hello } from "./handshake.ts";
 import { IncomingSnapshot } from "./incoming-snapshot.ts";
@@ -229,22 +230,14 @@ export class TlsTransport implements Transport {
               : "wrongMember";
           if (refusal !== undefined) return refuse(refusal);
           this.#registry.opened(member, hello.incarnation);
-          connection.handOver(this.#sendingEvents(member, hello, closed));
+          connection.whenClosed(() => this.#registry.closed(member, hello.incarnation));
+          connection.handOver({ closed, frame: () => this.#registry.heard(member, hello.incarnation) });
           settled(() => resolve(connection));
         },
       });
+      connection.whenClosed((violation) => violation && this.#events?.violated(member, violation));
       socket.once("secureConnect", () => connection.writeFrame(encodeHello(this.#hello(member, kind))));
     });
-  }
-
-  #sendingEvents(member: MemberId, { incarnation }: Hello, closed: () => void) {
-    return {
-      frame: () => this.#registry.heard(member, incarnation),
-      closed: () => {
-        this.#registry.closed(member, incarnation);
-        closed();
-      },
-    };
   }
 
   #accept(socket: tls.TLSSocket): void {
@@ -254,10 +247,14 @@ export class TlsTransport implements Transport {
       closed: () => clearTimeout(deadline),
       frame: (frame) => {
         clearTimeout(deadline);
-        if (frame.length > handshakeBytesMax) return connection.close();
+        if (frame.length > handshakeBytesMax) throw new ProtocolError("a handshake is too long");
         this.#welcome(connection, socket, frame);
       },
     });
+    connection.whenClosed(
+      (violation) => violation && this.#events?.violated(this.#accepted.get(connection), violation),
+    );
+    connection.whenClosed(() => this.#accepted.delete(connection));
   }
 
   #welcome(connection: Connection, socket: tls.TLSSocket, frame: Buffer): void {
@@ -273,6 +270,7 @@ export class TlsTransport implements Transport {
     }
     const { hello } = reply;
     this.#registry.opened(hello.from, hello.incarnation);
+    connection.whenClosed(() => this.#registry.closed(hello.from, hello.incarnation));
     this.#accepted.set(connection, hello.from);
     connection.writeFrame(encodeHello(this.#hello(hello.from, hello.kind)));
     connection.handOver(
@@ -282,14 +280,14 @@ export class TlsTransport implements Transport {
 
   #laneEvents(connection: Connection, { from, incarnation, kind }: Hello) {
     return {
-      closed: () => this.#acceptedClosed(connection, from, incarnation),
+      closed: () => {},
       frame: (frame: Buffer) => {
         this.#registry.heard(from, incarnation);
         if (frame.length === 0) return connection.ping();
-        if (frame.length > frameBytesMax[kind]) throw new Error("a frame is too large for this lane");
+        if (frame.length > frameBytesMax[kind]) throw new ProtocolError("a frame is too large for this lane");
         const message = decodeMessage(frame);
         if (message.from !== from || message.to !== this.#self.memberId || laneOf(message) !== kind) {
-          throw new Error("a message does not belong on this connection");
+          throw new ProtocolError("a message does not belong on this connection");
         }
         this.#events?.receive(message);
       },
@@ -297,17 +295,16 @@ export class TlsTransport implements Transport {
   }
 
   /** The first frame says which transfer it is; from then on the frames are the transfer's. */
-  #snapshotEvents(connection: Connection, { from, incarnation }: Hello) {
-    const closed = () => this.#acceptedClosed(connection, from, incarnation);
+  #snapshotEvents(connection: Connection, { from }: Hello) {
     return {
-      closed,
+      closed: () => {},
       frame: (bytes: Buffer) => {
         if (bytes.length === 0) return connection.ping();
         const frame = decodeSnapshotFrame(bytes);
         if (frame.kind !== "begin" || frame.message.from !== from || frame.message.to !== this.#self.memberId) {
-          throw new Error("a snapshot does not belong on this connection");
+          throw new ProtocolError("a snapshot does not belong on this connection");
         }
-        this.#incomingOf(frame.transfer, frame.message).attach(connection, closed);
+        this.#incomingOf(frame.transfer, frame.message).attach(connection);
       },
     };
   }
@@ -319,11 +316,6 @@ export class TlsTransport implements Transport {
     const events = this.#required();
     this.#incoming = new IncomingSnapshot(transfer, message, (what, chunks) => events.receiveSnapshot(what, chunks));
     return this.#incoming;
-  }
-
-  #acceptedClosed(connection: Connection, from: MemberId, incarnation: Hello["incarnation"]): void {
-    this.#accepted.delete(connection);
-    this.#registry.closed(from, incarnation);
   }
 
   #hello(to: MemberId, kind: ConnectionKind): Hello {

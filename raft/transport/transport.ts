@@ -32,6 +32,8 @@ export interface TransportEvents {
   dropped(message: Message, reason: DropReason): void;
   /** A connection that was open broke: what was sent on it may be lost. */
   disconnected(member: MemberId): void;
+  /** Something came in that is not of the protocol; its connection was closed. Unknown who: it had not said so yet. */
+  violated(member: MemberId | undefined, violation: Error): void;
   /** Another member does not talk to us, or we not to it. `removed` is final for this member. */
   refused(member: MemberId, refusal: HandshakeRefusal): void;
 }
