@@ -23,7 +23,8 @@ export function validatePodStatusUpdate(pod: KubeObject, old: KubeObject): Field
   return [
     ...validatePodAnnotationsUpdate(annotations, old.metadata.annotations ?? {}, "metadata.annotations"),
     ...validatePodAnnotations(annotations, spec, "metadata.annotations"),
-    ...validateConditions(status["conditions"], "status.conditions"),
+    // Upstream looks for the types of conditions in the metadata.
+    ...validateConditions(status["conditions"], "metadata.conditions"),
     ...validateNominatedNode(status, stored),
     ...validateObserved(status, "status"),
     ...validateImmutable(status["qosClass"], stored["qosClass"], "status.qosClass"),
