@@ -155,7 +155,7 @@ export class RawNode implements ConsensusNode {
     const raft = this.#raft;
     raft.outbox = emptyOutbox();
     if (ready.softState !== undefined) this.#toldSoftState = ready.softState;
-    if (ready.write !== undefined) raft.disk.handOut(ready.write.mark, ready.write.hardState ?? raft.disk.handedState);
+    if (ready.write !== undefined) raft.disk.handOut(ready.write.mark, this.#hardState());
     const last = ready.committed.at(-1);
     if (last === undefined) return;
     const bytes = bytesOf(ready.committed);
@@ -246,13 +246,18 @@ export class RawNode implements ConsensusNode {
     return disk.handedState.term !== term || disk.handedState.vote !== vote;
   }
 
+  #hardState(): HardState {
+    const { term, vote, log } = this.#raft;
+    return { term, vote, commit: log.commit };
+  }
+
   /** The commit index alone is worth no write: it goes along with the next one, and a restart learns it anew. */
   #write(): Write | undefined {
-    const { term, vote, log, disk } = this.#raft;
+    const { log, disk } = this.#raft;
     const { snapshot } = disk;
     const entries = log.slice((disk.handed + 1) as Index, log.lastIndex, Number.POSITIVE_INFINITY);
     if (entries.length === 0 && snapshot === undefined && !this.#isHardStateNew()) return undefined;
-    const hardState: HardState = { term, vote, commit: log.commit };
+    const hardState = this.#hardState();
     const isNew = this.#isHardStateNew() || disk.handedState.commit !== log.commit;
     const mark = disk.nextMark(log.lastTerm, log.lastIndex);
     return { mark, entries, ...(isNew && { hardState }), ...(snapshot !== undefined && { snapshot }) };

@@ -11,6 +11,7 @@ import type { Ready, Write } from "../../core/ready.ts";
 import type { SnapshotMeta } from "../../core/snapshot.ts";
 import { DiskImage } from "../simulator/disk-image.ts";
 import { RegisterMachine } from "../simulator/register-machine.ts";
+import { must } from "../simulator/violation.ts";
 import {
   describeEntry,
   describeMembership,
@@ -39,6 +40,8 @@ interface Player {
 
 const electionTicks = 10;
 const heartbeatTicks = 3;
+/** More Readys than one input can give rise to. */
+const turnsMax = 1_000;
 /** More hops than any scene takes to come to rest. */
 const hopsMax = 200;
 
@@ -283,7 +286,8 @@ export class Stage {
 
   #pump(player: Player): void {
     const { node } = player;
-    while (node?.hasReady() === true) {
+    for (let turn = 0; node?.hasReady() === true; turn++) {
+      must(turn < turnsMax, () => `member ${player.id} is never done`);
       const ready = node.ready();
       node.advance(ready);
       this.#tellReady(player, ready);

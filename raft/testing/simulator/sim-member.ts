@@ -7,6 +7,7 @@ import type { Checker } from "./checker.ts";
 import type { Checkpoint, DiskImage } from "./disk-image.ts";
 import { electionTicks, electionUnits, heartbeatTicks, tickUnits } from "./profile.ts";
 import type { RegisterMachine } from "./register-machine.ts";
+import { must } from "./violation.ts";
 import type { CrashPoint, World } from "./world.ts";
 import { Crash } from "./world.ts";
 
@@ -21,6 +22,9 @@ interface QueuedWrite {
 
 /** What comes when a disk or state machine is this far behind costs no more time: it joins what is under way. */
 const backlogUnitsMax = 3 * electionUnits;
+
+/** More Readys than one input can give rise to. */
+const turnsMax = 1_000;
 
 /** What is lost in a crash. */
 export interface Process {
@@ -131,7 +135,8 @@ export class SimMember {
 
   pump(process: Process): void {
     const { node } = process;
-    while (node.hasReady()) {
+    for (let turn = 0; node.hasReady(); turn++) {
+      must(turn < turnsMax, () => `member ${this.id} is never done`);
       const ready = node.ready();
       node.advance(ready);
       this.#checker.settled(this, process);
