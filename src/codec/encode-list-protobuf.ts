@@ -1,8 +1,8 @@
-import { Writer } from "protobufjs/minimal.js";
 import type { JsonObject } from "../api/json.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import type { ListHead } from "./encode-list.ts";
 import { encodeListHead, encodeListItemHead, encodeMessage } from "./protobuf.ts";
+import { newWriter } from "./protobuf-writer.ts";
 
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 /** Empty contentEncoding and contentType, fields 3 and 4, which close the envelope. */
@@ -32,7 +32,7 @@ export function* protobufListParts(
 }
 
 function envelopeHead(kind: string, apiVersion: string, length: number): Uint8Array {
-  return Writer.create()
+  return newWriter()
     .uint32(typeTag)
     .fork()
     .uint32(0x0a)

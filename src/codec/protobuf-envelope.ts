@@ -1,8 +1,8 @@
-import { Writer } from "protobufjs/minimal.js";
 import type { JsonObject } from "../api/json.ts";
 import type { WatchEventType } from "../api/watch-event.ts";
 import { expectWireType, readFields, scalarCodecs, tagOf } from "./protobuf-scalar.ts";
 import { ProtobufDecodeError, ProtobufReader, wireBytes, wireVarint } from "./protobuf-wire.ts";
+import { newWriter } from "./protobuf-writer.ts";
 
 /** Every object on the wire starts with these four bytes: `k8s` and a zero. */
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
@@ -18,7 +18,7 @@ export interface UnknownEnvelope {
 
 /** Magic prefix and envelope around an encoded message. */
 export function wrapUnknown(type: { readonly apiVersion: string; readonly kind: string }, raw: Uint8Array): Uint8Array {
-  const writer = Writer.create();
+  const writer = newWriter();
   writer.uint32(tagOf(1, wireBytes)).fork();
   writer.uint32(tagOf(1, wireBytes)).string(type.apiVersion).uint32(tagOf(2, wireBytes)).string(type.kind).ldelim();
   writer.uint32(tagOf(2, wireBytes)).uint32(raw.length);
@@ -60,7 +60,7 @@ export function encodeListMessage(listMeta: JsonObject, items: Iterable<Uint8Arr
 
 /** The `metadata` field of a list message: what precedes its items when a list is streamed. */
 export function encodeListHead(listMeta: JsonObject): Uint8Array {
-  const writer = Writer.create();
+  const writer = newWriter();
   writer.uint32(tagOf(1, wireBytes)).fork();
   const text = (number: number, field: string) =>
     scalarCodecs.string.write(writer.uint32(tagOf(number, wireBytes)), listMeta[field] ?? "");
@@ -76,13 +76,13 @@ export function encodeListHead(listMeta: JsonObject): Uint8Array {
 
 /** Tag and length that precede an item of `length` bytes in a list message. */
 export function encodeListItemHead(length: number): Uint8Array {
-  return Writer.create().uint32(tagOf(2, wireBytes)).uint32(length).finish();
+  return newWriter().uint32(tagOf(2, wireBytes)).uint32(length).finish();
 }
 
 /** One event of a protobuf watch: four bytes of big-endian length, then a WatchEvent around the object's envelope. */
 export function encodeWatchFrame(type: WatchEventType, objectEnvelope: Uint8Array): Uint8Array {
-  const raw = Writer.create().uint32(tagOf(1, wireBytes)).uint32(objectEnvelope.length).finish();
-  const head = Writer.create()
+  const raw = newWriter().uint32(tagOf(1, wireBytes)).uint32(objectEnvelope.length).finish();
+  const head = newWriter()
     .uint32(tagOf(1, wireBytes))
     .string(type)
     .uint32(tagOf(2, wireBytes))

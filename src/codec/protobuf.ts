@@ -1,9 +1,10 @@
-import { Writer } from "protobufjs/minimal.js";
+import type { Writer } from "protobufjs/minimal.js";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { Field, Schema, StructSchema } from "../schema/schema.ts";
 import { jsonSchemaPropsCodec } from "./protobuf-json-schema.ts";
 import { expectWireType, readFields, scalarCodecs, tagOf, type ValueCodec } from "./protobuf-scalar.ts";
 import { ProtobufDecodeError, ProtobufReader, type WireType, wireBytes } from "./protobuf-wire.ts";
+import { newWriter } from "./protobuf-writer.ts";
 
 export * from "./protobuf-envelope.ts";
 export { ProtobufDecodeError } from "./protobuf-wire.ts";
@@ -14,7 +15,7 @@ export { ProtobufDecodeError } from "./protobuf-wire.ts";
  * sorted by key. The object must fit the schema.
  */
 export function encodeMessage(schema: StructSchema, object: JsonObject): Uint8Array {
-  const writer = Writer.create();
+  const writer = newWriter();
   writeMessage(writer, schema, object);
   return writer.finish();
 }

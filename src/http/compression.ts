@@ -1,5 +1,4 @@
 import { Readable } from "node:stream";
-import { createGzip } from "node:zlib";
 import { type Finish, headerValues, type IncomingRequest, type Reply } from "./exchange.ts";
 
 /** Replies up to this size go out as they are. */
@@ -59,6 +58,7 @@ function gzipInPieces(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
   return {
     async *[Symbol.asyncIterator]() {
       const source = Readable.from(chunks, { objectMode: true, highWaterMark: 16 });
+      const { createGzip } = await import("node:zlib");
       const gzip = createGzip({ level: gzipLevel, chunkSize: 64 * 1024 });
       source.on("error", (error) => gzip.destroy(error));
       source.pipe(gzip);

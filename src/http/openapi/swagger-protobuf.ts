@@ -1,13 +1,14 @@
-import { Writer } from "protobufjs/minimal.js";
+import type { Writer } from "protobufjs/minimal.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { stringifyJson } from "../../codec/json.ts";
+import { newWriter } from "../../codec/protobuf-writer.ts";
 
 /**
  * Swagger 2.0 as the protobuf message `openapi.v2.Document`, in which kubectl asks for it. Only what our document
  * contains is covered; an unknown key of a message is our mistake and throws.
  */
 export function encodeSwagger(document: JsonObject): Uint8Array {
-  const writer = Writer.create();
+  const writer = newWriter();
   documentMessage(writer, document);
   return writer.finish();
 }
