@@ -173,3 +173,20 @@ test("sizes of claims count, by class too", async () => {
   await server.create(claims, claim("b", "2Gi", "slow"));
   expect(await used(namespace)).toEqual({ "requests.storage": "4Gi", [perClass]: "2Gi" });
 });
+
+test("devices that are claimed count, by class", async () => {
+  const perClass = "gpu.deviceclass.resource.k8s.io/devices";
+  const namespace = await namespaceWith({ [perClass]: "3" });
+  const claims = `/apis/resource.k8s.io/v1/namespaces/${namespace}/resourceclaims`;
+  const claim = (name: string, count: number) => {
+    const requests = [{ name: "r", exactly: { deviceClassName: "gpu", allocationMode: "ExactCount", count } }];
+    return { metadata: { name }, spec: { devices: { requests } } };
+  };
+  await server.create(claims, claim("a", 2));
+  expect((await server.post(claims, claim("b", 2))).json.message).toContain(
+    `exceeded quota: q, requested: ${perClass}=2`,
+  );
+  await server.delete(`${claims}/a`);
+  await server.create(claims, claim("b", 3));
+  await eventually(() => used(namespace), { [perClass]: "3" });
+});

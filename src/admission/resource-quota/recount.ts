@@ -5,7 +5,7 @@ import type { ObjectLookup, StoredObject } from "../object-lookup.ts";
 import type { Amounts } from "../pod-resources.ts";
 import { hardOf, noAmount, type ResourceQuota } from "./quota.ts";
 import { isInScope, type ScopeFacts, scopeFactsOf } from "./scopes.ts";
-import { usageOf } from "./usage.ts";
+import { deviceClassSuffix, usageOf } from "./usage.ts";
 
 interface Counted {
   readonly usage: Amounts;
@@ -51,6 +51,9 @@ export class UsageCounter {
   #resourcesOf(limits: readonly string[]): readonly GroupResource[] {
     return this.#countable().filter(({ group, resource }) => {
       if (limits.includes(group === "" ? `count/${resource}` : `count/${resource}.${group}`)) return true;
+      if (group === "resource.k8s.io" && resource === "resourceclaims") {
+        return limits.some((name) => name.endsWith(deviceClassSuffix));
+      }
       if (group !== "") return false;
       if (resource === "pods") return limits.some(isPodAmount);
       if (resource === "persistentvolumeclaims") return limits.some(isStorageAmount);

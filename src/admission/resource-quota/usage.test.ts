@@ -103,6 +103,29 @@ test("a claim counts, and once more for its class", () => {
   });
 });
 
+test("a claim to devices counts by class, and the largest of its alternatives", () => {
+  const requests = [
+    { exactly: { deviceClassName: "gpu", allocationMode: "ExactCount", count: 2 } },
+    { exactly: { deviceClassName: "gpu" } },
+    { exactly: { deviceClassName: "nic", allocationMode: "All" } },
+    {
+      firstAvailable: [
+        { deviceClassName: "big", count: 1 },
+        { deviceClassName: "small", count: 4 },
+        { deviceClassName: "small", count: 2 },
+      ],
+    },
+  ];
+  const claim = { metadata: {}, spec: { devices: { requests } } };
+  expect(counted(claim, { group: "resource.k8s.io", resource: "resourceclaims" })).toEqual({
+    "count/resourceclaims.resource.k8s.io": "1",
+    "gpu.deviceclass.resource.k8s.io/devices": "3",
+    "nic.deviceclass.resource.k8s.io/devices": "32",
+    "big.deviceclass.resource.k8s.io/devices": "1",
+    "small.deviceclass.resource.k8s.io/devices": "4",
+  });
+});
+
 test.each([
   [{ group: "apps", resource: "deployments" }, { "count/deployments.apps": "1" }],
   [

@@ -15,11 +15,15 @@ const countedByName = new Set([
   "services",
 ]);
 const classSuffix = ".storageclass.storage.k8s.io/";
+export const deviceClassSuffix = ".deviceclass.resource.k8s.io/devices";
+/** A claim is allocated no more devices than these, so a request for all of them counts as many. */
+const claimDevicesMax = 32;
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 
 /** What one object counts for, by the names that quotas have for it. */
 export function usageOf({ group, resource }: GroupResource, object: KubeObject, nowMs: number): Amounts {
   const counts = new Map([[group === "" ? `count/${resource}` : `count/${resource}.${group}`, count(1)]]);
+  if (group === "resource.k8s.io" && resource === "resourceclaims") return new Map([...counts, ...deviceUsage(object)]);
   if (group !== "") return counts;
   if (countedByName.has(resource)) counts.set(resource, count(1));
   if (resource === "pods") return new Map([...counts, ...podUsage(object as Pod, nowMs)]);
@@ -87,4 +91,27 @@ function claimUsage(claim: KubeObject): Amounts {
   usage.set(`${className}${classSuffix}persistentvolumeclaims`, count(1));
   if (storage !== undefined) usage.set(`${className}${classSuffix}requests.storage`, storage);
   return usage;
+}
+
+type DeviceRequest = { deviceClassName?: string; allocationMode?: string; count?: number };
+
+/** Devices by class. Of alternatives only one is allocated: for each class the one that takes most of it counts. */
+function deviceUsage(claim: KubeObject): Amounts {
+  const { devices } = (claim["spec"] ?? {}) as {
+    devices?: { requests?: { exactly?: DeviceRequest; firstAvailable?: DeviceRequest[] }[] };
+  };
+  const numbers = new Map<string, number>();
+  for (const { exactly, firstAvailable = [] } of devices?.requests ?? []) {
+    const most = new Map<string, number>();
+    for (const request of exactly === undefined ? firstAvailable : [exactly]) {
+      const { deviceClassName = "" } = request;
+      most.set(deviceClassName, Math.max(most.get(deviceClassName) ?? 0, deviceNumber(request)));
+    }
+    for (const [name, number] of most) numbers.set(name, (numbers.get(name) ?? 0) + number);
+  }
+  return new Map([...numbers].map(([name, number]) => [`${name}${deviceClassSuffix}`, count(number)]));
+}
+
+function deviceNumber({ allocationMode, count: number = 1 }: DeviceRequest): number {
+  return allocationMode === "All" ? claimDevicesMax : number;
 }

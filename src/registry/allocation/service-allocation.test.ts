@@ -109,4 +109,4 @@ test("whatever writers do to each other, what is taken is what is held, and noth
   expect(done).toBeGreaterThan(roundsMax);
   cachers.close();
   await store.close();
-});
+}, 30_000);
