@@ -37,7 +37,7 @@ export class Adversary {
     if (running.length === 0) return;
     const ids = running.map(({ id }) => id);
     for (const leader of this.#cluster.leaders) this.#workload.read(leader);
-    if (random.chance(profile.partition)) this.#network.partition(ids, this.#cluster.pickLeader()?.id);
+    if (random.chance(profile.partition)) this.#partition(ids);
     if (random.chance(profile.healing)) this.#network.heal();
     if (random.chance(profile.membership)) this.#changeMembership();
     if (random.chance(profile.transfer)) this.#transfer(ids);
@@ -47,6 +47,13 @@ export class Adversary {
     if (random.chance(profile.crash)) this.#crash(this.#victim(running));
     if (random.chance(profile.pause)) this.#pause(this.#victim(running));
     if (random.chance(profile.compaction)) this.#checkpoint(random.pick(running));
+  }
+
+  /** A leader that does not know yet that it is cut off may begin a change that nobody else will hear of. */
+  #partition(ids: readonly MemberId[]): void {
+    const { random, profile } = this.#world;
+    this.#network.partition(ids, this.#cluster.pickLeader()?.id);
+    if (profile.membership > 0 && random.chance(500)) this.#changeMembership();
   }
 
   /** Often the leader. */

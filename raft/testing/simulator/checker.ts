@@ -6,6 +6,7 @@ import type { Membership } from "../../core/membership.ts";
 import { membersOf } from "../../core/membership.ts";
 import type { Message } from "../../core/message.ts";
 import type { Ready } from "../../core/ready.ts";
+import { DecidedMemberships } from "./decided-memberships.ts";
 import type { Checkpoint } from "./disk-image.ts";
 import { electionTicks } from "./profile.ts";
 import type { Command, RegisterMachine } from "./register-machine.ts";
@@ -54,6 +55,7 @@ export class Checker {
   readonly #decided: (Decided | undefined)[] = [];
   /** How far each term's leader committed, ascending. */
   readonly #decisions: { readonly inTerm: Term; upTo: Index }[] = [];
+  readonly #memberships = new DecidedMemberships();
   readonly #effects = new Map<number, Index>();
   #lastDecided = 0;
   snapshotsInstalled = 0;
@@ -250,6 +252,7 @@ export class Checker {
       else must(decided.term === term, () => `entry ${index} is decided as ${decided.term}, then as ${term}`);
     }
     if (commit > this.#lastDecided) this.#decides(watched, log);
+    this.#memberships.check(id, log);
     watched.commit = commit;
   }
 
@@ -263,6 +266,7 @@ export class Checker {
     const { membership } = log.memberships.at(-1) ?? { membership: none };
     const stored = isQuorum(membership, (voter) => this.#isDurable(voter, commit, term));
     must(stored, () => `entry ${commit} is committed but not durable on a quorum`);
+    this.#memberships.decide(this.#lastDecided, log);
     this.#lastDecided = commit;
     const last = this.#decisions.at(-1);
     if (last?.inTerm === current) last.upTo = commit;

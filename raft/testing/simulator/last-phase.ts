@@ -1,5 +1,6 @@
 import type { MemberId } from "../../core/ids.ts";
 import type { Membership } from "../../core/membership.ts";
+import { isJoint } from "../../core/membership.ts";
 import { isQuorum } from "./checker.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Network } from "./network.ts";
@@ -81,6 +82,7 @@ export class LastPhase {
   #isAtRest(): boolean {
     const leader = this.#cluster.onlyLeader?.process?.node;
     if (leader === undefined || leader.log.commit !== leader.log.lastIndex || !this.#workload.isIdle) return false;
+    if (isJoint(this.#cluster.membership)) return false;
     return this.#cluster.running.every(({ id, process }) => {
       if (!this.#cluster.counts(id)) return true;
       return process?.machine.index === leader.log.commit && this.#workload.servedBy.has(id);
