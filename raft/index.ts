@@ -17,14 +17,8 @@ export type { Role, SoftState } from "./core/ready.ts";
 export type { Refusal } from "./core/refusal.ts";
 export type { SnapshotMeta } from "./core/snapshot.ts";
 export { crashPoints, type CrashPoint, type ReachCrashPoint } from "./crash-point.ts";
-export {
-  type Applied,
-  defaultTiming,
-  type NodeEvents,
-  RaftNode,
-  type RaftNodeOptions,
-  type Timing,
-} from "./node.ts";
+export { type Applied, RaftNode } from "./node.ts";
+export { defaultTiming, type NodeEvents, type RaftNodeOptions, type Timing } from "./node-options.ts";
 export { RaftError, type RaftErrorCode } from "./raft-error.ts";
 export type { StateImage, StateMachine } from "./state-machine.ts";
 export type { Log, LogContents, LogWrite } from "./storage/log.ts";

@@ -18,7 +18,7 @@ import {
   toIndex,
   toMemberId,
 } from "./index.ts";
-import type { RaftNodeOptions } from "./node.ts";
+import type { RaftNodeOptions } from "./node-options.ts";
 import { openLogOn, createLogOn } from "./storage/open-log.ts";
 import { SimulatedDisk } from "./storage/simulated-disk.ts";
 
