@@ -26,6 +26,7 @@ export interface ConsensusNode {
   /** Stand for election without waiting for the timeout. */
   campaign(): void;
 
+  /** The bytes are kept, not copied: they must not change any more. */
   propose(id: RequestId, data: Uint8Array): ProposeAnswer;
   /** On the leader only. */
   proposeConfChange(change: ConfChange): ProposalOutcome;
