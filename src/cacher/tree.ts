@@ -1,9 +1,12 @@
-import BTree from "sorted-btree";
+import sortedBTree from "sorted-btree";
 import { compareKeys } from "../storage/key-order.ts";
 import type { Entry, Key } from "../storage/store.ts";
 
 /** Entries of one resource in key order. `clone()` is O(1): the two share nodes until one of them writes. */
-export type EntryTree = BTree<Key, Entry>;
+export type EntryTree = sortedBTree<Key, Entry>;
+
+/** A bundler shows a CommonJS module's exports as its default, where Bun shows the default among them. */
+const BTree = (sortedBTree as typeof sortedBTree & { readonly default?: typeof sortedBTree }).default ?? sortedBTree;
 
 const nodeSizeMax = 64;
 
