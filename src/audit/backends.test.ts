@@ -24,7 +24,7 @@ describe("a file", () => {
       backupsMax: 0,
     });
     for (const text of ["1234\n", "5678\n", "90\n", "a line that is longer than a file\n"]) {
-      file.write(text);
+      file.write(Buffer.from(text));
       clock.advance(1);
     }
     file.close();
@@ -47,7 +47,7 @@ describe("a file", () => {
       ageMsMax: 0,
       backupsMax: 0,
     });
-    for (const text of ["1", "2", "3", "4"]) file.write(text);
+    for (const text of ["1", "2", "3", "4"]) file.write(Buffer.from(text));
     file.close();
     expect(readdirSync(directory)).toHaveLength(4);
   });
@@ -59,7 +59,7 @@ describe("a file", () => {
     const options = { file: join(directory, "audit.log"), clock, sizeBytesMax: 1 };
     const counted = new RotatingFile({ ...options, ageMsMax: 0, backupsMax: 2 });
     for (let at = 0; at < 6; at++) {
-      counted.write(String(at));
+      counted.write(Buffer.from(String(at)));
       clock.advance(day);
     }
     counted.close();

@@ -50,26 +50,52 @@ function bodiesText({ requestObject, responseObject }: AuditEvent): string {
 
 /** Who, from where and with what: the same for all that a client sends on its connections. */
 function whoText(event: AuditEvent): string {
-  const { user, impersonatedUser, impersonationConstraint, request } = event;
+  const { user, impersonatedUser, request } = event;
   const { remoteAddress, headers } = request;
-  const isPlain = user !== undefined && impersonatedUser === undefined && !isForwarded(headers);
+  if (user === undefined || impersonatedUser !== undefined || user.extra.size > 0 || isForwarded(headers)) {
+    return newWhoText(event);
+  }
   const userAgent = userAgentOf(headers);
-  const known = isPlain ? plainTexts.get(user) : undefined;
-  if (known?.remoteAddress === remoteAddress && known.userAgent === userAgent) return known.text;
+  const known = senders.get(user.name);
+  if (known?.remoteAddress === remoteAddress && known.userAgent === userAgent && isSameUser(known.user, user)) {
+    return known.text;
+  }
+  if (senders.size >= sendersMax) senders.clear();
+  const text = newWhoText(event);
+  senders.set(user.name, { user, remoteAddress, userAgent, text });
+  return text;
+}
+
+interface Sender {
+  readonly user: UserInfo;
+  readonly remoteAddress: string;
+  readonly userAgent: string;
+  readonly text: string;
+}
+
+/** What was made for the last request of each user; emptied when it is full. */
+const senders = new Map<string, Sender>();
+const sendersMax = 1_000;
+
+function isSameUser(a: UserInfo, b: UserInfo): boolean {
+  if (a === b) return true;
+  if (a.uid !== b.uid || a.groups.length !== b.groups.length) return false;
+  for (let at = 0; at < a.groups.length; at++) if (a.groups[at] !== b.groups[at]) return false;
+  return true;
+}
+
+function newWhoText({ user, impersonatedUser, impersonationConstraint, request }: AuditEvent): string {
+  const sender = user === undefined ? "{}" : userText(user);
   const impersonated = impersonatedUser === undefined ? "" : `,"impersonatedUser":${userText(impersonatedUser)}`;
   const constraint =
     impersonationConstraint === ""
       ? ""
       : `,"authenticationMetadata":{"impersonationConstraint":${quote(impersonationConstraint)}}`;
   const addresses = sourceAddresses(request).map(quote).join(",");
+  const userAgent = userAgentOf(request.headers);
   const agent = userAgent === "" ? "" : `,"userAgent":${quote(userAgent)}`;
-  const text = `,"user":${user === undefined ? "{}" : userText(user)}${impersonated}${constraint},"sourceIPs":[${addresses}]${agent}`;
-  if (isPlain) plainTexts.set(user, { remoteAddress, userAgent, text });
-  return text;
+  return `,"user":${sender}${impersonated}${constraint},"sourceIPs":[${addresses}]${agent}`;
 }
-
-/** By user, what was made for the last of its requests. */
-const plainTexts = new WeakMap<UserInfo, { remoteAddress: string; userAgent: string; text: string }>();
 
 function userText({ name, uid, groups, extra }: UserInfo): string {
   const fields = [`"username":${quote(name)}`];

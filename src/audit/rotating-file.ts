@@ -27,8 +27,7 @@ export class RotatingFile {
   }
 
   /** Written when it returns. @throws Error of the file system */
-  write(text: string): void {
-    const bytes = Buffer.from(text, "utf8");
+  write(bytes: Uint8Array): void {
     if (this.#size > 0 && this.#size + bytes.length > this.#options.sizeBytesMax) this.#rotate();
     let written = 0;
     while (written < bytes.length) {
