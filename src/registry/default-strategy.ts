@@ -29,6 +29,7 @@ export function statusStrategy(parent: Strategy): Strategy {
     },
     validate: () => [],
     validateUpdate: () => [],
+    warnings: () => [],
   };
 }
 

@@ -220,6 +220,7 @@ export class Registry {
       ...validateObjectMeta(canonical.metadata, this.#metaRules()),
       ...this.#problems(canonical, undefined, strategy, context),
     ]);
+    for (const text of strategy.warnings?.(canonical) ?? []) context.warn(text);
     await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
     return { canonical, result: await this.#insert(canonical, attributes.namespace, context) };
   }
@@ -270,6 +271,7 @@ export class Registry {
       ...validateObjectMetaUpdate(canonical.metadata, old.metadata),
       ...this.#problems(canonical, old, strategy, context),
     ]);
+    for (const text of strategy.warnings?.(canonical, old) ?? []) context.warn(text);
     await admission.validate({ ...attributes, object: canonical });
 
     if (isUnchanged(canonical, old)) return { object: old, entry, created: false, removed: false };

@@ -48,6 +48,8 @@ export interface Strategy {
   readonly allowsBareFinalizers?: true;
   /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */
   readonly orphansByDefault?: true;
+  /** Texts that a write answers with besides its result: what is valid and hardly meant. */
+  warnings?(object: KubeObject, old?: KubeObject): readonly string[];
   /** Texts that a delete answers with besides its result. */
   deleteWarnings?(options: DeleteOptions): readonly string[];
   /** Seconds between the first delete and the removal; 0 removes at once. */

@@ -188,3 +188,33 @@ test("a pod changes its image and little else", async () => {
     'Pod "p" is invalid: spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
   );
 });
+
+describe("a warning", () => {
+  const env = [
+    { name: "A", value: "1" },
+    { name: "A", value: "2" },
+  ];
+  const hidden = 'env[1]: hides previous definition of \\"A\\", which may be dropped when using apply';
+  const spec = { containers: [{ name: "c", image: "i", env }] };
+
+  test("tells what is valid in a pod and hardly meant", async () => {
+    const { code, headers } = await server.post(collection("v1", "pods"), { metadata: { name: "odd.name" }, spec });
+    expect(code).toBe(201);
+    const warnings = headers.get("warning") ?? "";
+    expect(warnings).toContain(`299 - "spec.containers[0].${hidden}"`);
+    expect(warnings).toContain(
+      `299 - "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"`,
+    );
+  });
+
+  test("comes with each new generation of a deployment, and with no other write", async () => {
+    const path = `${collection("apps/v1", "deployments")}/warned`;
+    const odd = deployment("warned");
+    const body = { ...odd, spec: { ...odd.spec, template: { ...template, spec } } };
+    const warningOf = async (answer: Promise<{ headers: Headers }>) => (await answer).headers.get("warning");
+    expect(await warningOf(server.post(collection("apps/v1", "deployments"), body))).toContain(hidden);
+    expect(await warningOf(server.patch(path, mergePatch, { metadata: { labels: { a: "b" } } }))).toBeNull();
+    expect(await warningOf(server.patch(path, mergePatch, { spec: { replicas: 2 } }))).toContain(hidden);
+    expect(await warningOf(server.patch(`${path}/status`, mergePatch, { status: { replicas: 2 } }))).toBeNull();
+  });
+});

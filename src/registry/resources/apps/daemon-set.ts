@@ -4,6 +4,7 @@ import type { Strategy } from "../../strategy.ts";
 import { validateDaemonSet, validateDaemonSetStatusUpdate } from "../../validation/daemon-set.ts";
 import { fieldsOf } from "../../validation/key-values.ts";
 import { validateSelectorUpdate } from "../../validation/replica-set.ts";
+import { templateWarnings } from "../../warnings/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 
 /** Counts the templates that there have been: a field of the first versions, which lives on for their clients. */
@@ -20,6 +21,7 @@ export const daemonSetStrategy: Strategy = {
   },
   validate: validateDaemonSet,
   validateUpdate: validateSelectorUpdate,
+  warnings: templateWarnings,
 };
 
 export const daemonSetStatusStrategy = statusRules(daemonSetStrategy, validateDaemonSetStatusUpdate);

@@ -1,6 +1,7 @@
 import type { Strategy } from "../../strategy.ts";
 import { validateDeployment, validateDeploymentStatusUpdate } from "../../validation/deployment.ts";
 import { validateSelectorUpdate } from "../../validation/replica-set.ts";
+import { workloadWarnings } from "../../warnings/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 
 export const deploymentStrategy: Strategy = {
@@ -9,6 +10,7 @@ export const deploymentStrategy: Strategy = {
   generationFields: ["spec", "metadata.annotations"],
   validate: validateDeployment,
   validateUpdate: validateSelectorUpdate,
+  warnings: workloadWarnings,
 };
 
 const plainStatusStrategy = statusRules(deploymentStrategy, validateDeploymentStatusUpdate);

@@ -5,6 +5,7 @@ import {
   validateStatefulSetStatusUpdate,
   validateStatefulSetUpdate,
 } from "../../validation/stateful-set.ts";
+import { templateWarnings } from "../../warnings/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 
 export const statefulSetStrategy: Strategy = {
@@ -12,6 +13,7 @@ export const statefulSetStrategy: Strategy = {
   validateName: dnsLabelProblems,
   validate: (set, old) => validateStatefulSet(set, old),
   validateUpdate: validateStatefulSetUpdate,
+  warnings: templateWarnings,
 };
 
 export const statefulSetStatusStrategy = statusRules(statefulSetStrategy, validateStatefulSetStatusUpdate);

@@ -4,6 +4,7 @@ import type { Strategy } from "../../strategy.ts";
 import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "../../validation/job.ts";
 import { validateJobStatusUpdate } from "../../validation/job-status.ts";
 import { fieldsOf } from "../../validation/key-values.ts";
+import { jobWarnings } from "../../warnings/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 
 const orphanWarning =
@@ -15,6 +16,7 @@ export const jobStrategy: Strategy = {
   prepareForCreate: selectOwnPods,
   validate: (job, old) => validateJob(job, old),
   validateUpdate: validateJobUpdate,
+  warnings: jobWarnings,
   deleteWarnings: ({ propagationPolicy, orphanDependents }) =>
     propagationPolicy === undefined && orphanDependents === undefined ? [orphanWarning] : [],
 };

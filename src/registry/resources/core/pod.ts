@@ -9,6 +9,8 @@ import { objectsOf, textOf } from "../../validation/pod-fields.ts";
 import { validatePodResize } from "../../validation/pod-resize.ts";
 import { validatePodStatusUpdate } from "../../validation/pod-status.ts";
 import { validatePodUpdate } from "../../validation/pod-update.ts";
+import { podWarnings } from "../../warnings/pod-warnings.ts";
+import { hostnameWarnings } from "../../warnings/workload-warnings.ts";
 import { withAlignedAddresses } from "./pod-addresses.ts";
 import { qosClassOf } from "./pod-qos.ts";
 
@@ -29,6 +31,8 @@ export const podStrategy: Strategy = {
     object.status = { phase: "Pending", qosClass: qosClassOf(object) };
   },
   validate: (pod, old) => validatePod(pod, old),
+  // Updates come from controllers, which read no warnings.
+  warnings: (pod, old) => (old === undefined ? newPodWarnings(pod) : []),
   validateUpdate: validatePodUpdate,
   gracePeriodSeconds,
 };
@@ -64,6 +68,13 @@ export const podResizeStrategy: Strategy = partOfPod(
   },
   (pod, old) => validatePodResize(pod, old, { qosClassOf }),
 );
+
+function newPodWarnings(pod: KubeObject): string[] {
+  return [
+    ...hostnameWarnings(pod.metadata.name ?? "", "this is used in the Pod's hostname"),
+    ...podWarnings(pod as unknown as JsonObject, ""),
+  ];
+}
 
 /** A write that takes only some of the spec from what it is given, and all else from what is stored. */
 function partOfPod(
