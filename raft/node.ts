@@ -33,8 +33,6 @@ const defaultTailEntries = 5000;
 /** Smaller than the core's: messages of a megabyte cost more in memory that is new each time than they save in calls. */
 const defaultAppendBytesMax = 160 << 10;
 
-type Outcome<Result> = Applied<Result>;
-
 /**
  * One running member: feeds the core with time, messages and requests, and does what it asks for. All waiting of the
  * library is here and below. The order of the lines in `#take` is the durability contract: see `core/ready.ts`.
@@ -49,11 +47,11 @@ export class RaftNode<Result> {
   readonly #reach: ReachCrashPoint;
   /** Everything that touches the state machine, in order. */
   readonly #stateQueue = new SerialQueue();
-  readonly #proposals = new ProposalBatch<Outcome<Result>>();
+  readonly #proposals = new ProposalBatch<Applied<Result>>();
   #holding: ReturnType<typeof setTimeout> | undefined;
-  readonly #entries = new PendingEntries<Outcome<Result>>();
-  readonly #forwarded = new PendingRequests<Outcome<Result>>();
-  readonly #recent = new RecentResults<Outcome<Result>>();
+  readonly #entries = new PendingEntries<Applied<Result>>();
+  readonly #forwarded = new PendingRequests<Applied<Result>>();
+  readonly #recent = new RecentResults<Applied<Result>>();
   readonly #reads = new ReadRequests();
   #nextId: number = randomInt(2 ** 47);
   /** What the state machine has applied; ahead of the core while a snapshot is being installed. */
@@ -163,7 +161,7 @@ export class RaftNode<Result> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
       const deadlineMs = performance.now() + this.#timing.proposalMs;
-      const waiter = { reject, deadlineMs, resolve: ({ index }: Outcome<Result>) => resolve(index) };
+      const waiter = { reject, deadlineMs, resolve: ({ index }: Applied<Result>) => resolve(index) };
       this.#settleProposal(this.#core.proposeConfChange(change), waiter);
       this.#schedule();
     });
@@ -324,7 +322,7 @@ export class RaftNode<Result> {
     for (const { resolve } of this.#reads.takeReady(this.#stateIndex)) resolve(this.#stateIndex);
   }
 
-  #settleProposal(outcome: ProposalOutcome, waiter: Waiter<Outcome<Result>>): void {
+  #settleProposal(outcome: ProposalOutcome, waiter: Waiter<Applied<Result>>): void {
     if (outcome.kind === "refused") return waiter.reject(this.#error(outcome.reason));
     const { index, term } = outcome;
     if (index > this.#stateIndex) return this.#entries.add(index, term, waiter)?.reject(this.#error("dropped"));

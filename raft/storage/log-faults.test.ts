@@ -103,6 +103,27 @@ describe("after a crash at any moment", () => {
   );
 });
 
+test("a power cut at any moment of its creation leaves a log that opens, or none that stands in the way", async () => {
+  const outcomes = { opened: 0, made: 0 };
+  for (let moment = 0; moment < 60; moment++) {
+    const disk = new SimulatedDisk({ random: seeded(firstSeed + moment) });
+    void createLogOn(disk, owner, founders);
+    await turns(moment);
+    const after = disk.afterPowerCut();
+    const isThere = await createLogOn(after, owner, founders).then(
+      () => false,
+      (error: LogError) => error.code === "exists",
+    );
+    outcomes[isThere ? "opened" : "made"]++;
+    const { log } = await openLogOn(after, owner, tuning);
+    expect(log.recovered).toEqual(await expected([], 0));
+    await log.append({ entries: entries(1, 3, 1) });
+    await log.close();
+  }
+  expect(outcomes.opened).toBeGreaterThan(0);
+  expect(outcomes.made).toBeGreaterThan(0);
+});
+
 /** A closed log of 2,600 entries in several segments. */
 async function closedLog(seed: number) {
   const disk = new SimulatedDisk({ random: seeded(seed) });
