@@ -222,6 +222,13 @@ describe("damage of what was durable is found at the start, and named", () => {
     expect((await openingError(disk)).code).toBe("tailLost");
   });
 
+  test("a segment that the disk does not give back", async () => {
+    const disk = await closedLog(firstSeed);
+    const name = usedParts(disk)[1]?.name ?? "";
+    disk.failReads(name);
+    expect(await openingError(disk)).toMatchObject({ code: "damaged", file: name });
+  });
+
   test("two segments that changed places", async () => {
     const disk = await closedLog(firstSeed);
     const [first, second] = usedParts(disk).map(({ name }) => name);

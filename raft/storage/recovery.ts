@@ -122,6 +122,9 @@ class Walk {
     try {
       const bytes = Buffer.allocUnsafe(file.size());
       return bytes.subarray(0, file.read(bytes, 0));
+    } catch (cause) {
+      const details = { directory: this.#disk.directory, file: name, cause };
+      throw new LogError("damaged", `it cannot be read (${(cause as Error).message})`, rejoinAdvice, details);
     } finally {
       file.close();
     }

@@ -26,6 +26,7 @@ export class SimulatedDisk implements Disk {
   #nameChanges: ((names: Map<string, Inode>) => void)[] = [];
   #failures: { readonly operation: DiskOperation; readonly name: string; readonly code: string }[] = [];
   #hangs: { readonly operation: DiskOperation; readonly name: string; readonly released: Promise<void> }[] = [];
+  readonly #unreadable = new Set<string>();
   /** A disk of a process that has ended: handles that are still open reach nothing. */
   #gone = false;
   /** Successful operations by kind: tests count syncs. */
@@ -82,6 +83,15 @@ export class SimulatedDisk implements Disk {
   /** The next such operation on a file whose name starts so fails, once. A failed write may have done part of its work. */
   failNext(operation: DiskOperation, code: "EIO" | "ENOSPC", name = ""): void {
     this.#failures.push({ operation, code, name });
+  }
+
+  /** Every read of this file fails, as on a disk with a bad place. */
+  failReads(name: string): void {
+    this.#unreadable.add(name);
+  }
+
+  isUnreadable(name: string): boolean {
+    return this.#unreadable.has(name);
   }
 
   /** The next such operation does not come back before the returned function is called. */
@@ -237,6 +247,7 @@ class SimulatedFile implements DiskFile {
   }
 
   read(into: Uint8Array, position: number): number {
+    if (this.#disk.isUnreadable(this.name)) throw systemError("EIO", this.name);
     const found = this.#inode.visible.subarray(position, position + into.length);
     into.set(found);
     return found.length;
