@@ -1,6 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { type IpFamily, isIp, parseIp } from "../validation/ip.ts";
 import { isHeadless, needsClusterIp, noClusterIp, type ServiceSpec } from "./service.ts";
+import { validateEach } from "../validation/validate-each.ts";
 
 const families: readonly IpFamily[] = ["IPv4", "IPv6"];
 const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
@@ -65,7 +66,7 @@ export function addressFieldErrors(spec: ServiceSpec): readonly FieldError[] {
     errors.push(fieldError.invalid("spec.clusterIPs", clusterIPs, detail));
   }
   if (errors.length > 0 || isHeadless(spec)) return errors;
-  return clusterIPs.flatMap((ip, at) => {
+  return validateEach(clusterIPs, (ip, at) => {
     const family = ipFamilies[at];
     if (family === undefined || family === ofAddresses[at]) return [];
     const detail = `expected an ${family} value as indicated by \`ipFamilies[${at}]\``;
@@ -84,15 +85,18 @@ function syncErrors(clusterIP: string, clusterIPs: string[]): FieldError[] {
 }
 
 function familyErrors(asked: readonly IpFamily[]): FieldError[] {
-  return asked.flatMap((family, at) => {
+  const seen = new Set<IpFamily>();
+  return validateEach(asked, (family, at) => {
     const field = `spec.ipFamilies[${at}]`;
-    const unknown = families.includes(family) ? [] : [fieldError.notSupported(field, family, families)];
-    return asked.indexOf(family) < at ? [...unknown, fieldError.duplicate(field, family)] : unknown;
+    const errors = families.includes(family) ? [] : [fieldError.notSupported(field, family, families)];
+    if (seen.has(family)) errors.push(fieldError.duplicate(field, family));
+    seen.add(family);
+    return errors;
   });
 }
 
 function invalidAddresses(clusterIPs: string[]): FieldError[] {
-  return clusterIPs.flatMap((ip, at) => {
+  return validateEach(clusterIPs, (ip, at) => {
     if (at === 0 && ip === noClusterIp) {
       if (clusterIPs.length === 1) return [];
       return [fieldError.invalid("spec.clusterIPs", clusterIPs, "'None' must be the first and only value")];

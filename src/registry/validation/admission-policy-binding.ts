@@ -6,6 +6,7 @@ import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "./names.ts";
 import { isPresent, textOf, textsOf, validateText } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const actions = ["Audit", "Deny", "Warn"];
 const notFoundActions = ["Deny", "Allow"];
@@ -33,7 +34,7 @@ export function validateValidatingBinding(binding: KubeObject): FieldError[] {
 
 function validateActions(given: readonly string[], field: string): FieldError[] {
   const seen = new Set<string>();
-  const errors = given.flatMap((action, at) => {
+  const errors = validateEach(given, (action, at) => {
     const unknown = actions.includes(action) ? [] : [fieldError.notSupported(`${field}[${at}]`, action, actions)];
     if (seen.has(action)) unknown.push(fieldError.duplicate(`${field}[${at}]`, action));
     seen.add(action);

@@ -11,6 +11,7 @@ import { fieldErrorsMax } from "./labels.ts";
 import { validateMatchConditions } from "./match-conditions.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "./names.ts";
 import { isPresent, objectsOf, textOf, textsOf, validateRequiredChoice } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const failurePolicies = ["Fail", "Ignore"];
 const matchPolicies = ["Equivalent", "Exact"];
@@ -41,10 +42,13 @@ export function validateValidatingPolicy(policy: KubeObject): FieldError[] {
 export function validateValidatingPolicyStatus(policy: KubeObject): FieldError[] {
   const { typeChecking, conditions } = fieldsOf(policy["status"]);
   const field = "status.typeChecking.expressionWarnings";
-  const warnings = objectsOf(fieldsOf(typeChecking)["expressionWarnings"]).flatMap(({ warning, fieldRef }, at) => [
-    ...(textOf(warning) === "" ? [fieldError.required(`${field}[${at}].warning`)] : []),
-    ...(textOf(fieldRef).trim() === "" ? [fieldError.required(`${field}[${at}].fieldRef`)] : []),
-  ]);
+  const warnings = validateEach(
+    objectsOf(fieldsOf(typeChecking)["expressionWarnings"]),
+    ({ warning, fieldRef }, at) => [
+      ...(textOf(warning) === "" ? [fieldError.required(`${field}[${at}].warning`)] : []),
+      ...(textOf(fieldRef).trim() === "" ? [fieldError.required(`${field}[${at}].fieldRef`)] : []),
+    ],
+  );
   return [...warnings.slice(0, fieldErrorsMax), ...validateConditions(conditions, "status.conditions")];
 }
 
@@ -57,7 +61,7 @@ export function validateMutatingPolicy(policy: KubeObject): FieldError[] {
     ...(mutations.length === 0
       ? [fieldError.required("spec.mutations", "mutations must contain at least one item")]
       : []),
-    ...mutations.flatMap((mutation, at) => validateMutation(mutation, `spec.mutations[${at}]`)),
+    ...validateEach(mutations, (mutation, at) => validateMutation(mutation, `spec.mutations[${at}]`)),
     ...validateRequiredChoice(spec["reinvocationPolicy"], reinvocationPolicies, "spec.reinvocationPolicy"),
   ].slice(0, fieldErrorsMax);
 }
@@ -77,7 +81,9 @@ function validateCommon(spec: JsonObject): FieldError[] {
         ]
       : [fieldError.required("spec.matchConstraints")]),
     ...validateMatchConditions(spec["matchConditions"], "spec.matchConditions"),
-    ...objectsOf(spec["variables"]).flatMap((variable, at) => validateVariable(variable, `spec.variables[${at}]`)),
+    ...validateEach(objectsOf(spec["variables"]), (variable, at) =>
+      validateVariable(variable, `spec.variables[${at}]`),
+    ),
   ];
 }
 
@@ -90,7 +96,7 @@ export function validateMatchResources(resources: JsonObject, field: string): Fi
         : [fieldError.required(`${field}.${name}`)],
     ),
     ...["resourceRules", "excludeResourceRules"].flatMap((name) =>
-      objectsOf(resources[name]).flatMap((rule, at) => validateNamedRule(rule, `${field}.${name}[${at}]`)),
+      validateEach(objectsOf(resources[name]), (rule, at) => validateNamedRule(rule, `${field}.${name}[${at}]`)),
     ),
   ];
 }
@@ -157,7 +163,7 @@ function validateValidations(validations: readonly JsonObject[], isOnlyPart: boo
     const text = "validations or auditAnnotations must contain at least one item";
     return [fieldError.required("spec.validations", text), fieldError.required("spec.auditAnnotations", text)];
   }
-  return validations.flatMap((validation, at) => validateValidation(validation, `spec.validations[${at}]`));
+  return validateEach(validations, (validation, at) => validateValidation(validation, `spec.validations[${at}]`));
 }
 
 function validateValidation(validation: JsonObject, field: string): FieldError[] {

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { pathSegmentProblems } from "./names.ts";
 import { isPresent, textOf, textsOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const scopes = ["*", "Cluster", "Namespaced"];
@@ -13,14 +14,14 @@ export function validateAdmissionRule(rule: JsonObject, field: string): FieldErr
   const list = (name: string) => textsOf(rule[name]);
   return [
     ...validateList(list("operations"), "operations", `${field}.operations`),
-    ...list("operations").flatMap((operation, at) =>
+    ...validateEach(list("operations"), (operation, at) =>
       operations.includes(operation)
         ? []
         : [fieldError.notSupported(`${field}.operations[${at}]`, operation, operations)],
     ),
     ...validateList(list("apiGroups"), "API groups", `${field}.apiGroups`),
     ...validateList(list("apiVersions"), "API versions", `${field}.apiVersions`),
-    ...list("apiVersions").flatMap((version, at) =>
+    ...validateEach(list("apiVersions"), (version, at) =>
       version === "" ? [fieldError.required(`${field}.apiVersions[${at}]`)] : [],
     ),
     ...validateResources(list("resources"), `${field}.resources`),
@@ -33,7 +34,7 @@ export function validateAdmissionRule(rule: JsonObject, field: string): FieldErr
 /** A rule that can be narrowed to names. */
 export function validateNamedRule(rule: JsonObject, field: string): FieldError[] {
   const seen = new Set<string>();
-  const names = textsOf(rule["resourceNames"]).flatMap((name, at) => {
+  const names = validateEach(textsOf(rule["resourceNames"]), (name, at) => {
     const path = `${field}.resourceNames[${at}]`;
     const errors = pathSegmentProblems(name).map((problem) => fieldError.invalid(path, name, problem));
     if (seen.has(name)) errors.push(fieldError.duplicate(path, name));

@@ -5,6 +5,7 @@ import { certificateRequestProblem } from "./certificate-request.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, numberOf, textOf, textsOf } from "./pod-fields.ts";
 import { validateSignerName } from "./signer-name.ts";
+import { validateEach } from "./validate-each.ts";
 
 const legacySigner = "kubernetes.io/legacy-unknown";
 const expirationSecondsMin = 600;
@@ -51,10 +52,10 @@ function validateUsages(given: readonly string[], field: string): FieldError[] {
   if (given.length === 0) return [fieldError.required(field)];
   const seen = new Set<string>();
   return [
-    ...given.flatMap((usage, at) =>
+    ...validateEach(given, (usage, at) =>
       usages.includes(usage) ? [] : [fieldError.notSupported(`${field}[${at}]`, usage, usages)],
     ),
-    ...given.flatMap((usage, at) => {
+    ...validateEach(given, (usage, at) => {
       if (seen.has(usage)) return [fieldError.duplicate(`${field}[${at}]`, usage)];
       seen.add(usage);
       return [];

@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { validateImmutable } from "./immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, numberOf, objectsOf, textOf, textsOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const fsGroupPolicies = ["File", "None", "ReadWriteOnceWithFSType"];
 const lifecycleModes = ["Persistent", "Ephemeral"];
@@ -41,7 +42,7 @@ export function validateCsiDriverUpdate(driver: KubeObject, old: KubeObject): Fi
 
 function validateTokenRequests(requests: readonly JsonObject[], field: string): FieldError[] {
   const audiences = new Set<string>();
-  return requests.flatMap(({ audience, expirationSeconds: seconds }, at) => {
+  return validateEach(requests, ({ audience, expirationSeconds: seconds }, at) => {
     const name = textOf(audience);
     if (audiences.has(name)) return [fieldError.duplicate(`${field}[${at}].audience`, name)];
     audiences.add(name);

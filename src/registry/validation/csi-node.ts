@@ -7,6 +7,7 @@ import { fieldsOf } from "./key-values.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { objectsOf, textOf, textsOf, validateNotNegative } from "./pod-fields.ts";
 import { validateCsiDriverName } from "./volume-source.ts";
+import { validateEach } from "./validate-each.ts";
 
 const nodeIdBytesMax = 256;
 
@@ -23,7 +24,7 @@ export function validateCsiNode(node: KubeObject): FieldError[] {
 /** A driver that is registered stays as it is, but for the number of volumes that it can take. */
 export function validateCsiNodeUpdate(node: KubeObject, old: KubeObject): FieldError[] {
   const stored = new Map(driversOf(old).map((driver) => [textOf(driver["name"]), driver]));
-  return driversOf(node).flatMap((driver) => {
+  return validateEach(driversOf(node), (driver) => {
     const known = stored.get(textOf(driver["name"]));
     if (known === undefined) return [];
     return validateImmutable(withoutAllocatable(driver), withoutAllocatable(known), "spec.drivers");
@@ -54,7 +55,7 @@ function validateDriver(driver: JsonObject, names: Set<string>, field: string): 
 
 function validateTopologyKeys(keys: readonly string[], field: string): FieldError[] {
   const seen = new Set<string>();
-  return keys.flatMap((key) => {
+  return validateEach(keys, (key) => {
     const errors = key === "" ? [fieldError.required(field)] : [];
     if (seen.has(key)) errors.push(fieldError.duplicate(field, key));
     seen.add(key);

@@ -8,6 +8,7 @@ import { validateImmutable } from "./immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "./names.ts";
 import { isPresent, objectsOf, requireTexts, textOf, textsOf, validateRequiredChoice } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const scopes = ["Cluster", "Namespaced"];
 const approvalAnnotation = "api-approved.kubernetes.io";
@@ -24,7 +25,7 @@ export function validateCustomResourceDefinition(definition: KubeObject, old?: K
     ...validateGroup(textOf(spec["group"]), "spec.group"),
     ...validateRequiredChoice(spec["scope"], scopes, "spec.scope"),
     ...validateSchemas(versions),
-    ...versions.flatMap((version, at) => validateVersion(version, `spec.versions[${at}]`)),
+    ...validateEach(versions, (version, at) => validateVersion(version, `spec.versions[${at}]`)),
     ...validateVersionList(spec["versions"], versions, "spec.versions"),
     ...requireTexts(names, ["plural", "singular", "kind", "listKind"], "spec.names"),
     ...validateCustomResourceNames(names, "spec.names"),
@@ -80,7 +81,7 @@ function validateGroup(group: string, field: string): FieldError[] {
 }
 
 function validateSchemas(versions: readonly JsonObject[]): FieldError[] {
-  return versions.flatMap((version, at) =>
+  return validateEach(versions, (version, at) =>
     isPresent(fieldsOf(version["schema"])["openAPIV3Schema"])
       ? []
       : [fieldError.required(`spec.versions[${at}].schema.openAPIV3Schema`, "schemas are required")],
@@ -141,7 +142,7 @@ function validatePerVersion(
   if (first !== undefined && versions.every((version) => equalJson(version[name], first[name]))) {
     return validate(first[name], `spec.${name}`);
   }
-  return versions.flatMap((version, at) => validate(version[name], `spec.versions[${at}].${name}`));
+  return validateEach(versions, (version, at) => validate(version[name], `spec.versions[${at}].${name}`));
 }
 
 /** Versions in which objects may still be stored have to stay readable. */
@@ -155,7 +156,7 @@ function validateStoredVersions(definition: KubeObject, versions: readonly JsonO
     ...storage
       .filter((name) => !stored.includes(name))
       .map((name) => fieldError.invalid(field, stored, `must have the storage version ${name}`)),
-    ...stored.flatMap((name, at) => {
+    ...validateEach(stored, (name, at) => {
       const text = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
       return names.has(name) ? [] : [fieldError.invalid(`${field}[${at}]`, name, text)];
     }),

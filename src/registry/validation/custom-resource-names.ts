@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { dnsLabel1035Problems } from "./names.ts";
 import { textOf, textsOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** The names of a custom resource, as they are asked for and as they are given; absent ones pass. */
 export function validateCustomResourceNames(names: JsonObject, field: string): FieldError[] {
@@ -18,7 +19,7 @@ export function validateCustomResourceNames(names: JsonObject, field: string): F
 }
 
 function validateLabels(labels: readonly string[], field: string): FieldError[] {
-  return labels.flatMap((label, at) => {
+  return validateEach(labels, (label, at) => {
     const problems = dnsLabel1035Problems(label);
     return problems.length === 0 ? [] : [fieldError.invalid(`${field}[${at}]`, label, problems.join(","))];
   });

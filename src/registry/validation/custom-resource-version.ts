@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, objectsOf, textOf } from "./pod-fields.ts";
 import { validateSimpleJsonPath } from "./simple-json-path.ts";
+import { validateEach } from "./validate-each.ts";
 
 const columnTypes = ["boolean", "date", "integer", "number", "string"];
 const columnFormats = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
@@ -27,7 +28,7 @@ function validateReplicasPath(path: string, root: string, field: string): FieldE
 
 /** Columns of tables. */
 export function validateColumns(value: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(value).flatMap((column, at) => validateColumn(column, `${field}[${at}]`));
+  return validateEach(objectsOf(value), (column, at) => validateColumn(column, `${field}[${at}]`));
 }
 
 function validateColumn(column: JsonObject, field: string): FieldError[] {

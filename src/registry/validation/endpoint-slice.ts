@@ -9,6 +9,7 @@ import { fieldsOf } from "./key-values.ts";
 import { validateLabels } from "./labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "./names.ts";
 import { isPresent, objectsOf, textOf, textsOf, validateRequiredChoice } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const addressTypes = ["FQDN", "IPv4", "IPv6"];
 const protocols = ["SCTP", "TCP", "UDP"];
@@ -26,7 +27,7 @@ export function validateEndpointSlice(slice: KubeObject): FieldError[] {
     ...validateRequiredChoice(type, addressTypes, "addressType"),
     ...(endpoints.length > endpointsMax
       ? [fieldError.tooMany("endpoints", endpoints.length, endpointsMax)]
-      : endpoints.flatMap((endpoint, at) => validateEndpoint(endpoint, type, `endpoints[${at}]`))),
+      : validateEach(endpoints, (endpoint, at) => validateEndpoint(endpoint, type, `endpoints[${at}]`))),
     ...(ports.length > portsMax
       ? [fieldError.tooMany("ports", ports.length, portsMax)]
       : validatePorts(ports, "ports")),
@@ -73,7 +74,7 @@ function validateHints(hints: readonly JsonObject[], list: string, field: string
   if (hints.length > hintsMax) return [fieldError.tooMany(field, hints.length, hintsMax)];
   const problems = list === "forNodes" ? dnsSubdomainProblems : labelValueErrors;
   const seen = new Set<string>();
-  return hints.flatMap((hint, at) => {
+  return validateEach(hints, (hint, at) => {
     const name = textOf(hint["name"]);
     const path = `${field}[${at}].name`;
     const errors = seen.has(name) ? [fieldError.duplicate(path, name)] : [];
@@ -84,7 +85,7 @@ function validateHints(hints: readonly JsonObject[], list: string, field: string
 
 function validatePorts(ports: readonly JsonObject[], field: string): FieldError[] {
   const seen = new Set<string>();
-  return ports.flatMap((port, at) => {
+  return validateEach(ports, (port, at) => {
     const name = textOf(port["name"]);
     const errors = name === "" ? [] : problemsOf(name, dnsLabelProblems, `${field}[${at}].name`);
     if (seen.has(name)) errors.push(fieldError.duplicate(`${field}[${at}].name`, name));

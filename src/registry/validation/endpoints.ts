@@ -6,6 +6,7 @@ import { fieldErrorsMax } from "./labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "./names.ts";
 import { isPresent, objectsOf, textOf, validateText } from "./pod-fields.ts";
 import { validateEndpointPorts } from "./service-port.ts";
+import { validateEach } from "./validate-each.ts";
 
 export function validateEndpoints(endpoints: KubeObject): FieldError[] {
   return objectsOf(endpoints["subsets"] as JsonValue | undefined)
@@ -19,8 +20,8 @@ function validateSubset(subset: JsonObject, field: string): FieldError[] {
     ...(ready.length + notReady.length === 0
       ? [fieldError.required(field, "must specify `addresses` or `notReadyAddresses`")]
       : []),
-    ...ready.flatMap((address, at) => validateAddress(address, `${field}.addresses[${at}]`)),
-    ...notReady.flatMap((address, at) => validateAddress(address, `${field}.notReadyAddresses[${at}]`)),
+    ...validateEach(ready, (address, at) => validateAddress(address, `${field}.addresses[${at}]`)),
+    ...validateEach(notReady, (address, at) => validateAddress(address, `${field}.notReadyAddresses[${at}]`)),
     ...validateEndpointPorts(objectsOf(subset["ports"]), `${field}.ports`),
   ];
 }

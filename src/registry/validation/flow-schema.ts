@@ -6,6 +6,7 @@ import { fieldsOf } from "./key-values.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "./names.ts";
 import { isPresent, numberOf, objectsOf, textOf, textsOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const precedenceMax = 10_000;
 const exemptName = "exempt";
@@ -57,15 +58,15 @@ function validateRule(rule: JsonObject, field: string): FieldError[] {
   const errors =
     subjects.length === 0
       ? [fieldError.required(`${field}.subjects`, "subjects must contain at least one value")]
-      : subjects.flatMap((subject, at) => validateSubject(subject, `${field}.subjects[${at}]`));
+      : validateEach(subjects, (subject, at) => validateSubject(subject, `${field}.subjects[${at}]`));
   if (resourceRules.length + otherRules.length === 0) {
     const text = "at least one of resourceRules and nonResourceRules has to be non-empty";
     errors.push(fieldError.required(field, text));
   }
   return [
     ...errors,
-    ...resourceRules.flatMap((part, at) => validateResourceRule(part, `${field}.resourceRules[${at}]`)),
-    ...otherRules.flatMap((part, at) => validateOtherRule(part, `${field}.nonResourceRules[${at}]`)),
+    ...validateEach(resourceRules, (part, at) => validateResourceRule(part, `${field}.resourceRules[${at}]`)),
+    ...validateEach(otherRules, (part, at) => validateOtherRule(part, `${field}.nonResourceRules[${at}]`)),
   ];
 }
 
@@ -127,7 +128,7 @@ function validateOtherRule(rule: JsonObject, field: string): FieldError[] {
     return [...errors, fieldError.required(path, "nonResourceURLs must contain at least one value")];
   }
   if (urls.includes(all)) return [...errors, ...validateAlone(urls, "non-resource URLs", path)];
-  return [...errors, ...urls.flatMap((url, at) => validateUrl(url, `${path}[${at}]`))];
+  return [...errors, ...validateEach(urls, (url, at) => validateUrl(url, `${path}[${at}]`))];
 }
 
 function validateVerbs(verbs: readonly string[], field: string): FieldError[] {
@@ -149,7 +150,7 @@ function validateNamespaces(namespaces: readonly string[], clusterScope: boolean
     return clusterScope ? [] : [fieldError.required(field, text)];
   }
   if (namespaces.includes(all)) return validateAlone(namespaces, "namespaces", field);
-  return namespaces.flatMap((namespace, at) =>
+  return validateEach(namespaces, (namespace, at) =>
     dnsLabelProblems(namespace).map((problem) => {
       const text = `each member of this list must be '*' or a DNS-1123 label; ${problem}`;
       return fieldError.invalid(`${field}[${at}]`, namespace, text);

@@ -12,6 +12,7 @@ import {
 } from "./names.ts";
 import { isPresent, numberOf, objectsOf, textOf, textsOf, validateText } from "./pod-fields.ts";
 import { validatePortNumber } from "./port.ts";
+import { validateEach } from "./validate-each.ts";
 
 const classAnnotation = "kubernetes.io/ingress.class";
 const pathTypes = ["Exact", "ImplementationSpecific", "Prefix"];
@@ -26,8 +27,8 @@ export function validateIngress(ingress: KubeObject, old?: KubeObject): FieldErr
     ...(isPresent(spec["defaultBackend"])
       ? validateBackend(fieldsOf(spec["defaultBackend"]), "spec.defaultBackend")
       : []),
-    ...rules.flatMap((rule, at) => validateRule(rule, `spec.rules[${at}]`)),
-    ...objectsOf(spec["tls"]).flatMap((tls, at) => validateTls(tls, `spec.tls[${at}]`)),
+    ...validateEach(rules, (rule, at) => validateRule(rule, `spec.rules[${at}]`)),
+    ...validateEach(objectsOf(spec["tls"]), (tls, at) => validateTls(tls, `spec.tls[${at}]`)),
     ...validateText(spec["ingressClassName"], dnsSubdomainProblems, "spec.ingressClassName"),
     ...(old === undefined ? validateClassAnnotation(ingress, spec) : []),
   ];
@@ -35,7 +36,7 @@ export function validateIngress(ingress: KubeObject, old?: KubeObject): FieldErr
 
 export function validateIngressStatus(ingress: KubeObject): FieldError[] {
   const balancer = fieldsOf(fieldsOf(ingress["status"])["loadBalancer"]);
-  return objectsOf(balancer["ingress"]).flatMap((point, at) =>
+  return validateEach(objectsOf(balancer["ingress"]), (point, at) =>
     validateIngressPoint(point, `status.loadBalancer.ingress[${at}]`),
   );
 }
@@ -74,7 +75,7 @@ function validateRule(rule: JsonObject, field: string): FieldError[] {
   if (!isPresent(rule["http"])) return errors;
   const paths = objectsOf(fieldsOf(rule["http"])["paths"]);
   if (paths.length === 0) errors.push(fieldError.required(`${field}.http.paths`));
-  return [...errors, ...paths.flatMap((path, at) => validatePath(path, `${field}.http.paths[${at}]`))];
+  return [...errors, ...validateEach(paths, (path, at) => validatePath(path, `${field}.http.paths[${at}]`))];
 }
 
 function validatePath(path: JsonObject, field: string): FieldError[] {
@@ -144,7 +145,7 @@ function validateGroup(group: JsonValue | undefined, field: string): FieldError[
 
 function validateTls(tls: JsonObject, field: string): FieldError[] {
   return [
-    ...textsOf(tls["hosts"]).flatMap((host, at) =>
+    ...validateEach(textsOf(tls["hosts"]), (host, at) =>
       (host.includes("*") ? wildcardDnsProblems : dnsSubdomainProblems)(host).map((problem) =>
         fieldError.invalid(`${field}.hosts[${at}]`, host, problem),
       ),

@@ -3,14 +3,17 @@ import { labelKeyErrors } from "../../api/label-syntax.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateFinalizerDomain } from "./object-meta.ts";
+import { validateEach } from "./validate-each.ts";
 
 export function validateNamespace(namespace: KubeObject): FieldError[] {
-  return finalizersOf(namespace).flatMap((finalizer) => validateFinalizer(finalizer, "spec.finalizers"));
+  return validateEach(finalizersOf(namespace), (finalizer) => validateFinalizer(finalizer, "spec.finalizers"));
 }
 
 /** Of `namespaces/finalize`. */
 export function validateNamespaceFinalizers(namespace: KubeObject): FieldError[] {
-  return finalizersOf(namespace).flatMap((finalizer, at) => validateFinalizer(finalizer, `spec.finalizers[${at}]`));
+  return validateEach(finalizersOf(namespace), (finalizer, at) =>
+    validateFinalizer(finalizer, `spec.finalizers[${at}]`),
+  );
 }
 
 function validateFinalizer(finalizer: string, field: string): FieldError[] {

@@ -6,6 +6,7 @@ import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { isPresent, numberOf, objectsOf, textOf, textsOf } from "./pod-fields.ts";
 import { validatePortNumber, validatePortNumberOrName } from "./port.ts";
+import { validateEach } from "./validate-each.ts";
 
 const protocols = ["TCP", "UDP", "SCTP"];
 const policyTypes = ["Ingress", "Egress"];
@@ -14,16 +15,16 @@ export function validateNetworkPolicy(policy: KubeObject): FieldError[] {
   const spec = fieldsOf(policy["spec"]);
   return [
     ...validateLabelSelector(spec["podSelector"], "spec.podSelector"),
-    ...objectsOf(spec["ingress"]).flatMap((rule, at) => validateRule(rule, "from", `spec.ingress[${at}]`)),
-    ...objectsOf(spec["egress"]).flatMap((rule, at) => validateRule(rule, "to", `spec.egress[${at}]`)),
+    ...validateEach(objectsOf(spec["ingress"]), (rule, at) => validateRule(rule, "from", `spec.ingress[${at}]`)),
+    ...validateEach(objectsOf(spec["egress"]), (rule, at) => validateRule(rule, "to", `spec.egress[${at}]`)),
     ...validatePolicyTypes(textsOf(spec["policyTypes"]), "spec.policyTypes"),
   ];
 }
 
 function validateRule(rule: JsonObject, peers: "from" | "to", field: string): FieldError[] {
   return [
-    ...objectsOf(rule["ports"]).flatMap((port, at) => validatePort(port, `${field}.ports[${at}]`)),
-    ...objectsOf(rule[peers]).flatMap((peer, at) => validatePeer(peer, `${field}.${peers}[${at}]`)),
+    ...validateEach(objectsOf(rule["ports"]), (port, at) => validatePort(port, `${field}.ports[${at}]`)),
+    ...validateEach(objectsOf(rule[peers]), (peer, at) => validatePeer(peer, `${field}.${peers}[${at}]`)),
   ];
 }
 
@@ -66,7 +67,7 @@ function validateIpBlock(block: JsonObject, field: string): FieldError[] {
   if (text === "") return [fieldError.required(`${field}.cidr`)];
   const cidr = parseCidr(text);
   if (cidr === undefined) return validateCidr(text, `${field}.cidr`);
-  return textsOf(block["except"]).flatMap((exceptText, at) => {
+  return validateEach(textsOf(block["except"]), (exceptText, at) => {
     const except = parseCidr(exceptText);
     if (except === undefined) return validateCidr(exceptText, `${field}.except[${at}]`);
     const isInside = containsIp(cidr, except.address) && cidr.prefixBits < except.prefixBits;
@@ -80,7 +81,7 @@ function validatePolicyTypes(types: readonly string[], field: string): FieldErro
   if (types.length > policyTypes.length) {
     return [fieldError.invalid(field, [...types], "may not specify more than two policyTypes")];
   }
-  return types.flatMap((type, at) =>
+  return validateEach(types, (type, at) =>
     policyTypes.includes(type) ? [] : [fieldError.notSupported(`${field}[${at}]`, type, policyTypes)],
   );
 }

@@ -6,6 +6,7 @@ import { parseCidr, validateCidr } from "./ip.ts";
 import { fieldsOf, isZero } from "./key-values.ts";
 import { objectsOf, textOf, textsOf, validateRequiredChoice } from "./pod-fields.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
+import { validateEach } from "./validate-each.ts";
 
 const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const podCidrsMax = 2;
@@ -64,7 +65,7 @@ function duplicateTaint(taint: JsonObject, field: string): FieldError {
 function validatePodCidrs(spec: JsonObject): FieldError[] {
   const cidrs = textsOf(spec["podCIDRs"]);
   const field = "spec.podCIDRs";
-  const errors = cidrs.flatMap((cidr, at) => validateCidr(cidr, `${field}[${at}]`));
+  const errors = validateEach(cidrs, (cidr, at) => validateCidr(cidr, `${field}[${at}]`));
   if (cidrs.length < podCidrsMax || errors.length > 0) return errors;
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
   if (cidrs.length === podCidrsMax && families.size === podCidrsMax) return [];
@@ -77,7 +78,7 @@ function validateAmounts(amounts: JsonObject, field: string): FieldError[] {
 
 function validateAddresses(addresses: readonly JsonObject[]): FieldError[] {
   const seen = new Set<string>();
-  return addresses.flatMap((address, at) => {
+  return validateEach(addresses, (address, at) => {
     const identity = JSON.stringify([address["type"], address["address"]]);
     if (seen.has(identity)) return [fieldError.duplicate(`status.addresses[${at}]`, address)];
     seen.add(identity);

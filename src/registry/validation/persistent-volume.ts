@@ -9,6 +9,7 @@ import { validateNodeSelector } from "./node-selector.ts";
 import { persistentSourceNames, validatePersistentSource } from "./persistent-volume-source.ts";
 import { isPresent, textOf, validateChoice, validateText } from "./pod-fields.ts";
 import { validateQuantityPositive } from "./quantity.ts";
+import { validateEach } from "./validate-each.ts";
 
 const reclaimPolicies = ["Delete", "Recycle", "Retain"];
 const volumeModes = ["Block", "Filesystem"];
@@ -86,7 +87,7 @@ function validateCapacity(capacity: JsonObject, field: string): FieldError[] {
   if (names.length !== 1 || names[0] !== "storage") {
     errors.push(fieldError.notSupported(field, names.length === 0 ? null : capacity, ["storage"]));
   }
-  return [...errors, ...names.flatMap((name) => validateQuantityPositive(capacity[name], `${field}[${name}]`))];
+  return [...errors, ...validateEach(names, (name) => validateQuantityPositive(capacity[name], `${field}[${name}]`))];
 }
 
 function validateNodeAffinity({ required }: JsonObject, field: string): FieldError[] {

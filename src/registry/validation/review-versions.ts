@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { dnsLabel1035Problems } from "./names.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** Versions of AdmissionReview and ConversionReview that a server speaks. */
 export const reviewVersions: readonly string[] = ["v1", "v1beta1"];
@@ -23,7 +24,7 @@ export function validateReviewVersions(
 ): FieldError[] {
   if (versions.length === 0) return [fieldError.required(field, requiredText)];
   const seen = new Set<string>();
-  const errors = versions.flatMap((version, at) => {
+  const errors = validateEach(versions, (version, at) => {
     if (seen.has(version)) return [fieldError.invalid(`${field}[${at}]`, version, "duplicate version")];
     seen.add(version);
     const problems = dnsLabel1035Problems(version);

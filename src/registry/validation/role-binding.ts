@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "./names.ts";
 import { objectsOf, textOf, validateText } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
 
@@ -33,7 +34,7 @@ function validateBinding(binding: KubeObject, { roleKinds, namespaced }: Binding
     ...validateExact(kind, roleKinds, "roleRef.kind"),
     ...(textOf(name) === "" ? [fieldError.required("roleRef.name")] : []),
     ...validateText(name, pathSegmentProblems, "roleRef.name"),
-    ...objectsOf(binding["subjects"] as JsonValue | undefined).flatMap((subject, at) =>
+    ...validateEach(objectsOf(binding["subjects"] as JsonValue | undefined), (subject, at) =>
       validateSubject(subject, namespaced, `subjects[${at}]`),
     ),
   ];

@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { isPresent, objectsOf, textsOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 export function validateRole(role: KubeObject): FieldError[] {
   return validateRules(role, true);
@@ -14,7 +15,7 @@ export function validateClusterRole(role: KubeObject): FieldError[] {
 }
 
 function validateRules(role: KubeObject, namespaced: boolean): FieldError[] {
-  return objectsOf(role["rules"] as JsonValue | undefined).flatMap((rule, at) =>
+  return validateEach(objectsOf(role["rules"] as JsonValue | undefined), (rule, at) =>
     validateRule(rule, namespaced, `rules[${at}]`),
   );
 }
@@ -48,5 +49,5 @@ function validateAggregation(aggregation: JsonValue | undefined): FieldError[] {
   if (selectors.length === 0) {
     return [fieldError.required(field, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
   }
-  return selectors.flatMap((selector, at) => validateLabelSelector(selector, `${field}[${at}]`));
+  return validateEach(selectors, (selector, at) => validateLabelSelector(selector, `${field}[${at}]`));
 }

@@ -4,13 +4,14 @@ import { labelKeyErrors } from "../../api/label-syntax.ts";
 import { dnsLabelProblems } from "./names.ts";
 import { isPresent, textOf, validateRequiredChoice } from "./pod-fields.ts";
 import { validatePortNumber, validatePortNumberOrName } from "./port.ts";
+import { validateEach } from "./validate-each.ts";
 
 const protocols = ["SCTP", "TCP", "UDP"];
 
 /** Ports of a Service: where it listens, and where it leads. */
 export function validateServicePorts(ports: readonly JsonObject[], field: string): FieldError[] {
   const names = new Set<string>();
-  return ports.flatMap((port, at) => {
+  return validateEach(ports, (port, at) => {
     const path = `${field}[${at}]`;
     const errors = validateCommon(port, ports.length > 1, names, path);
     return [
@@ -23,7 +24,7 @@ export function validateServicePorts(ports: readonly JsonObject[], field: string
 
 /** Ports of a subset of Endpoints; names only have to be unique in a Service. */
 export function validateEndpointPorts(ports: readonly JsonObject[], field: string): FieldError[] {
-  return ports.flatMap((port, at) => {
+  return validateEach(ports, (port, at) => {
     const path = `${field}[${at}]`;
     return [...validateCommon(port, ports.length > 1, new Set(), path), ...validateAppProtocol(port, path)];
   });

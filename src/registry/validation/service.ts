@@ -19,6 +19,7 @@ import {
 } from "./pod-fields.ts";
 import { validatePortNumber } from "./port.ts";
 import { validateServicePorts } from "./service-port.ts";
+import { validateEach } from "./validate-each.ts";
 
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const affinities = ["ClientIP", "None"];
@@ -45,7 +46,7 @@ export function validateService(service: KubeObject): FieldError[] {
     ...validateLabels(fieldsOf(spec["selector"]) as Record<string, string>, "spec.selector"),
     ...validateAffinity(spec),
     ...(spec["type"] === "ExternalName" ? [] : addressFieldErrors(spec as Parameters<typeof addressFieldErrors>[0])),
-    ...textsOf(spec["externalIPs"]).flatMap((ip, at) => validateExternalIp(ip, `spec.externalIPs[${at}]`)),
+    ...validateEach(textsOf(spec["externalIPs"]), (ip, at) => validateExternalIp(ip, `spec.externalIPs[${at}]`)),
     ...validateRequiredChoice(spec["type"], types, "spec.type"),
     ...validateUnique(ports, spec["type"], "spec.ports"),
     ...validateSourceRanges(service, spec),
@@ -63,7 +64,7 @@ export function validateServiceStatus(service: KubeObject): FieldError[] {
   if (!isBalancer && points.length > 0) {
     return [fieldError.forbidden(field, "may only be used when `spec.type` is 'LoadBalancer'")];
   }
-  return points.flatMap((point, at) => validatePoint(point, `${field}[${at}]`));
+  return validateEach(points, (point, at) => validatePoint(point, `${field}[${at}]`));
 }
 
 /** A headless service asks for no address: clients look up those of its endpoints. */
@@ -83,7 +84,7 @@ function validateByType(spec: JsonObject, ports: readonly JsonObject[], headless
   if (type === "ExternalName") return validateExternalName(spec);
   if (type !== "LoadBalancer" && type !== "NodePort") return [];
   const exposed = type === "LoadBalancer" ? ports : [];
-  const errors = exposed.flatMap((port, at) => {
+  const errors = validateEach(exposed, (port, at) => {
     const text = `may not expose port ${kubeletPort} externally since it is used by kubelet`;
     return port["port"] === kubeletPort ? [fieldError.invalid(`spec.ports[${at}]`, port["port"], text)] : [];
   });
@@ -171,7 +172,10 @@ function validateSourceRanges({ metadata }: KubeObject, spec: JsonObject): Field
   const errors = spec["type"] === "LoadBalancer" ? [] : [fieldError.forbidden(field, balancerOnlyText)];
   const listed = annotation?.trim() ?? "";
   const cidrs = isField || listed === "" ? ranges : listed.split(",");
-  return [...errors, ...cidrs.flatMap((cidr, at) => validateCidr(cidr.trim(), isField ? `${field}[${at}]` : field))];
+  return [
+    ...errors,
+    ...validateEach(cidrs, (cidr, at) => validateCidr(cidr.trim(), isField ? `${field}[${at}]` : field)),
+  ];
 }
 
 function validateBalancerFields(spec: JsonObject): FieldError[] {

@@ -3,6 +3,7 @@ import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { labelKeyErrors } from "../../api/label-syntax.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { objectsOf, textOf, textsOf } from "./pod-fields.ts";
+import { validateEach } from "./validate-each.ts";
 
 /** Where volumes may be made: terms over the labels of nodes, no two of them the same. */
 export function validateTopologies(value: JsonValue | undefined, field: string): FieldError[] {
@@ -23,7 +24,7 @@ export function validateTopologies(value: JsonValue | undefined, field: string):
 
 function validateExpressions(expressions: readonly JsonObject[], field: string): FieldError[] {
   const keys = new Set<string>();
-  return expressions.flatMap((expression, at) => {
+  return validateEach(expressions, (expression, at) => {
     const key = textOf(expression["key"]);
     const errors = validateValues(textsOf(expression["values"]), `${field}[${at}].values`);
     for (const problem of labelKeyErrors(key)) errors.push(fieldError.invalid(`${field}[${at}].key`, key, problem));
@@ -36,7 +37,7 @@ function validateExpressions(expressions: readonly JsonObject[], field: string):
 function validateValues(values: readonly string[], field: string): FieldError[] {
   if (values.length === 0) return [fieldError.required(field)];
   const seen = new Set<string>();
-  return values.flatMap((value, at) => {
+  return validateEach(values, (value, at) => {
     if (seen.has(value)) return [fieldError.duplicate(`${field}[${at}]`, value)];
     seen.add(value);
     return [];

@@ -10,6 +10,7 @@ import { validateMatchConditions } from "./match-conditions.ts";
 import { isPresent, numberOf, objectsOf, textOf, textsOf } from "./pod-fields.ts";
 import { hasKnownReviewVersion, reviewVersions, validateReviewVersions } from "./review-versions.ts";
 import { validateWebhookClient } from "./webhook-client.ts";
+import { validateEach } from "./validate-each.ts";
 
 const failurePolicies = ["Fail", "Ignore"];
 const matchPolicies = ["Equivalent", "Exact"];
@@ -60,7 +61,7 @@ function validateWebhook(hook: JsonObject, sideEffects: readonly string[], field
   const effects = hook["sideEffects"];
   return [
     ...validateFullyQualifiedName(textOf(hook["name"]), `${field}.name`),
-    ...objectsOf(hook["rules"]).flatMap((rule, at) => validateAdmissionRule(rule, `${field}.rules[${at}]`)),
+    ...validateEach(objectsOf(hook["rules"]), (rule, at) => validateAdmissionRule(rule, `${field}.rules[${at}]`)),
     ...validateGiven(hook["failurePolicy"], failurePolicies, `${field}.failurePolicy`),
     ...validateGiven(hook["matchPolicy"], matchPolicies, `${field}.matchPolicy`),
     ...(isPresent(effects)
