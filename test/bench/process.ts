@@ -15,22 +15,38 @@ export interface Served extends AsyncDisposable {
 const program = join(import.meta.dir, "server.ts");
 
 /** Starts `server.ts` with these arguments and waits until it serves. */
-export async function serve(...args: string[]): Promise<Served> {
+export function serve(...args: string[]): Promise<Served> {
+  return start([program, ...args], 1, (printed) => JSON.parse(printed) as { url: string; token: string });
+}
+
+/** Starts the program itself, as a user does, and waits until it says what to do next. */
+export function startProgram(path: string, directory: string): Promise<Served> {
+  return start([path, "up", "--data-dir", directory, "--secure-port", "0"], 2, () => {
+    const kubeconfig = readFileSync(join(directory, "kubeconfig"), "utf8");
+    const field = (name: string) => new RegExp(`${name}: "?([^"\\s]+)`).exec(kubeconfig)?.[1] ?? "";
+    return { url: field("server"), token: field("token") };
+  });
+}
+
+async function start(
+  command: readonly string[],
+  lines: number,
+  read: (printed: string) => { url: string; token: string },
+): Promise<Served> {
   const startedMs = performance.now();
-  const child = Bun.spawn([process.execPath, program, ...args], { stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn([process.execPath, ...command], { stdout: "pipe", stderr: "inherit" });
   const reader = child.stdout.getReader();
-  let line = "";
-  while (!line.includes("\n")) {
+  let printed = "";
+  while (printed.split("\n").length <= lines) {
     const { value, done } = await reader.read();
     if (done) throw new Error(`the server ended before it served (exit code ${await child.exited})`);
-    line += new TextDecoder().decode(value);
+    printed += new TextDecoder().decode(value);
   }
-  const { url, token } = JSON.parse(line.slice(0, line.indexOf("\n"))) as { url: string; token: string };
+  const startMs = performance.now() - startedMs;
   return {
-    url,
-    token,
+    ...read(printed),
     pid: child.pid,
-    startMs: performance.now() - startedMs,
+    startMs,
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;
