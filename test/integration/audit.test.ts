@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ServerOptions } from "../../src/index.ts";
 import { configMap, jsonPatch, protobuf, TestServer } from "./server.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-audit-"));
@@ -17,13 +18,14 @@ afterAll(async () => {
 });
 
 /** A server that records to a file, and what it has recorded. */
-async function recording(auditPolicyFile: string) {
+async function recording(auditPolicyFile: string, options: ServerOptions = {}) {
   const auditLogPath = join(directory, `audit-${servers.length}.log`);
   const server = await TestServer.start({
     authorizationMode: ["RBAC"],
     tokenAuthFile,
     auditPolicyFile,
     auditLogPath,
+    ...options,
   });
   servers.push(server);
   /** The events of one request, by its id. */
@@ -180,6 +182,29 @@ describe("attack 77: the shipped policy records every write and every denial exa
     const events = await audited.eventsOf("the-watch", 1);
     expect(events.map(({ stage, verb }) => `${stage} ${verb}`)).toEqual(["ResponseComplete watch"]);
   });
+});
+
+test("attack 77: a watch whose client goes away, and a body that never comes, are recorded once", async () => {
+  const audited = await recording(shippedPolicy, { requestTimeoutMs: 300 });
+  const watch = await audited.server.watch(configMaps, { headers: { "audit-id": "left" } });
+  await watch[Symbol.asyncDispose]();
+  expect(await audited.eventsOf("left", 1)).toMatchObject([
+    { verb: "watch", stage: "ResponseComplete", responseStatus: { code: 200 } },
+  ]);
+
+  const session = audited.server.http2();
+  const stream = session.request({
+    ":method": "POST",
+    ":path": configMaps,
+    authorization: `Bearer ${audited.server.running.token}`,
+    "content-type": "application/json",
+    "audit-id": "late",
+  });
+  stream.on("error", () => {});
+  stream.write("{");
+  const events = await audited.eventsOf("late", 1);
+  expect(events).toMatchObject([{ verb: "create", responseStatus: { code: 504 } }]);
+  session.destroy();
 });
 
 describe("levels and stages", () => {
