@@ -4,6 +4,7 @@ import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { parseCidr, validateCidr } from "./ip.ts";
 import { fieldsOf, isZero } from "./key-values.ts";
+import { fieldErrorsMax } from "./labels.ts";
 import { objectsOf, textOf, textsOf, validateRequiredChoice } from "./pod-fields.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
 import { validateEach } from "./validate-each.ts";
@@ -44,6 +45,7 @@ function validateTaints(taints: readonly JsonObject[]): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   for (const [at, taint] of taints.entries()) {
+    if (errors.length >= fieldErrorsMax) break;
     const field = `metadata.taints[${at}]`;
     const [key, value, effect] = [textOf(taint["key"]), textOf(taint["value"]), textOf(taint["effect"])];
     for (const problem of labelKeyErrors(key)) errors.push(fieldError.invalid(`${field}.key`, key, problem));

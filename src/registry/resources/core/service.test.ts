@@ -195,3 +195,10 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
 });
+
+test("no list of a Service takes longer than its length", async () => {
+  const ipFamilies = Array.from({ length: 50_000 }, (_, at) => `IPv${at}`);
+  const started = process.cpuUsage().user;
+  expect((await refusal(path, changed(rich, "spec.ipFamilies", ipFamilies))).length).toBeLessThan(300);
+  expect(process.cpuUsage().user - started).toBeLessThan(3_000_000);
+});
