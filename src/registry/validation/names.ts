@@ -2,7 +2,6 @@ import { dnsLabelBytesMax, dnsSubdomainBytesMax, isDnsLabel } from "../../api/dn
 
 export { dnsLabelBytesMax, dnsSubdomainBytesMax, isDnsLabel };
 
-
 const labelText =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const label1035Text =
