@@ -9,7 +9,7 @@ import { encodeStatus } from "./codec/encode-object.ts";
 import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
 import { StartupError } from "./config/startup-error.ts";
-import { ClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
+import { startClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
 import { ensureDefaultRbac, rbacRegistries } from "./controllers/default-rbac.ts";
 import { startIdentityControllers } from "./controllers/identity-controllers.ts";
 import { startClusterObjects } from "./controllers/cluster-objects.ts";
@@ -141,7 +141,7 @@ async function startOn(
   ]);
   disposables.use(flowControl.start(clock, onError));
   if (rbac !== undefined) {
-    disposables.use(new ClusterRoleAggregation({ clusterRoles: rbac.clusterRoles, store, clock, onError }).start());
+    disposables.use(startClusterRoleAggregation({ clusterRoles: rbac.clusterRoles, store, clock, onError }));
   }
   const authentication = disposables.use(
     openAuthentication({

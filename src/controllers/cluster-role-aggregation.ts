@@ -6,10 +6,7 @@ import { systemUser } from "../authentication/system-user.ts";
 import { aggregatedRules, hasRules } from "../authorization/rbac/aggregate.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import type { Store } from "../storage/store.ts";
-
-const retryMs = 1_000;
-/** Roles that pick each other never come to rest; then the rest waits for the next change. */
-const roundsMax = 10;
+import { followObjects, WorkQueue } from "./work-queue.ts";
 
 const context: WriteContext = {
   user: systemUser,
@@ -26,82 +23,35 @@ export interface ClusterRoleAggregationParts {
 }
 
 /** Fills aggregated ClusterRoles with the rules of the roles that they select, whenever a ClusterRole changes. */
-export class ClusterRoleAggregation {
-  readonly #parts: ClusterRoleAggregationParts;
-  #changed = false;
-  #running = false;
-  #stopped = false;
-  #retry: Disposable | undefined;
+export function startClusterRoleAggregation(parts: ClusterRoleAggregationParts): Disposable {
+  const { store, clock, clusterRoles, onError } = parts;
+  const { keyPrefix } = clusterRoles.info;
+  const running = new DisposableStack();
+  // All of them at a time, under one key: each may be selected by several others.
+  const queue = running.use(new WorkQueue({ clock, onError, work: () => aggregate(clusterRoles) }));
+  running.use(followObjects(store, keyPrefix, () => queue.add(keyPrefix)));
+  return running;
+}
 
-  constructor(parts: ClusterRoleAggregationParts) {
-    this.#parts = parts;
+async function aggregate(clusterRoles: Registry): Promise<void> {
+  const roles = await allOf(clusterRoles);
+  for (const role of roles) {
+    const rules = aggregatedRules(role, roles);
+    if (rules === undefined || hasRules(role, rules)) continue;
+    await write(clusterRoles, role.metadata.name ?? "", rules);
   }
+}
 
-  start(): Disposable {
-    const { store, clusterRoles } = this.#parts;
-    const { keyPrefix } = clusterRoles.info;
-    const subscription = store.subscribe((events) => {
-      if (events.some(({ entry }) => entry.key.startsWith(keyPrefix))) this.#consider();
-    });
-    this.#consider();
-    return {
-      [Symbol.dispose]: () => {
-        this.#stopped = true;
-        subscription[Symbol.dispose]();
-        this.#retry?.[Symbol.dispose]();
-      },
-    };
+async function write(clusterRoles: Registry, name: string, rules: JsonValue[]): Promise<void> {
+  try {
+    await clusterRoles.update("", name, (old) => ({ ...old, rules }), context, { reapplies: true });
+  } catch (error) {
+    if (!(error instanceof StatusError && error.code === 404)) throw error;
   }
+}
 
-  #consider(): void {
-    this.#changed = true;
-    if (this.#running || this.#stopped) return;
-    this.#running = true;
-    // Off the store's notification: the listener must return at once.
-    setImmediate(() => void this.#work());
-  }
-
-  async #work(): Promise<void> {
-    try {
-      for (let round = 0; this.#changed && !this.#stopped && round < roundsMax; round++) {
-        this.#changed = false;
-        await this.#aggregate();
-      }
-    } catch (error) {
-      if (!this.#stopped) this.#retryLater(error);
-    } finally {
-      this.#running = false;
-    }
-  }
-
-  async #aggregate(): Promise<void> {
-    const roles = await this.#clusterRoles();
-    for (const role of roles) {
-      const rules = aggregatedRules(role, roles);
-      if (rules === undefined || hasRules(role, rules)) continue;
-      await this.#write(role.metadata.name ?? "", rules);
-    }
-  }
-
-  async #write(name: string, rules: JsonValue[]): Promise<void> {
-    try {
-      await this.#parts.clusterRoles.update("", name, (old) => ({ ...old, rules }), context, { reapplies: true });
-    } catch (error) {
-      if (!(error instanceof StatusError && error.code === 404)) throw error;
-    }
-  }
-
-  async #clusterRoles(): Promise<KubeObject[]> {
-    const { clusterRoles } = this.#parts;
-    const { keyPrefix } = clusterRoles.info;
-    const page = await clusterRoles.cacher.list({ prefix: keyPrefix });
-    return page.entries.flatMap(({ key }) => clusterRoles.current("", key.slice(keyPrefix.length)) ?? []);
-  }
-
-  #retryLater(error: unknown): void {
-    const { clock, onError } = this.#parts;
-    onError(error);
-    this.#retry?.[Symbol.dispose]();
-    this.#retry = clock.after(retryMs, () => this.#consider());
-  }
+async function allOf(clusterRoles: Registry): Promise<KubeObject[]> {
+  const { keyPrefix } = clusterRoles.info;
+  const page = await clusterRoles.cacher.list({ prefix: keyPrefix });
+  return page.entries.flatMap(({ key }) => clusterRoles.current("", key.slice(keyPrefix.length)) ?? []);
 }

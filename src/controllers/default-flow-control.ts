@@ -6,7 +6,7 @@ import { systemUser } from "../authentication/system-user.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
-import type { DeleteOptions } from "../registry/strategy.ts";
+import { removeObject } from "./remove-object.ts";
 import { type FlowControlObject, flowSchemas, priorityLevels } from "../api/flow-control-objects.ts";
 
 /** "true": the server keeps the spec as it is in this release, and removes the object when a later one has it no more. */
@@ -41,7 +41,7 @@ async function ensureAll(registry: Registry, wanted: readonly FlowControlObject[
   const names = new Set(wanted.map(({ object }) => object.metadata.name));
   await Promise.all([
     ...wanted.map((each) => ensure(registry, each)),
-    ...outdated(registry, names).map((object) => remove(registry, object)),
+    ...outdated(registry, names).map((object) => removeObject(registry, object, context)),
   ]);
 }
 
@@ -95,22 +95,6 @@ function outdated(registry: Registry, wanted: ReadonlySet<string | undefined>): 
     .filter(({ key }) => !wanted.has(key.slice(registry.info.keyPrefix.length)))
     .map((entry) => decodeEntry(entry, registry.info))
     .filter(({ metadata }) => metadata.annotations?.[autoUpdateAnnotation] === "true");
-}
-
-async function remove(registry: Registry, { metadata }: KubeObject): Promise<void> {
-  const { name = "", uid, resourceVersion } = metadata;
-  const options: DeleteOptions = {
-    gracePeriodSeconds: undefined,
-    propagationPolicy: undefined,
-    orphanDependents: undefined,
-    preconditions: { uid, resourceVersion },
-    dryRun: false,
-  };
-  try {
-    await registry.delete("", name, options, context);
-  } catch (error) {
-    if (!isSomebodyFaster(error)) throw error;
-  }
 }
 
 /** Another replica does the same, or an administrator is at it. */
