@@ -151,10 +151,11 @@ function validateStoredVersions(definition: KubeObject, versions: readonly JsonO
   const stored = textsOf(fieldsOf(definition["status"])["storedVersions"]);
   if (stored.length === 0) return [fieldError.invalid(field, null, "must have at least one stored version")];
   const names = new Set(versions.map(({ name }) => textOf(name)));
+  const known = new Set(stored);
   const storage = versions.filter((version) => version["storage"] === true).map(({ name }) => textOf(name));
   return [
     ...storage
-      .filter((name) => !stored.includes(name))
+      .filter((name) => !known.has(name))
       .map((name) => fieldError.invalid(field, stored, `must have the storage version ${name}`)),
     ...validateEach(stored, (name, at) => {
       const text = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
