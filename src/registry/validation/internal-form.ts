@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../api/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 
 /**
  * A struct as upstream shows it in errors: its internal types have no names for JSON, so all fields are there, under
@@ -9,7 +9,8 @@ export function internalForm(value: JsonObject, fields: readonly string[]): Json
 }
 
 function inner(value: JsonValue | undefined): JsonValue {
-  if (value === undefined || value === null || typeof value !== "object" || Array.isArray(value)) return value ?? null;
+  if (Array.isArray(value)) return value.map(inner);
+  if (!isJsonObject(value)) return value ?? null;
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [capitalised(name), inner(field)]));
 }
 

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { labelKeyErrors } from "../../api/label-syntax.ts";
 import { checkIndexes } from "./index-intervals.ts";
+import { internalForm } from "./internal-form.ts";
 import { fieldsOf } from "./key-values.ts";
 import { isPresent, numberOf, objectsOf, textOf, validateNotNegative } from "./pod-fields.ts";
 import { validateEach } from "./validate-each.ts";
@@ -34,7 +35,8 @@ export function validatePodFailurePolicy(spec: JsonObject, field: string): Field
 export function validateSuccessPolicy(spec: JsonObject, field: string): FieldError[] {
   if (!isPresent(spec["successPolicy"])) return [];
   if (spec["completionMode"] !== "Indexed") {
-    return [fieldError.invalid(field, spec["successPolicy"], "requires indexed completion mode")];
+    const shown = internalForm(fieldsOf(spec["successPolicy"]), ["rules"]);
+    return [fieldError.invalid(field, shown, "requires indexed completion mode")];
   }
   const rules = objectsOf(fieldsOf(spec["successPolicy"])["rules"]);
   const errors: FieldError[] = [];

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { validateConditions } from "./conditions.ts";
 import { validateIntOrPercent, validateNotMoreThan100Percent } from "./int-or-percent.ts";
+import { internalForm } from "./internal-form.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { isPresent, textOf, validateNotNegative } from "./pod-fields.ts";
@@ -13,7 +14,10 @@ export function validatePodDisruptionBudget(budget: KubeObject): FieldError[] {
   const policy = spec["unhealthyPodEvictionPolicy"];
   const errors: FieldError[] = [];
   if (isPresent(spec["minAvailable"]) && isPresent(spec["maxUnavailable"])) {
-    errors.push(fieldError.invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set"));
+    const fields = ["minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy"];
+    // Selectors have one form for everyone.
+    const shown = { ...internalForm(spec, fields), Selector: spec["selector"] ?? null };
+    errors.push(fieldError.invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set"));
   }
   for (const name of ["minAvailable", "maxUnavailable"]) {
     errors.push(...validateIntOrPercent(spec[name], `spec.${name}`));

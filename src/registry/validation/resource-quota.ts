@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { immutableText } from "./immutable.ts";
+import { internalForm } from "./internal-form.ts";
 import { fieldsOf } from "./key-values.ts";
 import { objectsOf, textOf, textsOf } from "./pod-fields.ts";
 import { isQuotaResource, validateQuotaResourceName } from "./resource-name.ts";
@@ -93,7 +94,13 @@ function validateExpression(expression: JsonObject, spec: JsonObject, field: str
   const errors: FieldError[] = [];
   if (!isScope(scope)) errors.push(fieldError.invalid(`${field}.scopeName`, scope, "unsupported scope"));
   if (!canLimitAll(scope, spec)) {
-    errors.push(fieldError.invalid(field, spec["scopeSelector"], "unsupported scope applied to resource"));
+    errors.push(
+      fieldError.invalid(
+        field,
+        internalForm(fieldsOf(spec["scopeSelector"]), ["matchExpressions"]),
+        "unsupported scope applied to resource",
+      ),
+    );
   }
   if (plainScopes.has(scope) && operator !== "Exists") {
     errors.push(fieldError.invalid(`${field}.operator`, operator, plainScopeText));

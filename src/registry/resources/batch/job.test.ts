@@ -68,7 +68,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
     "NonIndexed",
     "backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode",
     "maxFailedIndexes: Invalid value: 1: requires indexed completion mode",
-    'successPolicy: Invalid value: {"rules":[{"succeededIndexes":"0,2","succeededCount":1}]}: requires indexed completion mode',
+    'successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":"0,2","SucceededCount":1}]}: requires indexed completion mode',
   ],
   [
     "completionMode",
