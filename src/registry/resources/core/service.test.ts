@@ -202,3 +202,57 @@ test("no list of a Service takes longer than its length", async () => {
   expect((await refusal(path, changed(rich, "spec.ipFamilies", ipFamilies))).length).toBeLessThan(300);
   expect(process.cpuUsage().user - started).toBeLessThan(3_000_000);
 });
+
+const onPort80 = (spec: JsonObject): JsonObject => ({ spec: { ports: [{ port: 80 }], ...spec } });
+const at = (ip: string) => onPort80({ clusterIP: ip, clusterIPs: [ip] });
+const external = { type: "ExternalName", externalName: "x.example.com" };
+
+test.each<[string, JsonObject, JsonObject, string[]]>([
+  [
+    "another address",
+    at("10.0.0.10"),
+    at("10.0.0.11"),
+    ['spec.clusterIPs[0]: Invalid value: ["10.0.0.11"]: may not change once set'],
+  ],
+  [
+    "no address any more",
+    at("10.0.0.10"),
+    at("None"),
+    ['spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set'],
+  ],
+  ["a name instead of an address", at("10.0.0.10"), onPort80(external), []],
+  [
+    "a class of balancers for one that has a balancer",
+    onPort80({ type: "LoadBalancer" }),
+    onPort80({ type: "LoadBalancer", loadBalancerClass: "example.com/x" }),
+    ['spec.loadBalancerClass: Invalid value: "example.com/x": may not change once set'],
+  ],
+])("an update to %s is answered as it should be", async (_, before, after, causes) => {
+  expect(await updateRefusal(path, before, after)).toEqual(causes);
+});
+
+test.each<[JsonObject, string[]]>([
+  [
+    { type: "NodePort", clusterIP: "None" },
+    ["spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services"],
+  ],
+  [{ ...external, clusterIP: "10.0.0.9" }, ["spec.clusterIPs: Forbidden: may not be set for ExternalName services"]],
+])("a Service with %j is refused", async (spec, causes) => {
+  expect(await refusal(path, onPort80(spec))).toEqual(causes);
+});
+
+test("the points of a balancer are checked, and only balancers have them", async () => {
+  const points = [{ ip: "x" }, { hostname: "10.0.0.1" }, { ip: "10.0.0.1", ipMode: "Weird" }];
+  const status = { status: { loadBalancer: { ingress: points } } };
+  const field = "status.loadBalancer.ingress";
+  expect(await updateRefusal(path, onPort80({ type: "LoadBalancer" }), status, "status")).toEqual([
+    `${field}[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`,
+    `${field}[0].ipMode: Required value: must be specified when \`ip\` is set`,
+    `${field}[1].hostname: Invalid value: "10.0.0.1": must be a DNS name, not an IP address`,
+    `${field}[2].ipMode: Unsupported value: "Weird": supported values: "Proxy", "VIP"`,
+  ]);
+  const point = { status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } } };
+  expect(await updateRefusal(path, onPort80({}), point, "status")).toEqual([
+    `${field}: Forbidden: may only be used when \`spec.type\` is 'LoadBalancer'`,
+  ]);
+});
