@@ -29,7 +29,14 @@ import { header } from "./http/exchange.ts";
 import { type AuditOptions, audit, auditResponse } from "./http/filters/audit.ts";
 import { impersonation } from "./http/filters/impersonation.ts";
 import { isServed, resourceHandler } from "./http/handlers/resources.ts";
-import { healthHandler, pingCheck, shutdownCheck, storeCheck } from "./http/health.ts";
+import {
+  type HealthCheck,
+  healthEndpoints,
+  healthHandler,
+  pingCheck,
+  shutdownCheck,
+  storeCheck,
+} from "./http/health.ts";
 import { Lifecycle } from "./http/lifecycle.ts";
 import { listen, type Listener } from "./http/listener.ts";
 import { openApiRoute } from "./http/openapi/openapi-route.ts";
@@ -278,7 +285,7 @@ function appOptions(parts: AppParts): AppOptions {
     health: healthHandler({
       clock,
       livezGracePeriodMs: config.livezGracePeriodMs,
-      checks: [pingCheck, storeCheck(store), shutdownCheck(lifecycle)],
+      checks: [pingCheck, storeCheck(store), ...rbacCheck(parts), shutdownCheck(lifecycle)],
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
@@ -300,6 +307,18 @@ function appOptions(parts: AppParts): AppOptions {
     }),
     plugins: documentPlugins(parts, (info, subresource) => isServed(endpoints, info, subresource)),
   };
+}
+
+/** Under upstream's name: tests of clients wait for it. */
+function rbacCheck({ scheme, authorization }: AppParts): HealthCheck[] {
+  if (scheme.find("rbac.authorization.k8s.io", "v1", "clusterroles") === undefined) return [];
+  let made = false;
+  const check = () => {
+    // Once they were made, what becomes of them is the administrator's business.
+    made ||= authorization.policy.roleRules("ClusterRole", "cluster-admin", "") !== undefined;
+    if (!made) throw new Error("the default roles are not there yet");
+  };
+  return [{ name: "poststarthook/rbac/bootstrap-roles", endpoints: healthEndpoints, startup: true, check }];
 }
 
 function auditingOf({ audited, config, scheme, log }: AppParts): AuditOptions | undefined {
