@@ -76,3 +76,18 @@ test("damage is found without a witness that is up to date, everywhere but in th
     await expect(openLogOn(copy, owner, tuning)).rejects.toMatchObject({ code: "damaged" });
   }
 });
+
+test("the last write of a segment is missed, although the next segment would follow on without a gap", async () => {
+  const { disk, log } = await openedLog();
+  const oldWitness = disk.contents("tail");
+  await log.append({ entries: entries(1, 100, 1, 9000) });
+  const before = disk.contents("0000000001.segment").findLastIndex((byte) => byte !== 0);
+  // Cuts from 50 on; without it, 51 of the next segment would follow on 50 of the earlier term.
+  await log.append({ entries: entries(50, 50, 2) });
+  await log.append({ entries: entries(51, 60, 2, 30_000) });
+  await log.close();
+  expect(disk.contents("0000000002.segment").some((byte) => byte !== 0)).toBe(true);
+  disk.overwrite("tail", 0, oldWitness);
+  disk.flip("0000000001.segment", before + 20);
+  await expect(openLogOn(disk, owner, tuning)).rejects.toMatchObject({ code: "damaged", file: "0000000001.segment" });
+});
