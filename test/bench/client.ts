@@ -39,9 +39,9 @@ export class Client implements Disposable {
     return stream;
   }
 
-  request(method: string, path: string, body?: string): Promise<Answer> {
+  request(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const stream = this.open(method, path, body);
+    const stream = this.open(method, path, body, headers);
     const chunks: Buffer[] = [];
     let code = 0;
     stream.once("response", (headers) => (code = headers[":status"] ?? 0));
@@ -52,8 +52,8 @@ export class Client implements Disposable {
   }
 
   /** Like `request`, for what has to succeed. */
-  async expect(method: string, path: string, body?: string): Promise<Buffer> {
-    const answer = await this.request(method, path, body);
+  async expect(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<Buffer> {
+    const answer = await this.request(method, path, body, headers);
     if (answer.code >= 300)
       throw new Error(`${method} ${path}: ${answer.code} ${answer.body.toString().slice(0, 200)}`);
     return answer.body;

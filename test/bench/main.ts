@@ -1,8 +1,11 @@
+import { access } from "./workloads/access.ts";
 import { boot } from "./workloads/boot.ts";
 import { coldStart } from "./workloads/cold-start.ts";
+import { creates } from "./workloads/creates.ts";
 import { gets } from "./workloads/gets.ts";
 import { lists } from "./workloads/lists.ts";
 import { machineCeilings } from "./workloads/machine.ts";
+import { patches } from "./workloads/patches.ts";
 import { print, type Workload } from "./report.ts";
 import { stalledWatcher } from "./workloads/stalled-watcher.ts";
 import { watches } from "./workloads/watches.ts";
@@ -11,10 +14,13 @@ const workloads: Record<string, Workload> = {
   W0: boot,
   W1: gets,
   W2: lists,
+  W4: creates,
+  W5: patches,
   W6: watches,
   W8: coldStart,
   W9: coldStart,
   W11: stalledWatcher,
+  W15: access,
 };
 
 const secondsDefault = 5;

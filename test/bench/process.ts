@@ -23,8 +23,9 @@ export function serve(...args: string[]): Promise<Served> {
 export function startProgram(path: string, directory: string): Promise<Served> {
   return start([path, "up", "--data-dir", directory, "--secure-port", "0"], 2, () => {
     const kubeconfig = readFileSync(join(directory, "kubeconfig"), "utf8");
-    const field = (name: string) => new RegExp(`${name}: "?([^"\\s]+)`).exec(kubeconfig)?.[1] ?? "";
-    return { url: field("server"), token: field("token") };
+    const url = /server: "?([^"\s]+)/.exec(kubeconfig)?.[1] ?? "";
+    const token = /token: "?([^"\s]+)/.exec(kubeconfig)?.[1] ?? "";
+    return { url, token };
   });
 }
 

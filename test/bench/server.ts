@@ -1,16 +1,16 @@
 import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
 import { listen } from "../../src/http/listener.ts";
-import { startServer } from "../../src/index.ts";
+import { type ServerOptions, startServer } from "../../src/index.ts";
 
 /**
- * The process that is measured: `server <data directory>`, `bare <bytes> <chunks>`. Prints one line of JSON when it
+ * The process that is measured: `server <data directory> [options as JSON]`, `bare <bytes> <chunks>`. Prints one line of JSON when it
  * serves. `bare` is the listener alone, answering `/object` with so many bytes and `/list` with so many chunks of them:
  * what the machine can do with this HTTP stack and these bytes.
  */
 const [mode, first = "", second = ""] = Bun.argv.slice(2);
 
 if (mode === "server") {
-  const server = await startServer({ dataDir: first, securePort: 0 });
+  const server = await startServer({ dataDir: first, securePort: 0, ...(JSON.parse(second || "{}") as ServerOptions) });
   announce(server.url, server.token);
 } else {
   const object = crypto.getRandomValues(new Uint8Array(Number(first)));

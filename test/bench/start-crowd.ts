@@ -13,9 +13,14 @@ export interface Crowd {
 /** Watchers in a process of their own, for so many seconds. */
 export function startCrowd(
   served: Served,
-  { connections, streams, seconds }: { connections: number; streams: number; seconds: number },
+  {
+    connections,
+    streams,
+    seconds,
+    collection: watched = collection,
+  }: { connections: number; streams: number; seconds: number; collection?: string },
 ): Crowd {
-  const path = `${collection}?watch=1&timeoutSeconds=${Math.ceil(seconds)}`;
+  const path = `${watched}?watch=1&timeoutSeconds=${Math.ceil(seconds)}`;
   const args = [served.url, served.token, path, String(connections), String(streams)];
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "crowd.ts"), ...args], {
     stdout: "pipe",

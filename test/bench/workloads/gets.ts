@@ -5,6 +5,7 @@ import { cpuSeconds, type Served, serve, temporaryDirectory } from "../process.t
 import type { Figure, Options } from "../report.ts";
 
 const objects = 10_000;
+const warmUpSeconds = 1;
 
 /** W1: GET of one ConfigMap by a random name, consistent and from cache, against the listener with a constant body. */
 export async function gets({ seconds, scale }: Options): Promise<Figure[]> {
@@ -25,6 +26,13 @@ export async function gets({ seconds, scale }: Options): Promise<Figure[]> {
     [1, 1],
   ] as const) {
     const shape = { connections, streams, seconds };
+    // Both are compiled and warm before either is measured.
+    for (const [one, path] of [
+      [bare, "/object"],
+      [served, paths[0] as string],
+    ] as const) {
+      await load(one, { ...shape, seconds: warmUpSeconds, paths: [path] });
+    }
     const [ceiling, ceilingCpu] = await withCpu(bare, load(bare, { ...shape, paths: ["/object"] }));
     for (const [name, query] of [
       ["consistent", ""],
