@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { pemBlocks } from "../../api/pem.ts";
 import { fieldsOf } from "./key-values.ts";
 import { objectsOf, textOf } from "./pod-fields.ts";
 
@@ -89,31 +90,18 @@ function validateCertificate(request: KubeObject, old: KubeObject): FieldError[]
 /** One or more CERTIFICATE blocks of PEM without headers, each of which is a certificate. */
 function problemOf(pem: Buffer): string | undefined {
   if (pem.byteLength > certificateBytesMax) return `must be at most ${certificateBytesMax} bytes`;
-  const lines = pem.toString("latin1").split(/\r?\n/);
-  let blocks = 0;
-  for (let at = 0; at < lines.length; at++) {
-    const type = blockType(lines[at] as string);
-    if (type === undefined) continue;
+  const blocks = pemBlocks(pem.toString("latin1"));
+  for (const { type, hasHeaders, der } of blocks) {
     if (type !== "CERTIFICATE") return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
-    const end = lines.indexOf(`-----END ${type}-----`, at);
-    if (end === -1) return "a PEM block has no end";
-    const body = lines.slice(at + 1, end);
-    if (body.some((line) => line.includes(":"))) return "no PEM block headers are permitted";
-    if (!isCertificate(body.join(""))) return "a PEM block is no certificate";
-    blocks++;
-    at = end;
+    if (hasHeaders) return "no PEM block headers are permitted";
+    if (!isCertificate(der)) return "a PEM block is no certificate";
   }
-  return blocks === 0 ? "must contain at least one CERTIFICATE PEM block" : undefined;
+  return blocks.length === 0 ? "must contain at least one CERTIFICATE PEM block" : undefined;
 }
 
-function blockType(line: string): string | undefined {
-  const [start, end] = ["-----BEGIN ", "-----"];
-  return line.startsWith(start) && line.endsWith(end) ? line.slice(start.length, -end.length) : undefined;
-}
-
-function isCertificate(base64: string): boolean {
+function isCertificate(der: Buffer): boolean {
   try {
-    return new X509Certificate(Buffer.from(base64, "base64")).raw.byteLength > 0;
+    return new X509Certificate(der).raw.byteLength > 0;
   } catch {
     return false;
   }
