@@ -24,17 +24,21 @@ export function bearerTokenAuthenticator(tokens: TokenAuthenticator, audiences: 
         throw decisive(error);
       }
       if (answer instanceof Promise) {
-        return answer.then(known, (error: unknown) => {
-          throw decisive(error);
-        });
+        return answer.then(
+          (found) => known(request, found),
+          (error: unknown) => {
+            throw decisive(error);
+          },
+        );
       }
-      return known(answer);
+      return known(request, answer);
     },
   };
 }
 
-function known(answer: TokenAnswer | undefined): UserInfo {
+function known(request: IncomingRequest, answer: TokenAnswer | undefined): UserInfo {
   if (answer === undefined) throw refused("the bearer token is not known");
+  if (answer.notes !== undefined) request.auditNotes = answer.notes;
   return answer.user;
 }
 

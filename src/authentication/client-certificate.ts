@@ -17,9 +17,7 @@ export function clientCertificateAuthenticator(clock: Clock): Authenticator {
       if (peer.kind === "rejected") throw refused(peer.reason);
       // Of the proxies' authority: it may speak for others, and is nobody itself.
       if (peer.isFrontProxy === true) return undefined;
-      const now = clock.nowMs();
-      if (now > peer.validToMs) throw refused("the client certificate has expired");
-      if (now < peer.validFromMs) throw refused("the client certificate is not valid yet");
+      refuseOutdated(peer, clock);
       let user = users.get(peer);
       if (user === undefined) {
         user = userOf(peer);
@@ -28,6 +26,13 @@ export function clientCertificateAuthenticator(clock: Clock): Authenticator {
       return user;
     },
   };
+}
+
+/** Connections outlive certificates. @throws AuthenticationFailure outside of the certificate's time */
+export function refuseOutdated(peer: PeerCertificate & { kind: "verified" }, clock: Clock): void {
+  const now = clock.nowMs();
+  if (now > peer.validToMs) throw refused("the client certificate has expired");
+  if (now < peer.validFromMs) throw refused("the client certificate is not valid yet");
 }
 
 function userOf(peer: PeerCertificate & { kind: "verified" }): UserInfo {

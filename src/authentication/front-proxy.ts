@@ -1,5 +1,7 @@
-import { header, headerValues, type IncomingRequest } from "../http/exchange.ts";
+import type { Clock } from "../api/clock.ts";
+import { headerValues, type IncomingRequest } from "../http/exchange.ts";
 import { AuthenticationFailure, type Authenticator } from "./authenticator.ts";
+import { refuseOutdated } from "./client-certificate.ts";
 
 /** Lower-case header names, in the order in which they are looked at. */
 export interface FrontProxyOptions {
@@ -15,15 +17,16 @@ export interface FrontProxyOptions {
  * Whoever a proxy says sent the request. Believed only over a connection with a certificate of the proxies' own authority:
  * from everybody else these headers mean nothing.
  */
-export function frontProxyAuthenticator(options: FrontProxyOptions): Authenticator {
+export function frontProxyAuthenticator(options: FrontProxyOptions, clock: Clock): Authenticator {
   return {
     authenticate(request) {
+      const { peer } = request;
+      if (peer.kind !== "verified" || peer.isFrontProxy !== true) return undefined;
       const name = firstValue(request, options.usernameHeaders);
-      if (name === "" || request.peer.kind !== "verified") return undefined;
-      if (request.peer.isFrontProxy !== true) return undefined;
-      const { commonName } = request.peer;
-      if (options.allowedNames.length > 0 && !options.allowedNames.includes(commonName)) {
-        throw new AuthenticationFailure("the common name of the proxy is not in the allowed list", { decisive: false });
+      if (name === "") return undefined;
+      refuseOutdated(peer, clock);
+      if (options.allowedNames.length > 0 && !options.allowedNames.includes(peer.commonName)) {
+        throw refused("the common name of the proxy is not in the allowed list");
       }
       return {
         name,
@@ -35,12 +38,18 @@ export function frontProxyAuthenticator(options: FrontProxyOptions): Authenticat
   };
 }
 
+/** A proxy that adds its header to the client's own would let the client choose: two names are none. */
 function firstValue(request: IncomingRequest, names: readonly string[]): string {
   for (const name of names) {
-    const value = header(request, name) ?? "";
+    const [value = "", ...others] = headerValues(request, name).filter((one) => one !== "");
+    if (others.length > 0) throw refused(`the proxy sent more than one ${name}`);
     if (value !== "") return value;
   }
   return "";
+}
+
+function refused(reason: string): AuthenticationFailure {
+  return new AuthenticationFailure(reason, { decisive: false });
 }
 
 function extraOf({ headers }: IncomingRequest, prefixes: readonly string[]): Map<string, string[]> {

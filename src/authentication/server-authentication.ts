@@ -76,7 +76,7 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
   ]);
   const authenticator = unionAuthenticator(
     [
-      ...(frontProxy === undefined ? [] : [frontProxyAuthenticator(frontProxy)]),
+      ...(frontProxy === undefined ? [] : [frontProxyAuthenticator(frontProxy, clock)]),
       clientCertificateAuthenticator(clock),
       bearerTokenAuthenticator(tokens, serviceAccounts.apiAudiences),
     ],

@@ -5,6 +5,8 @@ import type { UserInfo } from "./user-info.ts";
 export interface TokenAnswer {
   readonly user: UserInfo;
   readonly audiences: readonly string[];
+  /** What the audit log has to say of the use of such a token. */
+  readonly notes?: readonly (readonly [key: string, value: string])[] | undefined;
 }
 
 /**

@@ -51,6 +51,10 @@ describe("the review of a token by somebody else", () => {
     ["an error", () => ({ code: 500, body: new Uint8Array() })],
     ["a redirect", () => ({ code: 302, body: new Uint8Array() })],
     ["something else", () => ({ code: 200, body: new TextEncoder().encode("{}") })],
+    [
+      "nobody's name",
+      () => ({ code: 201, body: new TextEncoder().encode('{"status":{"authenticated":true,"user":{}}}') }),
+    ],
     ["no JSON", () => ({ code: 200, body: new TextEncoder().encode("<html>") })],
     ["nothing", () => Promise.reject(new Error("down")) as never],
   ])("fails when it answers with %s, and is asked again", async (_name, answer) => {
@@ -59,6 +63,17 @@ describe("the review of a token by somebody else", () => {
       await expect(webhook.authenticateToken("t", ["api"])).rejects.toBeInstanceOf(AuthenticationFailure);
     }
     expect(asked).toHaveLength(2);
+  });
+
+  test("is asked for once by all who ask at the same time, and no more often than the service can bear", async () => {
+    const { asked, webhook } = service({ authenticated: false });
+    const answers = [1, 2, 3].map(() => webhook.authenticateToken("t", ["api"]));
+    expect(await Promise.all(answers)).toEqual([undefined, undefined, undefined]);
+    expect(asked).toHaveLength(1);
+    const many = Array.from({ length: 512 }, (_, at) => webhook.authenticateToken(`t${at}`, ["api"]));
+    expect(() => webhook.authenticateToken("one more", ["api"])).toThrow(AuthenticationFailure);
+    await Promise.all(many);
+    expect(await webhook.authenticateToken("one more", ["api"])).toBeUndefined();
   });
 
   test("is kept for a while, by token and audiences", async () => {

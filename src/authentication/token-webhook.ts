@@ -7,6 +7,8 @@ import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "./to
 
 const timeoutMs = 30_000;
 const keptAnswersMax = 4_096;
+/** Further tokens are refused unasked: anybody can make up tokens faster than a service answers. */
+const questionsMax = 512;
 
 export interface TokenWebhookOptions {
   readonly endpoint: JsonEndpoint;
@@ -30,21 +32,32 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
   const { clock, cacheTtlMs } = options;
   const salt = randomBytes(32).toString("base64");
   const kept = new Map<string, Kept>();
+  /** Questions on their way, so that the same one is asked once at a time. */
+  const asking = new Map<string, Promise<TokenAnswer | undefined>>();
 
   return {
     authenticateToken(token, audiences) {
       const key = Bun.SHA256.hash(`${salt}${JSON.stringify([token, audiences])}`, "base64");
       const known = kept.get(key);
       if (known !== undefined && known.untilMs > clock.nowMs()) return known.answer;
-      return ask(options, token, audiences).then((answer) => {
-        kept.delete(key);
-        const [oldest] = kept.keys();
-        if (kept.size >= keptAnswersMax && oldest !== undefined) kept.delete(oldest);
-        if (cacheTtlMs > 0) kept.set(key, { answer, untilMs: clock.nowMs() + cacheTtlMs });
-        return answer;
-      });
+      const running = asking.get(key);
+      if (running !== undefined) return running;
+      if (asking.size >= questionsMax) throw failed("too many tokens are being reviewed");
+      const question = ask(options, token, audiences)
+        .then((answer) => keep(key, answer))
+        .finally(() => asking.delete(key));
+      asking.set(key, question);
+      return question;
     },
   };
+
+  function keep(key: string, answer: TokenAnswer | undefined): TokenAnswer | undefined {
+    kept.delete(key);
+    const [oldest] = kept.keys();
+    if (kept.size >= keptAnswersMax && oldest !== undefined) kept.delete(oldest);
+    if (cacheTtlMs > 0) kept.set(key, { answer, untilMs: clock.nowMs() + cacheTtlMs });
+    return answer;
+  }
 }
 
 /** @throws AuthenticationFailure when the service does not answer as it should; the token may be good or not */
@@ -61,25 +74,29 @@ async function ask(
     if (code < 200 || code > 299) throw new Error(`code ${code}`);
     given = statusOf(JSON.parse(new TextDecoder().decode(body)));
   } catch (error) {
-    throw new AuthenticationFailure(`the token review service failed: ${(error as Error).message}`, {
-      decisive: false,
-    });
+    throw failed((error as Error).message);
   }
   if (given["authenticated"] !== true) return undefined;
   const meant = given["audiences"] === undefined ? apiAudiences : texts(given["audiences"]);
   const common = commonAudiences(audiences, meant);
   if (audiences.length > 0 && common.length === 0) return undefined;
   const user = isJsonObject(given["user"]) ? given["user"] : {};
+  const name = text(user["username"]);
+  if (name === "") throw failed("its answer names nobody");
   const extra = Object.entries(isJsonObject(user["extra"]) ? user["extra"] : {});
   return {
     user: {
-      name: text(user["username"]),
+      name,
       uid: text(user["uid"]),
       groups: texts(user["groups"]),
       extra: new Map(extra.map(([name, values]) => [name, texts(values)])),
     },
     audiences: common,
   };
+}
+
+function failed(why: string): AuthenticationFailure {
+  return new AuthenticationFailure(`the token review service failed: ${why}`, { decisive: false });
 }
 
 function statusOf(review: unknown): JsonObject {

@@ -36,6 +36,8 @@ export interface IncomingRequest {
   readonly signal: AbortSignal;
   /** Aborts `signal`: the server gives up on the request (deadline). */
   abort?(reason: Error): void;
+  /** Annotations that authentication adds to the audit event of the request. */
+  auditNotes?: readonly (readonly [key: string, value: string])[];
   /** Set for a request that asks to leave HTTP. Whoever answers it with 101 has the socket from then on. */
   upgraded?: UpgradedSocket;
 }

@@ -34,6 +34,7 @@ export function jwtAuthenticator({
     authenticateToken(token, asked) {
       if (claimedIssuer(token) !== issuer.url) return undefined;
       return verified(token, issuer, keys, clock).then((claims): TokenAnswer => {
+        refuseFuture(claims, clock);
         for (const [claim, value] of issuer.requiredClaims) {
           if (claims[claim] !== value) throw refused(`the claim ${claim} has not the required value`);
         }
@@ -43,6 +44,13 @@ export function jwtAuthenticator({
       });
     },
   };
+}
+
+/** @throws AuthenticationFailure for a token that is made later than now */
+function refuseFuture({ iat = 0 }: JWTPayload, clock: Clock): void {
+  if (typeof iat !== "number" || iat > clock.nowMs() / 1_000 + clockSkewSeconds) {
+    throw refused("the token is from the future");
+  }
 }
 
 async function verified(token: string, issuer: JwtIssuer, keys: IssuerKeys, clock: Clock): Promise<JWTPayload> {
@@ -69,42 +77,66 @@ async function verified(token: string, issuer: JwtIssuer, keys: IssuerKeys, cloc
   }
 }
 
-/** The key set of one issuer, fetched when first needed and again when it is old or lacks a key. */
+/**
+ * The key set of one issuer, fetched when first needed and again when it is old or lacks a key. While it is fetched
+ * again, and while the issuer does not answer, what was known stays good.
+ */
 class IssuerKeys {
   readonly #fetch: () => Promise<JSONWebKeySet>;
   readonly #clock: Clock;
-  #keys: Promise<JSONWebKeySet> | undefined;
-  #fetchedMs = Number.NEGATIVE_INFINITY;
+  #known: JSONWebKeySet | undefined;
+  #fetching: Promise<JSONWebKeySet> | undefined;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #failure: unknown;
 
   constructor(fetchKeys: () => Promise<JSONWebKeySet>, clock: Clock) {
     this.#fetch = fetchKeys;
     this.#clock = clock;
   }
 
+  /** @throws Error while nothing is known and the issuer cannot be asked */
   async resolver() {
     const { createLocalJWKSet } = await import("jose");
-    if (this.#keys === undefined || this.#clock.nowMs() - this.#fetchedMs > keysMaxAgeMs) this.#start();
-    return createLocalJWKSet(await (this.#keys as Promise<JSONWebKeySet>));
+    const ageMs = this.#clock.nowMs() - this.#askedMs;
+    if (this.#known === undefined) return createLocalJWKSet(await this.#first(ageMs));
+    // Nobody waits for it: the caller's key is most likely among those that are known.
+    if (ageMs > keysMaxAgeMs) this.#ask().catch(() => undefined);
+    return createLocalJWKSet(this.#known);
   }
 
-  /** False when they were asked for only just now. */
+  /** Whether the keys are newer than before: false when they were asked for only just now, and without an answer. */
   async refetch(): Promise<boolean> {
-    if (this.#clock.nowMs() - this.#fetchedMs < refetchMsMin) return false;
-    this.#start();
-    await this.#keys;
-    return true;
+    const ageMs = this.#clock.nowMs() - this.#askedMs;
+    if (this.#fetching === undefined && ageMs < refetchMsMin) return false;
+    return this.#ask().then(
+      () => true,
+      () => false,
+    );
   }
 
-  #start(): void {
-    this.#fetchedMs = this.#clock.nowMs();
-    const before = this.#keys;
-    const fetched = this.#fetch().catch((error: unknown) => {
-      // What was known stays good while the issuer does not answer.
-      if (before !== undefined) return before;
-      this.#keys = undefined;
-      throw error;
+  /** An issuer that fails is not asked again for every token that somebody makes up. */
+  #first(ageMs: number): Promise<JSONWebKeySet> {
+    if (this.#fetching === undefined && ageMs < refetchMsMin) return Promise.reject(this.#failure);
+    return this.#ask();
+  }
+
+  /** One question at a time; all who need its answer share it. */
+  #ask(): Promise<JSONWebKeySet> {
+    this.#fetching ??= this.#fetchOnce().finally(() => {
+      this.#fetching = undefined;
     });
-    this.#keys = fetched;
+    return this.#fetching;
+  }
+
+  async #fetchOnce(): Promise<JSONWebKeySet> {
+    this.#askedMs = this.#clock.nowMs();
+    try {
+      this.#known = await this.#fetch();
+      return this.#known;
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
   }
 }
 

@@ -17,6 +17,7 @@ export interface ServiceAccountClaims {
   readonly audiences: readonly string[] | undefined;
   readonly id: string;
   /** Seconds since the epoch; 0 and Infinity where there is no limit. */
+  readonly issuedAt: number;
   readonly notBefore: number;
   readonly expires: number;
   /** From here on the token should have been renewed; its holder is told by a warning in the audit log. */
@@ -54,6 +55,7 @@ function boundClaims(payload: JsonObject): ServiceAccountClaims | undefined {
     ...bound,
     audiences: audiences as string[],
     id: isText(jti) ? jti : "",
+    issuedAt: iat ?? 0,
     notBefore: nbf ?? 0,
     expires: exp,
     warnAfter: isSeconds(warnAfter) ? warnAfter : undefined,
@@ -79,6 +81,7 @@ function legacyClaims(payload: JsonObject): ServiceAccountClaims | undefined {
     secret: { name: secret, uid: "" },
     audiences: undefined,
     id: "",
+    issuedAt: 0,
     notBefore: 0,
     expires: Number.POSITIVE_INFINITY,
     warnAfter: undefined,
@@ -115,7 +118,7 @@ export function boundPayload(
   return {
     aud: [...claims.audiences],
     exp: claims.expires,
-    iat: claims.notBefore,
+    iat: claims.issuedAt,
     iss: issuer,
     jti: claims.id,
     "kubernetes.io": {

@@ -7,8 +7,11 @@ export type BoundResource = "serviceaccounts" | "pods" | "secrets" | "nodes";
 
 export interface LiveObject {
   readonly uid: string;
-  /** When its deletion began; undefined while it stays. */
+  /** When it goes, or was to go; undefined while it stays. */
   readonly deletedMs: number | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The token that a Secret holds, base64; undefined elsewhere. */
+  readonly token: string | undefined;
 }
 
 /** What is there now, straight from the store: a token must end with what it is bound to. */
@@ -36,6 +39,13 @@ export function liveObjects(store: Store, infos: ReadonlyMap<BoundResource, Reso
 }
 
 function read(entry: Entry, info: ResourceInfo): LiveObject {
-  const { uid = "", deletionTimestamp } = decodeEntry(entry, info).metadata;
-  return { uid, deletedMs: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) };
+  const object = decodeEntry(entry, info);
+  const { uid = "", deletionTimestamp, labels = {} } = object.metadata;
+  const { token } = (object["data"] ?? {}) as { token?: string };
+  return {
+    uid,
+    deletedMs: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp),
+    labels,
+    token: info.resource === "secrets" ? token : undefined,
+  };
 }

@@ -60,14 +60,18 @@ export function auditResponse(options: AuditOptions): Finish {
   };
 }
 
-function begin({ policy }: AuditOptions, { info }: Exchange, user: UserInfo | undefined): Recording {
-  return {
+function begin({ policy }: AuditOptions, { info, request }: Exchange, user: UserInfo | undefined): Recording {
+  const recording: Recording = {
     rule: auditRule(policy, user, info),
     user,
     annotations: { decision: "", reason: "", more: undefined },
     requestBody: undefined,
   };
+  for (const [key, value] of request.auditNotes ?? noNotes) annotate(recording, key, value);
+  return recording;
 }
+
+const noNotes: NonNullable<Exchange["request"]["auditNotes"]> = [];
 
 function records({ level }: AuditRule, wanted: AuditRule["level"]): boolean {
   return levels.indexOf(level) >= levels.indexOf(wanted);

@@ -70,6 +70,7 @@ export function tokenRequest(parts: TokenRequestParts): Action {
         secret: binding.secret,
         audiences,
         id,
+        issuedAt: issuedSeconds,
         notBefore: issuedSeconds,
         expires: issuedSeconds + (extended ? extendedExpirationSeconds : seconds),
         warnAfter: extended ? issuedSeconds + seconds : undefined,

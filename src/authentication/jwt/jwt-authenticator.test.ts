@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { exportJWK, generateKeyPair, type JSONWebKeySet, SignJWT } from "jose";
+import { type Clock, systemClock } from "../../api/clock.ts";
+import { AuthenticationFailure } from "../authenticator.ts";
+import type { JwtIssuer } from "./authentication-configuration.ts";
+import { jwtAuthenticator } from "./jwt-authenticator.ts";
+
+const url = "https://issuer.example";
+const issuer: JwtIssuer = {
+  url,
+  discoveryUrl: undefined,
+  certificateAuthority: undefined,
+  audiences: ["quorate"],
+  requiredClaims: [],
+  username: { claim: "sub", prefix: "" },
+  groups: undefined,
+  uid: undefined,
+  algorithms: ["ES256"],
+};
+const pair = await generateKeyPair("ES256");
+const keySet: JSONWebKeySet = { keys: [{ ...(await exportJWK(pair.publicKey)), kid: "one", alg: "ES256" }] };
+
+/** An authenticator whose clock stands, and an issuer that answers by `answer`. */
+function authenticator(answer: () => Promise<JSONWebKeySet>) {
+  const time = { nowMs: 1_700_000_000_000, asked: 0 };
+  const clock: Clock = { ...systemClock, nowMs: () => time.nowMs };
+  const fetchKeys = () => {
+    time.asked++;
+    return answer();
+  };
+  const tokens = jwtAuthenticator({ issuer, apiAudiences: ["api"], fetchKeys, clock });
+  const sign = (claims: Record<string, unknown> = {}, kid = "one") => {
+    const seconds = time.nowMs / 1_000;
+    const all = { iss: url, aud: "quorate", sub: "jane", iat: seconds, exp: seconds + 600, ...claims };
+    return new SignJWT(all).setProtectedHeader({ alg: "ES256", kid }).sign(pair.privateKey);
+  };
+  const ask = async (claims?: Record<string, unknown>, kid?: string): Promise<string> => {
+    try {
+      const found = await tokens.authenticateToken(await sign(claims, kid), ["api"]);
+      return found?.user.name ?? "nobody";
+    } catch (error) {
+      if (error instanceof AuthenticationFailure) return "refused";
+      throw error;
+    }
+  };
+  return { time, ask };
+}
+
+describe("the time of a token", () => {
+  const seconds = 1_700_000_000;
+  test.each<[string, Record<string, unknown>, string]>([
+    ["now", {}, "jane"],
+    ["an end less than ten seconds ago", { exp: seconds - 9 }, "jane"],
+    ["an end more than ten seconds ago", { exp: seconds - 11 }, "refused"],
+    ["no end", { exp: undefined }, "refused"],
+    ["an end that is a text", { exp: "9999999999" }, "refused"],
+    ["a beginning in the future", { nbf: seconds + 11 }, "refused"],
+    ["a making in the future", { iat: seconds + 11 }, "refused"],
+    ["a making that is a text", { iat: "1" }, "refused"],
+  ])("%s", async (_name, claims, outcome) => {
+    expect(await authenticator(async () => keySet).ask(claims)).toBe(outcome);
+  });
+});
+
+describe("the keys of an issuer", () => {
+  test("that fails are asked for every ten seconds, however many tokens come", async () => {
+    let works = false;
+    const { time, ask } = authenticator(async () => {
+      if (works) return keySet;
+      throw new Error("down");
+    });
+    for (let at = 0; at < 5; at++) expect(await ask()).toBe("refused");
+    expect(time.asked).toBe(1);
+    works = true;
+    time.nowMs += 10_001;
+    expect(await ask()).toBe("jane");
+    expect(time.asked).toBe(2);
+  });
+
+  test("are asked for once by all who come at the same time", async () => {
+    const { time, ask } = authenticator(async () => keySet);
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual(["jane", "jane", "jane"]);
+    expect(time.asked).toBe(1);
+  });
+
+  test("stay good while they are fetched again: a made-up key id delays nobody else", async () => {
+    let answer: () => Promise<JSONWebKeySet> = async () => keySet;
+    const { time, ask } = authenticator(() => answer());
+    expect(await ask()).toBe("jane");
+    const slow = Promise.withResolvers<JSONWebKeySet>();
+    answer = () => slow.promise;
+    time.nowMs += 10_001;
+    const made = ask({}, "made-up");
+    expect(await ask()).toBe("jane");
+    slow.reject(new Error("down"));
+    expect(await made).toBe("refused");
+    expect(await ask()).toBe("jane");
+    expect(time.asked).toBe(2);
+  });
+});
