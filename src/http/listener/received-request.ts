@@ -70,6 +70,7 @@ export class ReceivedRequest implements IncomingRequest {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let isComplete = false;
     const fail = (error: Error) => {
       source.removeAllListeners("data");
       source.resume();
@@ -83,9 +84,13 @@ export class ReceivedRequest implements IncomingRequest {
       if (bytes > limit) fail(status.requestEntityTooLarge(limit));
       else chunks.push(chunk);
     });
-    source.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    source.once("end", () => {
+      isComplete = true;
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    });
     source.once("error", () => fail(clientGone()));
-    source.once("close", () => fail(clientGone()));
+    // Every source closes in the end: an error for each of them would cost as much as reading it.
+    source.once("close", () => isComplete || fail(clientGone()));
     if (this.signal.aborted) onAbort();
     return promise.finally(() => {
       clearTimeout(timer);
