@@ -15,10 +15,14 @@ import {
   noMembership,
   RaftNode,
   type SnapshotMeta,
+  type Transport,
+  type TransportEvents,
   toIndex,
   toMemberId,
 } from "./index.ts";
 import type { RaftNodeOptions } from "./node-options.ts";
+import { toTerm } from "./core/ids.ts";
+import type { Message } from "./core/message.ts";
 import { openLogOn, createLogOn } from "./storage/open-log.ts";
 import { SimulatedDisk } from "./storage/simulated-disk.ts";
 
@@ -106,7 +110,7 @@ class Cluster {
   }
 }
 
-async function until(condition: () => boolean, what: string, ms = 5000): Promise<void> {
+async function until(condition: () => boolean, what: string, ms = 15_000): Promise<void> {
   const deadline = performance.now() + ms;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
@@ -221,6 +225,7 @@ describe("membership", () => {
 
   test("leadership is handed over without an election timeout", async () => {
     const cluster = await Cluster.of(3, { timing: { ...timing, electionMs: 2000 } });
+    cluster.member(1).node.campaign();
     const leader = await cluster.leader();
     await cluster.add(leader, "a 1");
     const to = [...cluster.members.keys()].find((id) => id !== leader.node.status().id) as MemberId;
@@ -284,6 +289,56 @@ describe("compaction and snapshots", () => {
     const { node } = await cluster.start(1, log.reopen());
     expect(node.status()).toMatchObject({ baseIndex: 0, applied: 0 });
   });
+});
+
+test("a state that is ahead of the log gets no entry twice", async () => {
+  let events: TransportEvents | undefined;
+  const transport: Transport = {
+    start: async (given) => {
+      events = given;
+    },
+    setMembers: () => {},
+    send: () => {},
+    sendSnapshot: async () => {},
+    close: async () => {},
+  };
+  const [one, two] = [1, 2].map(toMemberId) as [MemberId, MemberId];
+  const applied: number[] = [];
+  const state = new CounterState();
+  const apply = state.apply.bind(state);
+  state.apply = (entries) => {
+    applied.push(...entries.map(({ index }) => index));
+    return apply(entries);
+  };
+  const log = MemoryLog.create(foundedBy(membershipOf([one, two])));
+  const node = await RaftNode.start({ id: two, log, transport, stateMachine: state, timing: slower });
+  const append = (from: number, to: number, commit: number): Message => ({
+    type: "append",
+    from: one,
+    to: two,
+    term: toTerm(5),
+    prevIndex: toIndex(from - 1),
+    prevTerm: toTerm(from === 1 ? 0 : 5),
+    commit: toIndex(commit),
+    entries: Array.from({ length: to - from + 1 }, (_, position) => ({
+      index: toIndex(from + position),
+      term: toTerm(5),
+      kind: "normal",
+      data: bytes("a 1"),
+    })),
+  });
+  events?.receive(append(1, 5, 3));
+  await until(() => applied.length === 3, "the first entries");
+  // From a leader of an earlier term: the state takes it, and the core has no use for it.
+  const snapshot = { index: toIndex(10), term: toTerm(5), membership: membershipOf([one, two]) };
+  const stale = { type: "snapshot", from: one, to: two, term: toTerm(1), snapshot } as const;
+  await events?.receiveSnapshot(stale, chunksOf(JSON.stringify({ applied: 10, sums: [["a", 10]] })));
+  expect(node.status().baseIndex).toBe(toIndex(0));
+  events?.receive(append(6, 12, 12));
+  await until(() => node.status().applied === 12, "the rest");
+  expect(applied).toEqual([1, 2, 3, 11, 12]);
+  expect(state.sums.get("a")).toBe(12);
+  await node.stop();
 });
 
 async function* chunksOf(text: string) {
