@@ -139,3 +139,14 @@ test("when no term is left to count on, nobody stands", () => {
   for (let tick = 0; tick < 50; tick++) node.tick();
   expect(node.softState).toMatchObject({ role: "follower", term });
 });
+
+test("a candidate of the last term there is gives up when it is not elected", () => {
+  const term = (Number.MAX_SAFE_INTEGER - 2) as Term;
+  const node = start({ hardState: { term, vote: noMember, commit: noIndex } }, 0, [1, 2, 3]);
+  node.campaign();
+  const last = (term + 1) as Term;
+  node.step({ type: "preVoteReply", from: member(2), to: member(1), term: last, granted: true });
+  expect(node.softState).toMatchObject({ role: "candidate", term: last });
+  for (let tick = 0; tick < 10; tick++) node.tick();
+  expect(node.softState).toMatchObject({ role: "follower", term: last });
+});
