@@ -7,7 +7,8 @@ import { segmentName } from "./segment.ts";
  * for the file system to find space, and `fdatasync` has no metadata to write.
  */
 const growingFile = "growing.segment";
-const spareFile = "spare.segment";
+/** One compaction frees several segments at once, and the log needs them again one by one. */
+const spareFiles = ["spare-1.segment", "spare-2.segment", "spare-3.segment"];
 const zerosBytes = 1 << 20;
 /** So much may be dirty at once: a sync of the log must not wait behind all of a new segment. */
 const dirtyBytesMax = 4 << 20;
@@ -32,16 +33,19 @@ export class SegmentSupply {
     return file;
   }
 
-  /** Keeps one file that is used no more; others are removed. */
+  /** Keeps some files that are used no more; others are removed. */
   recycle(sequence: number): void {
-    const name = segmentName(sequence);
-    if (this.#disk.list().includes(spareFile)) this.#disk.remove(name);
-    else this.#disk.rename(name, spareFile);
+    const names = this.#disk.list();
+    const free = spareFiles.find((spare) => !names.includes(spare));
+    if (free === undefined) this.#disk.remove(segmentName(sequence));
+    else this.#disk.rename(segmentName(sequence), free);
   }
 
   #takeSpare(name: string): string | undefined {
-    if (!this.#disk.list().includes(spareFile)) return undefined;
-    this.#disk.rename(spareFile, name);
+    const names = this.#disk.list();
+    const spare = spareFiles.find((one) => names.includes(one));
+    if (spare === undefined) return undefined;
+    this.#disk.rename(spare, name);
     return name;
   }
 
