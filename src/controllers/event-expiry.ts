@@ -1,10 +1,12 @@
 import type { Clock } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { systemUser } from "../authentication/system-user.ts";
+import { decodeEntry } from "../codec/stored-object.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Revision } from "../storage/revision.ts";
-import type { Store } from "../storage/store.ts";
+import type { Entry, Store } from "../storage/store.ts";
 
 /** How late an Event may go, as a part of its time to live. */
 const marksPerTtl = 60;
@@ -21,26 +23,54 @@ export interface EventExpiryParts {
   readonly onError: (error: unknown) => void;
 }
 
+/** Events of an earlier run that are read in one turn: a start must not wait for all of them. */
+const inheritedPerTurn = 500;
+
+/** An Event of an earlier run, and when its time is over. */
+interface Inherited {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly dueMs: number;
+}
+
 /**
  * Removes Events that nobody has written for their time to live. Age is told by revision: what is not newer than a
- * revision seen `ttlMs` ago is due, so no Event is read. The marks are not kept over a restart: Events then live longer.
+ * revision seen `ttlMs` ago is due, so no Event is read. Those of an earlier run are read once: their times tell their age.
  */
 export class EventExpiry {
   readonly #parts: EventExpiryParts;
   #marks: { readonly timeMs: number; readonly revision: Revision }[] = [];
   #running = false;
+  #inherited: Inherited[] = [];
 
   constructor(parts: EventExpiryParts) {
     this.#parts = parts;
   }
 
   start(): Disposable {
-    const { clock, ttlMs, onError } = this.#parts;
+    const { clock, ttlMs, onError, store, events } = this.#parts;
+    const running = new DisposableStack();
     this.#mark();
-    return clock.every(Math.max(1_000, Math.floor(ttlMs / marksPerTtl)), () => {
+    const timer = clock.every(Math.max(1_000, Math.floor(ttlMs / marksPerTtl)), () => {
       this.#mark();
       if (!this.#running) void this.#removeDue().catch(onError);
     });
+    running.use(timer);
+    this.#inherit(store.scan(events.info.keyPrefix), 0, running);
+    return running;
+  }
+
+  /** Reads some of the Events of an earlier run, and the others in later turns. */
+  #inherit(entries: readonly Entry[], from: number, running: DisposableStack): void {
+    const { clock, ttlMs, events } = this.#parts;
+    if (running.disposed) return;
+    const nowMs = clock.nowMs();
+    for (const entry of entries.slice(from, from + inheritedPerTurn)) {
+      const dueMs = writtenMs(decodeEntry(entry, events.info), nowMs) + ttlMs;
+      this.#inherited.push({ key: entry.key, revision: entry.revision, dueMs });
+    }
+    const next = from + inheritedPerTurn;
+    if (next < entries.length) clock.after(0, () => this.#inherit(entries, next, running));
   }
 
   #mark(): void {
@@ -50,13 +80,15 @@ export class EventExpiry {
 
   async #removeDue(): Promise<void> {
     const { clock, ttlMs, events } = this.#parts;
-    const keepFrom = clock.nowMs() - ttlMs;
-    const at = this.#marks.findLastIndex(({ timeMs }) => timeMs <= keepFrom);
-    const mark = this.#marks[at];
-    if (mark === undefined) return;
-    this.#marks = this.#marks.slice(at);
+    const nowMs = clock.nowMs();
+    const keepFrom = nowMs - ttlMs;
     this.#running = true;
     try {
+      await this.#removeInherited(nowMs);
+      const at = this.#marks.findLastIndex(({ timeMs }) => timeMs <= keepFrom);
+      const mark = this.#marks[at];
+      if (mark === undefined) return;
+      this.#marks = this.#marks.slice(at);
       const page = await events.cacher.list({
         prefix: events.info.keyPrefix,
         matches: ({ revision }) => revision <= mark.revision,
@@ -66,6 +98,15 @@ export class EventExpiry {
     } finally {
       this.#running = false;
     }
+  }
+
+  async #removeInherited(nowMs: number): Promise<void> {
+    const isDue = ({ dueMs }: Inherited) => dueMs <= nowMs;
+    const due = this.#inherited.filter(isDue).slice(0, removalsPerRoundMax);
+    if (due.length === 0) return;
+    const removed = new Set(due);
+    this.#inherited = this.#inherited.filter((event) => !removed.has(event));
+    for (const { key, revision } of due) await this.#remove(key, revision);
   }
 
   async #remove(key: string, revision: Revision): Promise<void> {
@@ -78,6 +119,14 @@ export class EventExpiry {
       if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;
     }
   }
+}
+
+/** The newest time that an Event says of itself, of either API; never later than now. */
+function writtenMs(event: KubeObject, nowMs: number): number {
+  const series = (event["series"] ?? {}) as { lastObservedTime?: string | null };
+  const times = [event["lastTimestamp"], event["eventTime"], series.lastObservedTime, event.metadata.creationTimestamp];
+  const known = times.flatMap((time) => (typeof time === "string" ? [Date.parse(time)] : []));
+  return Math.min(nowMs, Math.max(0, ...known.filter((ms) => !Number.isNaN(ms))));
 }
 
 function unchangedSince(revision: Revision): DeleteOptions {
