@@ -278,8 +278,10 @@ describe("compaction and snapshots", () => {
     await log.append({ expected, entries: [] });
     const state = new CounterState();
     await state.restore(toIndex(50), chunksOf(JSON.stringify({ applied: 50, sums: [["a", 7]] })));
-    const { node } = await cluster.start(1, log.reopen(), state);
+    const found = log.reopen();
+    const { node } = await cluster.start(1, found, state);
     expect(node.status()).toMatchObject({ baseIndex: 50, applied: 50, lastIndex: 50 });
+    expect(found.reopen().recovered).toMatchObject({ base: expected, hardState: { term: 3, vote: 0, commit: 50 } });
   });
 
   test("a crash before the state was restored: the old state goes on, and the snapshot is asked for again", async () => {
