@@ -51,10 +51,14 @@ function headerToken(request: IncomingRequest): string | undefined {
 
 const scheme = "bearer";
 
-/** The token of an Authorization value; undefined for another scheme. */
+/**
+ * The token of an Authorization value; undefined for another scheme, and for the scheme alone: no token is no credential,
+ * and anonymous. Whatever else does not have the form of a token is an invalid one, a second blank before it too.
+ */
 function parseBearer(value: string): string | undefined {
   if (value.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
-  if (value.length > scheme.length && !isBlank(value.charCodeAt(scheme.length))) return undefined;
+  if (/^[ \t]*$/.test(value.slice(scheme.length))) return undefined;
+  if (!isBlank(value.charCodeAt(scheme.length))) return undefined;
   const token = value.slice(scheme.length + 1);
   if (value[scheme.length] !== " " || !isToken(token)) throw refused("the bearer token is malformed");
   return token;
