@@ -79,7 +79,9 @@ describe("the command line", () => {
     [["up", "--in-memory=maybe"], /--in-memory: "maybe" is not true or false/],
     [["up", "--request-timeout", "5"], /is not a duration such as 5s/],
     [["up", "extra"], /too many arguments/],
-    [["nonsense"], /unknown command|too many arguments/],
+    [["nonsense"], /^quorate: unknown command 'nonsense': see "quorate help"$/],
+    [["help", "nonsense"], /^quorate: unknown command 'nonsense': see "quorate help"$/],
+    [["verison"], /unknown command 'verison' \(Did you mean version\?\): see "quorate help"$/],
     [["up", "--nonsense\u001b[2J"], /unknown flag/],
   ])("refuses %p with one line and exit code 1", async (args, message) => {
     const { terminal, options, exitCode } = await runUp(...args);

@@ -32,11 +32,11 @@ export async function runCommand(
     exitCode = code;
   });
   try {
-    await program.parseAsync(args.map(withoutShortEquals), { from: "user" });
+    await program.parseAsync(args.length === 0 ? ["help"] : args.map(withoutShortEquals), { from: "user" });
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const text = error instanceof CommanderError ? usageErrorText(error) : startupFailureText(error);
+    const text = error instanceof CommanderError ? usageErrorText(error, args) : startupFailureText(error);
     terminal.complain(`quorate: ${escapeControls(text)}`);
     return 1;
   }
@@ -61,7 +61,6 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
     .description("print the version of quorate and of the API that it serves")
     .allowExcessArguments(false)
     .action(async () => setExitCode(await run.version(terminal)));
-  program.action(() => program.outputHelp());
   return program;
 }
 
@@ -112,7 +111,8 @@ function withoutShortEquals(argument: string): string {
 }
 
 /** One line, in our words, with the way out. */
-function usageErrorText(error: CommanderError): string {
+function usageErrorText(error: CommanderError, args: readonly string[]): string {
+  if (error.code === "commander.help") return `unknown command '${args[1]}': see "quorate help"`;
   const text = error.message
     .replace(/^error: /, "")
     .replace(/\s+/g, " ")

@@ -60,6 +60,16 @@ describe("a JSON patch that applies", () => {
   });
 });
 
+test.each([
+  [{}, "object"],
+  ["x", "string"],
+  [1, "number"],
+  [true, "bool"],
+])("%p is told that it is no list", (patch, found) => {
+  const text = `error decoding patch: json: cannot unmarshal ${found} into Go value of type jsonpatch.Patch`;
+  expect(() => applyJsonPatch({}, patch)).toThrow(text);
+});
+
 describe("a JSON patch that fails", () => {
   const cases: readonly [string, JsonValue, number][] = [
     ["is no list", { op: "add" }, 400],

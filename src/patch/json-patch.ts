@@ -26,7 +26,10 @@ type Container = JsonValue[] | JsonObject;
 
 function decodeOperations(patch: JsonValue): readonly JsonObject[] {
   if (!Array.isArray(patch)) {
-    throw status.badRequest("error decoding patch: json: cannot unmarshal a value that is no list into a JSON patch");
+    const found = typeof patch === "boolean" ? "bool" : typeof patch;
+    throw status.badRequest(
+      `error decoding patch: json: cannot unmarshal ${found} into Go value of type jsonpatch.Patch`,
+    );
   }
   if (patch.length > jsonPatchOperationsMax) throw tooManyOperations(patch.length);
   return patch.map((operation, at) => {

@@ -1,6 +1,4 @@
-/** Go's layouts, which its parse errors quote. */
-const secondsLayout = "2006-01-02T15:04:05Z07:00";
-const microsLayout = "2006-01-02T15:04:05.000000Z07:00";
+import { timeErrorText } from "./time-error.ts";
 
 /** Zero of Go's time type: equals "not set" and is written as null. */
 const zeroSeconds = "0001-01-01T00:00:00Z";
@@ -27,7 +25,7 @@ export function parseTimeMs(text: string): number | undefined {
  */
 export function normalizeTime(text: string): string | undefined {
   const parsed = parseRfc3339(text);
-  if (parsed === undefined) throw parseError(text, secondsLayout);
+  if (parsed === undefined) throw parseError(text, "");
   const normal = `${new Date(parsed.secondMs).toISOString().slice(0, 19)}Z`;
   return normal === zeroSeconds ? undefined : normal;
 }
@@ -38,16 +36,13 @@ export function normalizeTime(text: string): string | undefined {
  */
 export function normalizeMicroTime(text: string): string | undefined {
   const parsed = parseRfc3339(text);
-  if (parsed === undefined || parsed.fraction.length !== 6) throw parseError(text, microsLayout);
+  if (parsed === undefined || parsed.fraction.length !== 6) throw parseError(text, ".000000");
   const normal = `${new Date(parsed.secondMs).toISOString().slice(0, 19)}.${parsed.fraction}Z`;
   return normal === zeroMicros ? undefined : normal;
 }
 
-function parseError(text: string, layout: string): Error {
-  const shown = JSON.stringify(text.slice(0, maxTimeLength));
-  return new Error(
-    `parsing time ${shown} as ${JSON.stringify(layout)}: cannot parse ${shown} as ${JSON.stringify(layout)}`,
-  );
+function parseError(text: string, fraction: "" | ".000000"): Error {
+  return new Error(timeErrorText(text.slice(0, maxTimeLength), fraction));
 }
 
 function parseRfc3339(text: string): ParsedTime | undefined {

@@ -14,9 +14,9 @@ export function validateConfigMap(configMap: KubeObject): FieldError[] {
       errors.push(fieldError.invalid(`data[${key}]`, key, "duplicate of key present in binaryData"));
   }
   errors.push(...validateKeys(binaryData, "binaryData"));
-  // The limit holds for the object as a whole, which has no path.
+  // The limit holds for the object as a whole: clients know the path without a name as `[]`.
   if (textBytes(data) + base64Bytes(binaryData) > keyValueBytesMax)
-    errors.push(fieldError.tooLong("", keyValueBytesMax));
+    errors.push(fieldError.tooLong("[]", keyValueBytesMax));
   return errors;
 }
 

@@ -69,5 +69,7 @@ test("a ConfigMap holds a mebibyte of text and bytes together", async () => {
   const half = 512 * 1024;
   const full = { data: { a: "x".repeat(half) }, binaryData: { b: Buffer.alloc(half).toString("base64") } };
   expect(await refusal(path, full)).toEqual([]);
-  expect(await refusal(path, changed(full, "data.c", "x"))).toEqual([": Too long: may not be more than 1048576 bytes"]);
+  expect(await refusal(path, changed(full, "data.c", "x"))).toEqual([
+    "[]: Too long: may not be more than 1048576 bytes",
+  ]);
 });
