@@ -42,6 +42,7 @@ import { listen, type Listener } from "./http/listener.ts";
 import { openApiRoute } from "./http/openapi/openapi-route.ts";
 import { gitVersion, versionRoute } from "./http/version.ts";
 import { auditMetrics } from "./observability/audit-metrics.ts";
+import { countAuthentications } from "./observability/authentication-metrics.ts";
 import { countDecisions } from "./observability/authorization-metrics.ts";
 import { type Log, openLog } from "./observability/logs.ts";
 import { exposeFeatureGates } from "./observability/feature-gate-metric.ts";
@@ -159,6 +160,7 @@ async function startOn(
       store,
       clock,
       onError,
+      onRefused: (reason) => log.debug("a credential was refused", { reason }),
     }),
   );
   const lifecycle = new Lifecycle();
@@ -196,6 +198,7 @@ async function startOn(
       clock,
       authorizer: authorization.authorizer,
       issuer: authentication.issuer,
+      secretTokenUses: authentication.secretTokenUses,
       authority: () => identity.authority,
       clientAuthorities: () => identity.tls().ca.join(""),
       frontProxy: config.authentication.frontProxy && {
@@ -264,7 +267,7 @@ function appOptions(parts: AppParts): AppOptions {
   return {
     chain: {
       clock,
-      authenticator: parts.authentication.authenticator,
+      authenticator: countAuthentications(parts.authentication.authenticator, metrics.registry),
       authorizer: countDecisions(parts.authorization.authorizer, metrics.registry),
       afterAuthentication: [
         ...(auditing === undefined ? [] : [audit(auditing)]),

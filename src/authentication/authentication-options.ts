@@ -16,6 +16,8 @@ export interface AuthenticationOptions {
     readonly signingKeyFile: string | undefined;
     /** Keys whose tokens are accepted besides; empty for none. */
     readonly keyFiles: readonly string[];
+    /** The TLS key, whose tokens are accepted where no such key is named; one that cannot sign tokens counts for nothing. */
+    readonly fallbackKeyFile: string | undefined;
     readonly lookup: boolean;
     /** 0 for no limit. */
     readonly maxExpirationSeconds: number;

@@ -29,12 +29,14 @@ export class AuthenticationFailure extends Error {
 
 /**
  * Asks every authenticator in order; the first success is the user. All are asked, because an invalid bearer token
- * makes the request a 401 even when the client certificate is good. `fallback` answers requests without any credential.
+ * makes the request a 401 even when the client certificate is good. `fallback` answers requests without any credential;
+ * `onRefused` hears what is wrong with those that have one.
  * @throws StatusError 401
  */
 export function unionAuthenticator(
   authenticators: readonly Authenticator[],
   fallback?: Authenticator,
+  onRefused: (reason: string) => void = () => {},
 ): RequestAuthenticator {
   return { authenticate: (request) => ask(request, 0, nothingFound) };
 
@@ -62,6 +64,13 @@ export function unionAuthenticator(
     return findings.failed ? unauthorized() : askFallback(request);
   }
 
+  /** @throws StatusError 401 for a decisive failure; anything else than a failure as it is */
+  function isFailure(error: unknown): true {
+    if (!(error instanceof AuthenticationFailure)) throw error;
+    onRefused(error.message);
+    return error.decisive ? unauthorized() : true;
+  }
+
   function askFallback(request: IncomingRequest): UserInfo | Promise<UserInfo> {
     const answer = fallback?.authenticate(request);
     if (answer instanceof Promise) return answer.then((user) => user ?? unauthorized());
@@ -76,12 +85,6 @@ interface Findings {
 }
 
 const nothingFound: Findings = { user: undefined, failed: false };
-
-/** @throws StatusError 401 for a decisive failure; anything else than a failure as it is */
-function isFailure(error: unknown): true {
-  if (!(error instanceof AuthenticationFailure)) throw error;
-  return error.decisive ? unauthorized() : true;
-}
 
 function unauthorized(): never {
   throw status.unauthorized();

@@ -23,6 +23,7 @@ import { jwtAuthenticator } from "./jwt/jwt-authenticator.ts";
 import { parseSigningKey, parseTokenKeys, type SigningKey, type TokenKey } from "./service-account/keys.ts";
 import { type BoundResource, liveObjects } from "./service-account/live-objects.ts";
 import { serviceAccountAuthenticator } from "./service-account/service-account-authenticator.ts";
+import { SecretTokenUses } from "./service-account/secret-token-uses.ts";
 import { type TokenIssuer, tokenIssuer } from "./service-account/token-issuer.ts";
 import { type TokenAuthenticator, tokensForServer, tokenUnion } from "./token-authenticator.ts";
 import { parseTokenFile } from "./token-file.ts";
@@ -39,6 +40,8 @@ export interface AuthenticationParts {
   readonly clock: Clock;
   /** Hears of a file that changed and cannot be used; what was in force stays. */
   onError(error: unknown): void;
+  /** Hears why a credential is not accepted, which its sender does not. */
+  onRefused?(reason: string): void;
 }
 
 /** The file is read again at least this often: not every file system tells of changes. */
@@ -52,6 +55,8 @@ export interface ServerAuthentication extends Disposable {
   readonly issuer: TokenIssuer;
   /** All whose service account tokens are accepted, the signing one first. */
   readonly verificationKeys: readonly TokenKey[];
+  /** Tells of tokens of Secrets that are used. */
+  readonly secretTokenUses: SecretTokenUses;
 }
 
 /** @throws StartupError for a file that cannot be read or used */
@@ -60,6 +65,7 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
   const { serviceAccounts, frontProxy } = options;
   const { signingKey, verificationKeys } = openKeys(parts);
   const configured = new ConfiguredAuthentication(parts);
+  const secretTokenUses = new SecretTokenUses();
   const tokens = tokenUnion([
     ...staticTokens(parts),
     serviceAccountAuthenticator({
@@ -69,6 +75,7 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
       lookup: serviceAccounts.lookup,
       objects: liveObjects(parts.store, boundInfos(parts.scheme)),
       clock,
+      onSecretUsed: (namespace, name) => secretTokenUses.note(namespace, name),
     }),
     ...(options.bootstrapTokens ? [bootstrapTokens(parts)] : []),
     configured.jwt,
@@ -81,10 +88,11 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
       bearerTokenAuthenticator(tokens, serviceAccounts.apiAudiences),
     ],
     configured.anonymous,
+    parts.onRefused,
   );
   const issuer = tokenIssuer(serviceAccounts.issuers[0] ?? "", signingKey);
   const dispose = () => configured[Symbol.dispose]();
-  return { authenticator, tokens, issuer, verificationKeys, [Symbol.dispose]: dispose };
+  return { authenticator, tokens, issuer, verificationKeys, secretTokenUses, [Symbol.dispose]: dispose };
 }
 
 /** What an AuthenticationConfiguration may change while the server runs. */
@@ -148,7 +156,7 @@ function openKeys({ options, ownSigningKey }: AuthenticationParts): {
   signingKey: SigningKey;
   verificationKeys: TokenKey[];
 } {
-  const { signingKeyFile, keyFiles } = options.serviceAccounts;
+  const { signingKeyFile, keyFiles, fallbackKeyFile } = options.serviceAccounts;
   const signingFlag = "--service-account-signing-key-file";
   const signingKey =
     signingKeyFile === undefined
@@ -156,8 +164,18 @@ function openKeys({ options, ownSigningKey }: AuthenticationParts): {
       : parseSigningKey(readOption(signingFlag, signingKeyFile), `${signingFlag}: ${signingKeyFile}`);
   const keyFlag = "--service-account-key-file";
   const further = keyFiles.flatMap((file) => parseTokenKeys(readOption(keyFlag, file), `${keyFlag}: ${file}`));
-  const byId = new Map([signingKey, ...further].map((key) => [key.id, key]));
+  const byId = new Map([signingKey, ...further, ...tlsKeys(fallbackKeyFile)].map((key) => [key.id, key]));
   return { signingKey, verificationKeys: [...byId.values()] };
+}
+
+function tlsKeys(file: string | undefined): TokenKey[] {
+  if (file === undefined) return [];
+  const text = readOption("--tls-private-key-file", file);
+  try {
+    return parseTokenKeys(text, file);
+  } catch {
+    return [];
+  }
 }
 
 function staticTokens({ options, ownTokens }: AuthenticationParts): TokenAuthenticator[] {

@@ -45,6 +45,7 @@ function serviceAccountsOf(options: FlagOptions): AuthenticationOptions["service
     apiAudiences: options.apiAudiences ?? issuers.slice(0, 1),
     signingKeyFile: signing ?? other,
     keyFiles: options.serviceAccountKeyFile ?? [],
+    fallbackKeyFile: options.serviceAccountKeyFile === undefined ? options.tlsPrivateKeyFile : undefined,
     lookup: options.serviceAccountLookup ?? flags["service-account-lookup"].default,
     maxExpirationSeconds: maxExpirationSeconds(options),
     extendsMounted:

@@ -299,3 +299,25 @@ describe("attack 22: nobody is the server itself", () => {
     ipAddresses: ["127.0.0.1"],
   });
 });
+
+test("attack 63: users are counted by kind, so that nobody's name becomes a metric", async () => {
+  for (const token of ["bob-token", "wrong", server.running.token]) await asToken(token);
+  const { text } = await server.get("/metrics");
+  const lines = text.split("\n").filter((line) => /^authenticat(ion_attempts|ed_user_requests)\{/.test(line));
+  expect(lines.map((line) => line.replace(/ \d+$/, ""))).toEqual([
+    ...["success", "failure", "error"].map((result) => `authentication_attempts{result="${result}"}`),
+    ...[
+      "admin",
+      "client",
+      "kube_proxy",
+      "kubelet",
+      "system:serviceaccount:kube-system:default",
+      "email_id",
+      "other",
+    ].map((name) => `authenticated_user_requests{username="${name}"}`),
+  ]);
+  const valueOf = (label: string) => Number(lines.find((line) => line.includes(label))?.split(" ")[1]);
+  expect(valueOf('"success"')).toBeGreaterThan(1);
+  expect(valueOf('"failure"')).toBeGreaterThan(0);
+  expect(valueOf('"other"')).toBe(valueOf('"success"'));
+});

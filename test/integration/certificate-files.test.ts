@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
+import { createPublicKey } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { type Clock, systemClock } from "../../src/api/clock.ts";
+import type { ServerOptions } from "../../src/index.ts";
 import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
 import { TestServer } from "./server.ts";
 
@@ -61,6 +63,28 @@ test("a serving certificate that is replaced on disk is served to new connection
 
     writeFileSync(tlsPrivateKeyFile, second.key);
     await until(async () => (await servedName(port)) === "second");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("a TLS key vouches for tokens of service accounts where no key is named for them", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "quorate-"));
+  const [tlsCertFile, tlsPrivateKeyFile] = [join(directory, "tls.crt"), join(directory, "tls.key")];
+  const { certificate, key } = serving("localhost");
+  writeFileSync(tlsCertFile, certificate + authority.certificate);
+  writeFileSync(tlsPrivateKeyFile, key);
+  const keysOf = async (options: ServerOptions) => {
+    await using server = await TestServer.start({ tlsCertFile, tlsPrivateKeyFile, ...options });
+    return (await server.get("/openid/v1/jwks")).json.keys;
+  };
+  try {
+    const { x } = createPublicKey(key).export({ format: "jwk" });
+    const [own, tls] = await keysOf({});
+    expect([own.x === x, tls.x]).toEqual([false, x]);
+    const other = join(directory, "other.key");
+    writeFileSync(other, serving("other").key);
+    expect((await keysOf({ serviceAccountKeyFile: [other] })).map((one: { x: string }) => one.x)).not.toContain(x);
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -155,8 +155,27 @@ describe("a Secret for a token", () => {
     expect(Buffer.from(data.namespace, "base64").toString()).toBe("default");
     const token = Buffer.from(data.token, "base64").toString();
     expect((await server.get(`${core}/configmaps`, { token })).code).toBe(200);
+    const used = "kubernetes.io/legacy-token-last-used";
+    const labelled = await until(
+      `${core}/secrets/robot-token`,
+      ({ json }) => json.metadata.labels?.[used] !== undefined,
+    );
+    expect(labelled.metadata.labels[used]).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    expect((await server.get(`${core}/configmaps`, { token })).code).toBe(200);
     await server.request("DELETE", `${core}/secrets/robot-token`);
     expect((await server.get(`${core}/configmaps`, { token })).code).toBe(401);
+  });
+
+  test("is watched for its use, and since when is to be read", async () => {
+    const path = `${kubeSystem}/configmaps/kube-apiserver-legacy-service-account-token-tracking`;
+    const date = /^\d{4}-\d{2}-\d{2}$/;
+    const { data } = await until(path, ({ json }) => date.test(json.data?.since));
+    const old = { data: { since: "2020-02-02" } };
+    await server.patch(path, "application/merge-patch+json", old);
+    await Bun.sleep(50);
+    expect((await server.get(path)).json.data.since).toBe("2020-02-02");
+    await server.patch(path, "application/merge-patch+json", { data: { since: "yesterday" } });
+    await until(path, ({ json }) => json.data.since === data.since);
   });
 
   test("goes with its account", async () => {

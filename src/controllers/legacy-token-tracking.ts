@@ -1,0 +1,74 @@
+import { type Clock, formatTime } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import type { SecretTokenUses } from "../authentication/service-account/secret-token-uses.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Store } from "../storage/store.ts";
+import { startPublishedConfigMap } from "./published-config-map.ts";
+import { WorkQueue } from "./work-queue.ts";
+
+const namespace = "kube-system";
+const name = "kube-apiserver-legacy-service-account-token-tracking";
+const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
+const datePattern = /^\d{4}-\d{2}-\d{2}$/;
+/** Secrets that are known to carry today's date; beyond so many all are looked at again. */
+const notedTodayMax = 4_096;
+
+const context: WriteContext = { user: systemUser, manager: "kube-apiserver", dryRun: false, warn() {} };
+
+export interface LegacyTokenTrackingParts {
+  readonly secrets: Registry;
+  readonly configMaps: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly uses: SecretTokenUses;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Writes down on which day the token of a Secret was used last, as a label of the Secret, and in a ConfigMap since when
+ * that is done: whoever cleans up may remove what nobody uses.
+ */
+export function startLegacyTokenTracking(parts: LegacyTokenTrackingParts): Disposable {
+  const { secrets, configMaps, clock, onError, uses } = parts;
+  const running = new DisposableStack();
+  const data = () => ({ since: sinceOf(configMaps.current(namespace, name)) ?? dateOf(clock) });
+  running.use(startPublishedConfigMap({ ...parts, namespace, name, data }));
+  const queue = running.use(new WorkQueue({ clock, onError, work: (key) => label(parts, key) }));
+  let today = "";
+  const noted = new Set<string>();
+  running.use(
+    uses.follow((secretNamespace, secretName) => {
+      const date = dateOf(clock);
+      if (date !== today || noted.size >= notedTodayMax) noted.clear();
+      today = date;
+      const key = secrets.keyOf(secretNamespace, secretName);
+      if (noted.has(key)) return;
+      noted.add(key);
+      queue.add(key);
+    }),
+  );
+  return running;
+}
+
+async function label({ secrets, clock }: LegacyTokenTrackingParts, key: string): Promise<void> {
+  const [secretNamespace = "", secretName = ""] = key.slice(secrets.info.keyPrefix.length).split("/");
+  const date = dateOf(clock);
+  const secret = secrets.current(secretNamespace, secretName);
+  if (secret === undefined || secret.metadata.labels?.[lastUsedLabel] === date) return;
+  const labelled = (old: KubeObject): KubeObject => ({
+    ...old,
+    metadata: { ...old.metadata, labels: { ...old.metadata.labels, [lastUsedLabel]: date } },
+  });
+  await secrets.update(secretNamespace, secretName, labelled, context, { reapplies: true });
+}
+
+function sinceOf(configMap: KubeObject | undefined): string | undefined {
+  const { since = "" } = (configMap?.["data"] ?? {}) as { since?: string };
+  return datePattern.test(since) ? since : undefined;
+}
+
+/** The day in UTC. */
+function dateOf(clock: Clock): string {
+  return formatTime(clock.nowMs()).slice(0, "2000-01-01".length);
+}
