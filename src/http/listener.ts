@@ -40,7 +40,10 @@ export interface Listener {
   readonly port: number;
   readonly address: string;
   readonly connections: number;
-  /** New connections use the new certificates; open ones live on. */
+  /**
+   * New connections use the new certificates; open ones live on, but for those with a client certificate when the
+   * authorities have changed: they end once their requests are done, because whoever vouched for them may be gone.
+   */
   reload(tls: ListenerTls): void;
   /** Accepts no more connections, sends clients elsewhere and asks streams to end. Running requests go on. */
   drain(): void;
@@ -82,6 +85,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     upgrade: options.upgrade,
   };
   let authorities = authoritiesOf(options.tls);
+  let trusted = trustOf(options.tls);
   const http1 = createHttp1(serving);
   const bySocket = new WeakMap<TLSSocket, Connection>();
 
@@ -138,6 +142,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     reload(tls) {
       server.setSecureContext(tlsOptions(tls));
       authorities = authoritiesOf(tls);
+      const changed = trusted !== trustOf(tls);
+      trusted = trustOf(tls);
+      if (!changed) return;
+      for (const connection of connections) if (connection.peer.kind === "verified") connection.finish();
     },
     drain,
     async close(graceMs) {
@@ -149,6 +157,11 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       connections.clear();
     },
   };
+}
+
+/** Equal for equal authorities. */
+function trustOf({ ca, frontProxyCa }: ListenerTls): string {
+  return JSON.stringify([ca, frontProxyCa]);
 }
 
 function authoritiesOf({ ca, frontProxyCa }: ListenerTls): Authorities | undefined {
