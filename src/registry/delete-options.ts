@@ -18,13 +18,18 @@ export function deleteOptionsOf(values: JsonObject): DeleteOptions {
   if (errors.length > 0) throw status.invalidOptions("DeleteOptions", errors);
   const preconditions = (values["preconditions"] ?? {}) as { uid?: string; resourceVersion?: string };
   return {
-    gracePeriodSeconds: values["gracePeriodSeconds"] as number | undefined,
+    gracePeriodSeconds: secondsOf(values["gracePeriodSeconds"] as number | bigint | undefined),
     propagationPolicy: values["propagationPolicy"] as DeleteOptions["propagationPolicy"],
     orphanDependents: values["orphanDependents"] as boolean | undefined,
     preconditions: { uid: preconditions.uid, resourceVersion: preconditions.resourceVersion },
     dryRun: ((values["dryRun"] ?? []) as string[]).includes("All"),
     ignoreReadErrors: values[ignoreReadErrorsOption] === true,
   };
+}
+
+/** What is beyond the exact numbers is as good as for ever. */
+function secondsOf(value: number | bigint | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
 }
 
 /** `?dryRun` without a value is accepted and means a real request. */

@@ -48,6 +48,16 @@ describe("beginDeletion()", () => {
     });
   });
 
+  test.each([300_000_000_000, 2 ** 53, 2 ** 63])(
+    "a grace of %p seconds ends with the last time there is",
+    (seconds) => {
+      const options = { ...plain, gracePeriodSeconds: seconds };
+      const metadata = metaOf(beginDeletion(object({}), graceful, options, nowMs));
+      expect(metadata.deletionTimestamp).toBe("9999-12-31T23:59:59Z");
+      expect(metadata.deletionGracePeriodSeconds).toBe((Date.parse("9999-12-31T23:59:59Z") - nowMs) / 1000);
+    },
+  );
+
   test.each([
     ["Orphan", ["orphan"]],
     ["Foreground", ["foregroundDeletion"]],

@@ -14,6 +14,9 @@ export type DeletionStep =
   | { readonly kind: "mark"; readonly object: KubeObject }
   | { readonly kind: "unchanged" };
 
+/** The last second that the API's times can name. */
+const lastTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);
+
 /**
  * What a delete does to an object: it goes at once when nothing holds it, else it is marked and stays until its
  * finalizers are gone and its grace is over. A second delete can only shorten the grace.
@@ -25,7 +28,7 @@ export function beginDeletion(
   nowMs: number,
 ): DeletionStep {
   const pending = old.metadata.deletionTimestamp !== undefined;
-  const grace = Math.max(0, strategy.gracePeriodSeconds(old, options));
+  const grace = graceWithin(strategy.gracePeriodSeconds(old, options), nowMs);
   const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options, strategy);
   if (finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy)) return { kind: "remove" };
   if (pending) return shorterGrace(old, options, nowMs);
@@ -100,6 +103,11 @@ function policyFor(
   if (present.includes(orphanFinalizer)) return "Orphan";
   if (present.includes(foregroundDeletionFinalizer)) return "Foreground";
   return orphansByDefault ? "Orphan" : "Background";
+}
+
+/** A grace without end ends with the last time there is; of a pod it may be any int64. */
+function graceWithin(seconds: number | bigint, nowMs: number): number {
+  return Math.min(Math.max(0, Number(seconds)), Math.floor((lastTimeMs - nowMs) / 1000));
 }
 
 function holdsItself(old: KubeObject, strategy: Strategy): boolean {

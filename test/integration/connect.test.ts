@@ -114,6 +114,11 @@ describe("pods/log", () => {
       422,
       'PodLogOptions "bound" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
     ],
+    [
+      "bound/log?sinceTime=yesterday",
+      400,
+      'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',
+    ],
     ["bound/log?tailLines=x", 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
     ["bound/log?dryRun=All", 400, "dryRun is not supported"],
   ])("%s is a %d", async (path, code, message) => {

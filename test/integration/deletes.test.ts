@@ -31,6 +31,15 @@ test("a delete answers with a Status that names what is gone", async () => {
   expect((await server.delete(`${maps}/a`)).code).toBe(404);
 });
 
+test.each(["300000000000", "9223372036854775807"])("a grace of %s seconds is as long as times go", async (seconds) => {
+  await server.create(pods, pod("bound", { nodeName: "n1" }));
+  const { code, json } = await server.delete(`${pods}/bound?gracePeriodSeconds=${seconds}`);
+  expect(code).toBe(200);
+  expect(json.metadata.deletionTimestamp).toMatch(/^9999-12-31T23:59:5/);
+  expect((await server.delete(`${pods}/bound?gracePeriodSeconds=0`)).code).toBe(200);
+  expect((await server.get(`${pods}/bound`)).code).toBe(404);
+});
+
 describe("finalizers", () => {
   test("hold an object until the last one is gone; watchers see one change and one deletion", async () => {
     await server.create(maps, configMap("held", { finalizers: [finalizer] }));

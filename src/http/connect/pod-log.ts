@@ -1,6 +1,9 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { StatusError, status } from "../../api/status.ts";
+import { timeErrorText } from "../../schema/time-error.ts";
+import { parseTimeMs } from "../../schema/time-text.ts";
 import type { HttpResponse } from "../exchange.ts";
+import { queryInteger } from "../query-integer.ts";
 import { type Query, queryFlag, queryValue } from "../request-info.ts";
 import { authorityOf } from "./backend.ts";
 import type { Connector } from "./connector.ts";
@@ -43,7 +46,7 @@ function logOptions(query: Query): LogOptions {
   for (const flag of ["follow", "previous", "timestamps"]) if (queryFlag(query, flag)) parameters.set(flag, "true");
   const bounds = { sinceSeconds: 1, tailLines: 0, limitBytes: 1 };
   for (const [name, min] of Object.entries(bounds)) {
-    const value = integer(query, name);
+    const value = queryInteger(query, name);
     if (value === undefined) continue;
     parameters.set(name, String(value));
     const text = min === 0 ? "must be greater than or equal to 0" : "must be greater than 0";
@@ -51,7 +54,7 @@ function logOptions(query: Query): LogOptions {
   }
   const since = queryValue(query, "sinceTime");
   if (since !== "") {
-    if (Number.isNaN(Date.parse(since))) throw status.badRequest(`parsing time ${JSON.stringify(since)} as RFC 3339`);
+    if (parseTimeMs(since) === undefined) throw status.badRequest(timeErrorText(since, ""));
     parameters.set("sinceTime", since);
     if (parameters.has("sinceSeconds")) {
       errors.push(fieldError.forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
@@ -61,13 +64,6 @@ function logOptions(query: Query): LogOptions {
   if (stream !== "" && !streams.includes(stream)) errors.push(fieldError.notSupported("stream", stream, streams));
   else if (stream !== "" && stream !== "All") parameters.set("stream", stream);
   return { errors, parameters };
-}
-
-function integer(query: Query, name: string): number | undefined {
-  const text = queryValue(query, name);
-  if (text === "") return undefined;
-  if (/^-?[0-9]{1,15}$/.test(text)) return Number(text);
-  throw status.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
 }
 
 function textHeaders({ headers }: BackendAnswer): [string, string][] {

@@ -9,6 +9,7 @@ import { decodeTyped } from "../../schema/decode.ts";
 import { DecodeTypeError } from "../../schema/decode-error.ts";
 import { header } from "../exchange.ts";
 import { type Query, queryFlag, queryValue } from "../request-info.ts";
+import { queryInteger } from "../query-integer.ts";
 import { bodyMediaTypes, type ResourceCall } from "./endpoint.ts";
 
 /**
@@ -55,13 +56,8 @@ function decodeOptionsMessage(schema: StructSchema, raw: Uint8Array): JsonObject
 
 function fromQuery(query: Query): JsonObject {
   const values: JsonObject = {};
-  const grace = queryValue(query, "gracePeriodSeconds");
-  if (grace !== "") {
-    if (!/^-?[0-9]{1,15}$/.test(grace)) {
-      throw status.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
-    }
-    values["gracePeriodSeconds"] = Number(grace);
-  }
+  const grace = queryInteger(query, "gracePeriodSeconds");
+  if (grace !== undefined) values["gracePeriodSeconds"] = grace;
   if (query.has("orphanDependents")) values["orphanDependents"] = queryFlag(query, "orphanDependents");
   const policy = queryValue(query, "propagationPolicy");
   if (policy !== "") values["propagationPolicy"] = policy;

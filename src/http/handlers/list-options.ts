@@ -4,6 +4,7 @@ import { everyLabel, type LabelSelector, parseLabelSelector } from "../../api/la
 import { status } from "../../api/status.ts";
 import { parseResourceVersion } from "../../registry/resource-version.ts";
 import { type Query, queryFlag, queryValue } from "../request-info.ts";
+import { queryInteger } from "../query-integer.ts";
 
 /** Query parameters of list, watch and deletecollection, validated. */
 export interface ListOptions {
@@ -106,13 +107,7 @@ function parseListVersion(text: string, watch: boolean): number | undefined {
   throw status.badRequest(`invalid resource version: ${why}`);
 }
 
-/** An int64 parameter; absent, empty and values below zero are 0. */
+/** Absent, empty and values below zero are 0. */
 function parseInteger(query: Query, name: string): number {
-  const text = queryValue(query, name);
-  if (text === "") return 0;
-  const value = /^[+-]?[0-9]{1,19}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(value) || Math.abs(value) > 2 ** 63) {
-    throw status.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  return Math.max(0, value);
+  return Math.max(0, Number(queryInteger(query, name) ?? 0));
 }

@@ -1,0 +1,24 @@
+import { status } from "../api/status.ts";
+import { type Query, queryValue } from "./request-info.ts";
+
+const int64Max = 2n ** 63n - 1n;
+/** Longer than every int64, leading zeros aside: not worth converting. */
+const digitsMax = 64;
+
+/**
+ * A parameter of type int64, exact; undefined when it is absent or empty.
+ * @throws 400 in the words of Go's strconv
+ */
+export function queryInteger(query: Query, name: string): number | bigint | undefined {
+  const text = queryValue(query, name);
+  if (text === "") return undefined;
+  if (!/^[+-]?[0-9]+$/.test(text)) throw refusal(text, "invalid syntax");
+  if (text.length > digitsMax) throw refusal(text, "value out of range");
+  const value = BigInt(text);
+  if (value > int64Max || value < -int64Max - 1n) throw refusal(text, "value out of range");
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
+
+function refusal(text: string, why: string): Error {
+  return status.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`);
+}
