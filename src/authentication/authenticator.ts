@@ -7,6 +7,8 @@ import type { UserInfo } from "./user-info.ts";
  * @throws AuthenticationFailure when it carries one that is not valid
  */
 export interface Authenticator {
+  /** Whom it finds, at once, is the user whatever other credentials the request carries: it speaks for the sender. */
+  readonly isFinal?: true;
   authenticate(request: IncomingRequest): Promise<UserInfo | undefined> | UserInfo | undefined;
 }
 
@@ -45,7 +47,8 @@ export function unionAuthenticator(
     let findings = before;
     for (let next = at; next < authenticators.length; next++) {
       try {
-        const answer = (authenticators[next] as Authenticator).authenticate(request);
+        const authenticator = authenticators[next] as Authenticator;
+        const answer = authenticator.authenticate(request);
         if (answer instanceof Promise) {
           const { user, failed } = findings;
           return answer
@@ -55,6 +58,7 @@ export function unionAuthenticator(
             )
             .then((found) => ask(request, next + 1, { user: found.user, failed: failed || found.failed }));
         }
+        if (answer !== undefined && authenticator.isFinal === true) return withAuthenticatedGroup(answer);
         if (findings.user === undefined && answer !== undefined) findings = { user: answer, failed: findings.failed };
       } catch (error) {
         findings = { user: findings.user, failed: isFailure(error) };

@@ -15,10 +15,12 @@ export interface FrontProxyOptions {
 
 /**
  * Whoever a proxy says sent the request. Believed only over a connection with a certificate of the proxies' own authority:
- * from everybody else these headers mean nothing.
+ * from everybody else these headers mean nothing. Its word is final: a token that is still among the headers was the
+ * proxy's to judge, and may be one that only the proxy knows.
  */
 export function frontProxyAuthenticator(options: FrontProxyOptions, clock: Clock): Authenticator {
   return {
+    isFinal: true,
     authenticate(request) {
       const { peer } = request;
       if (peer.kind !== "verified" || peer.isFrontProxy !== true) return undefined;

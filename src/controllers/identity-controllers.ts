@@ -37,6 +37,9 @@ export interface IdentityControllersParts {
   readonly onError: (error: unknown) => void;
 }
 
+/** Files of authorities are followed elsewhere; what is published of them is at most this old. */
+const authoritiesRefreshMs = 60_000;
+
 /** Starts what hands out identities: certificates that were asked for, tokens in Secrets, tokens for new machines. */
 export function startIdentityControllers(parts: IdentityControllersParts): Disposable {
   const { registries, controllers } = parts;
@@ -67,7 +70,9 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   const name = "extension-apiserver-authentication";
   const namespace = "kube-system";
   const data = () => authenticationData(parts);
-  running.use(startPublishedConfigMap({ ...parts, configMaps, namespace, name, data }));
+  running.use(
+    startPublishedConfigMap({ ...parts, configMaps, namespace, name, data, refreshMs: authoritiesRefreshMs }),
+  );
   const bootstrap = { ...parts, secrets, configMaps, signWith: parts.bootstrapSignerKey };
   if (controllers.has("token-cleaner-controller")) running.use(startTokenCleaner(bootstrap));
   if (controllers.has("bootstrap-signer-controller")) running.use(startBootstrapSigner(bootstrap));

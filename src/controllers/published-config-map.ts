@@ -14,6 +14,8 @@ export interface PublishedConfigMapParts {
   readonly name: string;
   /** What it has to say; other keys are nobody's business of ours and stay. */
   readonly data: () => Readonly<Record<string, string>>;
+  /** How often it is asked again, where what it says changes without a word; absent: never. */
+  readonly refreshMs?: number;
   readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
@@ -26,6 +28,8 @@ export function startPublishedConfigMap(parts: PublishedConfigMapParts): Disposa
   const running = new DisposableStack();
   const queue = running.use(new WorkQueue({ clock, onError, work: () => publish(parts) }));
   running.use(followObjects(store, key, (changed) => changed === key && queue.add(key)));
+  const { refreshMs } = parts;
+  if (refreshMs !== undefined) running.use(clock.every(refreshMs, () => queue.add(key)));
   queue.add(key);
   return running;
 }

@@ -227,6 +227,13 @@ describe("attack 17: a client certificate that is not good is nobody's", () => {
     }
     expect(await rawWhoAmI(own.running, [], removed)).toBe(401);
     expect(await rawWhoAmI(own.running, [], kept)).toBe("kept");
+    const published = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+    for (const end = performance.now() + 5_000; performance.now() < end; await Bun.sleep(20)) {
+      if (!(await own.get(published)).text.includes(JSON.stringify(strangers.certificate).slice(1, -1))) break;
+    }
+    const { data } = (await own.get(published)).json;
+    expect(data["client-ca-file"]).not.toContain(strangers.certificate);
+    expect(data["client-ca-file"]).toContain(clients.certificate);
     expect([0, 401]).toContain(await codeOnSession());
     session.destroy();
     expect([401, 403]).toContain((await resume(own, ticket)).code);
@@ -262,6 +269,11 @@ describe("attack 18: only a proxy speaks for others", () => {
     ["with groups alone", [["X-Remote-Group", "system:masters"]], async () => front, nobody],
   ])("not %s", async (_name, headers, make, expected) => {
     expect(expected).toContain(await ask(headers, await make?.()));
+  });
+
+  test("its word is final: a token that is left among the headers was its own to judge", async () => {
+    expect(await ask([...user, ["authorization", "Bearer of-somebody-else"]], front)).toBe("jane");
+    expect(await ask([["authorization", "Bearer of-somebody-else"]], front)).toBe(401);
   });
 
   test("two empty names beside one are one name", async () => {

@@ -63,7 +63,7 @@ async function approve(parts: CertificateApproverParts, name: string): Promise<v
   for (const { subresource, onlyOwn, message } of grounds) {
     if (onlyOwn && parsed.commonName !== username) continue;
     if (!(await mayCreate(parts.authorizer, requesterOf(found), subresource))) continue;
-    return record(parts, name, message);
+    return record(parts, object, message);
   }
 }
 
@@ -93,11 +93,13 @@ function requesterOf({ spec = {} }: SigningRequest): UserInfo {
 
 async function record(
   { requests, requestApproval, clock }: CertificateApproverParts,
-  name: string,
+  { metadata: { name = "", uid } }: KubeObject,
   message: string,
 ): Promise<void> {
+  // Another request may have taken the name while the authorizer was asked about the one that was looked at.
+  const isOpen = (old: KubeObject) => old.metadata.uid === uid && !isDecided(old);
   const approval = { type: "Approved", reason: "AutoApproved", message, at: formatTime(clock.nowMs()) };
-  await requests.update("", name, (old) => (isDecided(old) ? old : withCondition(old, approval)), context, {
+  await requests.update("", name, (old) => (isOpen(old) ? withCondition(old, approval) : old), context, {
     strategy: requestApproval,
     subresource: "approval",
     reapplies: true,

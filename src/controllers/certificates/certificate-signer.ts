@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { parseCertificateRequest } from "../../api/certificate-request.ts";
 import { type Clock, formatTime } from "../../api/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
@@ -52,16 +53,19 @@ async function sign(parts: CertificateSignerParts, name: string): Promise<void> 
   if (parsed === undefined || problem !== undefined) {
     const at = formatTime(nowSeconds * 1_000);
     const failure = { type: "Failed", reason: "SignerValidationFailure", message: problem ?? "", at };
-    return update(parts, name, (old) => withCondition(old, failure));
+    return update(parts, object, (old) => withCondition(old, failure));
   }
   const seconds = Math.min(expirationSeconds ?? lifetimeSecondsMax, lifetimeSecondsMax);
-  const certificate = signRequest(parts.authority(), {
+  const authority = parts.authority();
+  const endMs = Date.parse(new X509Certificate(authority.certificate).validTo);
+  const certificate = signRequest(authority, {
     ...parsed,
     usages: new Set(usages as SignedUsage[]),
     notBeforeMs: (nowSeconds - backdatingSeconds) * 1_000,
-    notAfterMs: (nowSeconds - backdatingSeconds + seconds) * 1_000,
+    // Behind its authority's end nobody would believe it.
+    notAfterMs: Math.min((nowSeconds - backdatingSeconds + seconds) * 1_000, endMs),
   });
-  return update(parts, name, (old) => withStatus(old, { certificate: Buffer.from(certificate).toString("base64") }));
+  return update(parts, object, (old) => withStatus(old, { certificate: Buffer.from(certificate).toString("base64") }));
 }
 
 function isWaiting(object: KubeObject): boolean {
@@ -72,10 +76,11 @@ function isWaiting(object: KubeObject): boolean {
 
 async function update(
   { requests, requestStatus }: CertificateSignerParts,
-  name: string,
+  { metadata: { name = "", uid } }: KubeObject,
   change: (request: KubeObject) => KubeObject,
 ): Promise<void> {
-  await requests.update("", name, (old) => (isWaiting(old) ? change(old) : old), context, {
+  const isSame = (old: KubeObject) => old.metadata.uid === uid && isWaiting(old);
+  await requests.update("", name, (old) => (isSame(old) ? change(old) : old), context, {
     strategy: requestStatus,
     subresource: "status",
     reapplies: true,
