@@ -160,6 +160,7 @@ async function startOn(
       store,
       clock,
       onError,
+      certificateUids: isGateOn("AllowParsingUserUIDFromCertAuth"),
       onRefused: (reason) => log.debug("a credential was refused", { reason }),
     }),
   );

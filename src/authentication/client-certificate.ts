@@ -6,10 +6,10 @@ import { anonymousUser, type UserInfo } from "./user-info.ts";
 export const credentialIdExtra = "authentication.kubernetes.io/credential-id";
 
 /**
- * Common name → user name, organizations → groups. The listener has verified chain and purpose at the handshake;
+ * Common name → user name, organizations → groups; the uid where the certificate says one and `uids` is on. The listener has verified chain and purpose at the handshake;
  * the validity is looked at again for every request, because connections outlive certificates.
  */
-export function clientCertificateAuthenticator(clock: Clock): Authenticator {
+export function clientCertificateAuthenticator(clock: Clock, { uids = true } = {}): Authenticator {
   const users = new WeakMap<PeerCertificate, UserInfo>();
   return {
     authenticate({ peer }) {
@@ -20,7 +20,7 @@ export function clientCertificateAuthenticator(clock: Clock): Authenticator {
       refuseOutdated(peer, clock);
       let user = users.get(peer);
       if (user === undefined) {
-        user = userOf(peer);
+        user = userOf(peer, uids);
         users.set(peer, user);
       }
       return user;
@@ -35,7 +35,7 @@ export function refuseOutdated(peer: PeerCertificate & { kind: "verified" }, clo
   if (now < peer.validFromMs) throw refused("the client certificate is not valid yet");
 }
 
-function userOf(peer: PeerCertificate & { kind: "verified" }): UserInfo {
+function userOf(peer: PeerCertificate & { kind: "verified" }, withUid: boolean): UserInfo {
   if (peer.commonName === "") throw refused("the client certificate has no common name");
   if (peer.commonName === anonymousUser.name || peer.organizations.includes(unauthenticatedGroup)) {
     throw refused("the client certificate names the anonymous user");
@@ -43,7 +43,7 @@ function userOf(peer: PeerCertificate & { kind: "verified" }): UserInfo {
   const fingerprint = peer.fingerprint256.replaceAll(":", "").toLowerCase();
   return {
     name: peer.commonName,
-    uid: "",
+    uid: withUid ? (peer.uid ?? "") : "",
     groups: peer.organizations,
     extra: new Map([[credentialIdExtra, [`X509SHA256=${fingerprint}`]]]),
   };

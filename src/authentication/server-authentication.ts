@@ -38,6 +38,8 @@ export interface AuthenticationParts {
   readonly scheme: Scheme;
   readonly store: Store;
   readonly clock: Clock;
+  /** Whether client certificates may say the uid of their user. */
+  readonly certificateUids: boolean;
   /** Hears of a file that changed and cannot be used; what was in force stays. */
   onError(error: unknown): void;
   /** Hears why a credential is not accepted, which its sender does not. */
@@ -84,7 +86,7 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
   const authenticator = unionAuthenticator(
     [
       ...(frontProxy === undefined ? [] : [frontProxyAuthenticator(frontProxy, clock)]),
-      clientCertificateAuthenticator(clock),
+      clientCertificateAuthenticator(clock, { uids: parts.certificateUids }),
       bearerTokenAuthenticator(tokens, serviceAccounts.apiAudiences),
     ],
     configured.anonymous,

@@ -10,6 +10,8 @@ export type PeerCertificate =
   | {
       readonly kind: "verified";
       readonly commonName: string;
+      /** What the certificate says the user's uid is; absent where it says nothing. */
+      readonly uid?: string;
       readonly organizations: readonly string[];
       readonly validFromMs: number;
       readonly validToMs: number;

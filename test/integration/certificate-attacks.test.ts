@@ -157,6 +157,7 @@ describe("attack 17: a client certificate that is not good is nobody's", () => {
     ["signed with SHA-1", () => issue("CN=mallory", { issuer: rsaClients, algorithm: rsaSha1 })],
     ["without a common name", () => issue("O=dev", { issuer: clients })],
     ["with two common names", () => issue("CN=mallory, CN=kubernetes-admin", { issuer: clients })],
+    ["with two uids", () => issue("CN=mallory, 1.3.6.1.4.1.57683.2=1, 1.3.6.1.4.1.57683.2=2", { issuer: clients })],
     ["for anonymous", () => issue("CN=system:anonymous", { issuer: clients })],
     ["for those who are nobody", () => issue("CN=mallory, O=system:unauthenticated", { issuer: clients })],
   ])("%s", async (_name, make) => {
@@ -166,6 +167,16 @@ describe("attack 17: a client certificate that is not good is nobody's", () => {
   test("the good one is good, through an authority in between too", async () => {
     expect(await rawWhoAmI(server.running, [], await issue("CN=mallory", { issuer: clients }))).toBe("mallory");
     expect(await rawWhoAmI(server.running, [], await chain(true))).toBe("mallory");
+  });
+
+  test("the good one may say a uid", async () => {
+    const { certificate, key } = await issue("CN=mallory, 1.3.6.1.4.1.57683.2=uid-7", { issuer: clients });
+    const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" });
+    const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const headers: Sent = [["content-type", "application/json"]];
+    const { port, ca } = server.running;
+    const { text } = await rawRequest({ port, ca, method: "POST", path, headers, body, pair: { certificate, key } });
+    expect(text).toContain('"username":"mallory","uid":"uid-7"');
   });
 
   test("of the proxies' authority and in system:masters", async () => {

@@ -4,6 +4,9 @@ import type { PeerCertificate } from "../exchange.ts";
 
 const clientAuthUsage = "1.3.6.1.5.5.7.3.2";
 
+/** The attribute of a subject that holds the uid of a user. */
+const uidAttribute = "1.3.6.1.4.1.57683.2";
+
 /** Signature algorithms on SHA-1, as DER object identifiers: RSA and ECDSA. */
 const sha1Signatures = [Buffer.from("06092a864886f70d010105", "hex"), Buffer.from("06072a8648ce3d0401", "hex")];
 /** The signature algorithm stands behind version and serial number, which fit into this many bytes. */
@@ -35,9 +38,12 @@ export function judgePeer(socket: TLSSocket, authorities: Authorities | undefine
   const { CN, O } = certificate.subject as { CN?: string | string[]; O?: string | string[] };
   const names = listOf(CN);
   if (names.length > 1) return rejected("several common names");
+  const uids = listOf((certificate.subject as unknown as Record<string, string | string[] | undefined>)[uidAttribute]);
+  if (uids.length > 1) return rejected("several uids");
   return {
     kind: "verified",
     commonName: names[0] ?? "",
+    ...(uids[0] === undefined ? {} : { uid: uids[0] }),
     organizations: listOf(O),
     validFromMs: Date.parse(certificate.valid_from),
     validToMs: Date.parse(certificate.valid_to),
