@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:http2";
 import { tmpdir } from "node:os";
@@ -271,7 +271,7 @@ describe("attack 21: a token among the subprotocols of a WebSocket", () => {
 });
 
 describe("attack 22: nobody is the server itself", () => {
-  test("its own certificate is no client's", async () => {
+  test("its own certificate is no client's (CVE-2018-16886)", async () => {
     const own = await TestServer.start({
       tlsCertFile: inDirectory("tls.crt", serving.certificate),
       tlsPrivateKeyFile: inDirectory("tls.key", serving.key),
@@ -321,3 +321,38 @@ test("attack 63: users are counted by kind, so that nobody's name becomes a metr
   expect(valueOf('"failure"')).toBeGreaterThan(0);
   expect(valueOf('"other"')).toBe(valueOf('"success"'));
 });
+
+test("CVE-2019-11250, CVE-2020-8563, CVE-2020-8566: no credential reaches the log, however much is logged", async () => {
+  const written = spyOn(process.stderr, "write").mockImplementation(() => true);
+  const canary = "canary0123456789";
+  try {
+    await using loud = await TestServer.start({ verbosity: 10, enableBootstrapTokenAuth: true });
+    const { running } = loud;
+    const review = JSON.stringify({ kind: "TokenReview", spec: { token: `review-${canary}` } });
+    const json: Sent = [["content-type", "application/json"], ...bearer(running.token)];
+    const reviews = "/apis/authentication.k8s.io/v1/tokenreviews";
+    const secret = JSON.stringify({ metadata: { name: "s" }, stringData: { key: canary } });
+    for (const options of [
+      { headers: bearer(`wrong-${canary}`) },
+      { headers: bearer(`abcdef.${canary}`) },
+      { headers: bearer(`${base64url({ alg: "none" })}.${base64url({ iss: "kubernetes/serviceaccount" })}.${canary}`) },
+      { headers: [["authorization", `Basic ${canary}`]] as Sent },
+      { headers: json, path: `/api?access_token=${canary}` },
+      { headers: json, method: "POST", path: reviews, body: review },
+      { headers: json, method: "POST", path: `${core}/secrets`, body: secret },
+    ]) {
+      expect((await rawRequest({ ...running, path: "/api", ...options })).code).toBeGreaterThan(0);
+    }
+    const log = written.mock.calls.map(([line]) => String(line)).join("");
+    expect(log).toContain("a credential was refused");
+    expect(log).not.toContain(canary);
+    expect(log).not.toContain(Buffer.from(canary).toString("base64"));
+    expect(log).not.toContain(running.token);
+  } finally {
+    written.mockRestore();
+  }
+});
+
+function base64url(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}

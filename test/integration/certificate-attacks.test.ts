@@ -132,7 +132,7 @@ async function resume({ running: { port, ca } }: TestServer, session: Buffer) {
 /** Nobody: refused, or nobody in particular. */
 const nobody = [0, 401, "system:anonymous"];
 
-describe("attack 17: a client certificate that is not good is nobody's", () => {
+describe("attack 17: a client certificate that is not good is nobody's (CVE-2016-7075)", () => {
   const chain = async (isAuthority: boolean): Promise<KeyPair> => {
     const middle = await issue("CN=middle", { issuer: clients, isAuthority });
     const leaf = await issue("CN=mallory", { issuer: middle });
