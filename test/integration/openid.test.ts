@@ -146,6 +146,11 @@ test.each<[string, object, RegExp]>([
     /must not overlap/,
   ],
   ["no audience", { jwt: [{ issuer: { url: "https://x" } }] }, /at least one jwt.issuer.audiences is required/],
+  [
+    "an unknown network",
+    { jwt: [{ issuer: { url: "https://x", audiences: ["a"], egressSelectorType: "etcd" } }] },
+    /egress selector must be either controlplane or cluster/,
+  ],
   ["an unknown field", { jwks: [] }, /jwks: .*unknown field/],
   [
     "CEL",

@@ -91,6 +91,9 @@ const issuerFields = [
   "egressSelectorType",
 ];
 
+/** Both networks are the same one here. */
+const egressSelectorTypes = ["controlplane", "cluster"];
+
 function parseIssuer(check: FileCheck, value: JsonObject, path: string): JwtIssuer {
   check.fields(value, path, ["issuer", "claimValidationRules", "claimMappings", "userValidationRules"]);
   const issuer = check.object(value, path, "issuer") ?? {};
@@ -108,6 +111,11 @@ function parseIssuer(check: FileCheck, value: JsonObject, path: string): JwtIssu
   }
   if (listOf(value["userValidationRules"]).length > 0) {
     check.errors.push(fieldError.forbidden(`${path}.userValidationRules`, noExpressions));
+  }
+  const egress = check.text(issuer, issuerPath, "egressSelectorType");
+  if (egress !== "" && !egressSelectorTypes.includes(egress)) {
+    const detail = "egress selector must be either controlplane or cluster";
+    check.errors.push(fieldError.invalid(`${issuerPath}.egressSelectorType`, egress, detail));
   }
   const certificateAuthority = check.text(issuer, issuerPath, "certificateAuthority");
   return {
