@@ -7,6 +7,7 @@ import type { Owner } from "./identity.ts";
 import { entries, founders, hardState, baseAt, logContract } from "./log-contract.ts";
 import { createLog, createLogOn, logExists, openLog, openLogOn } from "./open-log.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
+import { random } from "../testing/seed.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "raft-log-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -32,7 +33,7 @@ logContract("FileLog on a file system", () => {
 });
 
 logContract("FileLog on a simulated disk", () => {
-  const disk = new SimulatedDisk({ random: Math.random });
+  const disk = new SimulatedDisk({ random });
   const open = async () => (await openLogOn(disk, owner, { segmentBytes })).log;
   return {
     create: async (base) => {
@@ -52,7 +53,7 @@ async function newLog(directory = newDirectory()) {
 }
 
 test("many waiting writes take few syncs", async () => {
-  const disk = new SimulatedDisk({ random: Math.random });
+  const disk = new SimulatedDisk({ random });
   await createLogOn(disk, owner, founders);
   const { log } = await openLogOn(disk, owner, { segmentBytes: 16 << 20 });
   const before = disk.counts.sync;

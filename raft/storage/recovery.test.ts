@@ -5,11 +5,12 @@ import { createLogOn, openLogOn } from "./open-log.ts";
 import { encodeRecord, recordBytes } from "./record.ts";
 import { encodeSegmentHeader, scanSegment, segmentHeaderBytes, segmentSalt } from "./segment.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
+import { random } from "../testing/seed.ts";
 
 const owner = { clusterId: "test", memberId: toMemberId(1) };
 const tuning = { segmentBytes: 1 << 20 };
 
-async function openedLog(disk = new SimulatedDisk({ random: Math.random })) {
+async function openedLog(disk = new SimulatedDisk({ random })) {
   await createLogOn(disk, owner, founders);
   return { disk, ...(await openLogOn(disk, owner, tuning)) };
 }
@@ -72,7 +73,7 @@ test("damage is found without a witness that is up to date, everywhere but in th
     const copy = disk.afterKill();
     copy.overwrite("tail", 0, oldWitness);
     // The last write of each segment in turn, then anywhere.
-    copy.flip(name, round < 6 && limit === used ? used - 100 : Math.floor(Math.random() * limit));
+    copy.flip(name, round < 6 && limit === used ? used - 100 : Math.floor(random() * limit));
     await expect(openLogOn(copy, owner, tuning)).rejects.toMatchObject({ code: "damaged" });
   }
 });
