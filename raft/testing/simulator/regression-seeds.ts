@@ -14,5 +14,10 @@ export const regressionSeeds: readonly RegressionSeed[] = [
     found: "the checker blamed a leader whose votes came late for what a later term committed",
   },
   { seed: 283, steps: 20_000, found: "the same, after a pause" },
+  {
+    seed: 3_004_027,
+    steps: 20_000,
+    found: "a membership that its leader had lost came with a message on its way into the last phase",
+  },
   { seed: 354, steps: 20_000, found: "the core of the last phase lacked the only voter of a logged membership" },
 ];

@@ -89,7 +89,7 @@ export class Simulation implements World {
 
   send(message: Message, snapshot: Checkpoint | undefined): void {
     const fate = this.#network.fateOf(message, snapshot, this.now);
-    for (const delay of fate) this.schedule(delay, { kind: "deliver", message, snapshot });
+    for (const delay of fate) this.schedule(delay, { kind: "deliver", message, snapshot, isCalm: this.isCalm });
     if (snapshot !== undefined) this.#reportStream(message, fate[0]);
   }
 
@@ -163,6 +163,9 @@ export class Simulation implements World {
     const { message, snapshot } = what;
     const member = this.#cluster.member(message.to);
     if (member?.process === undefined || this.#network.isCut(message.from, message.to)) return;
+    // What was on its way may bring a membership into force that nobody holds any more, and the last phase reckons with
+    // those that somebody holds.
+    if (this.isCalm && !what.isCalm) return;
     if (member.pausedUntil > this.now) return this.schedule(member.pausedUntil - this.now, what);
     this.#trace = mix(mix(this.#trace, message.from * 16 + message.to), message.term);
     member.receive(member.process, message, snapshot);

@@ -8,7 +8,13 @@ import type { SeededRandom } from "./seeded-random.ts";
 /** What happens in a simulation, and to whom. What belongs to a process that has crashed since does not happen. */
 export type Happening =
   | { readonly kind: "tick"; readonly member: MemberId; readonly incarnation: number }
-  | { readonly kind: "deliver"; readonly message: Message; readonly snapshot: Checkpoint | undefined }
+  | {
+      readonly kind: "deliver";
+      readonly message: Message;
+      readonly snapshot: Checkpoint | undefined;
+      /** Sent in the last phase. */
+      readonly isCalm: boolean;
+    }
   | { readonly kind: "written"; readonly member: MemberId; readonly incarnation: number }
   | { readonly kind: "applied"; readonly member: MemberId; readonly incarnation: number }
   | {
