@@ -5,24 +5,31 @@ import type { Exchange, Filter } from "../exchange.ts";
 
 /** Finds the user or ends with 401. Strangers on HTTP/2 lose their connection after the reply, so that none can pile up. */
 export function authentication(authenticator: RequestAuthenticator): Filter {
-  return (next) => (exchange) => {
-    const enter = (user: UserInfo) => {
+  return (next) => {
+    const enter = (exchange: Exchange, user: UserInfo) => {
       exchange.user = user;
       if (user.name === anonymousUser.name) closeAfterReply(exchange);
       return next(exchange);
     };
-    const refuse = (error: unknown): never => {
-      if (error instanceof StatusError && error.code === 401) closeAfterReply(exchange);
-      throw error;
+    return (exchange) => {
+      let user: UserInfo | Promise<UserInfo>;
+      try {
+        user = authenticator.authenticate(exchange.request);
+      } catch (error) {
+        return refuse(exchange, error);
+      }
+      if (!(user instanceof Promise)) return enter(exchange, user);
+      return user.then(
+        (found) => enter(exchange, found),
+        (error: unknown) => refuse(exchange, error),
+      );
     };
-    let user: UserInfo | Promise<UserInfo>;
-    try {
-      user = authenticator.authenticate(exchange.request);
-    } catch (error) {
-      return refuse(error);
-    }
-    return user instanceof Promise ? user.catch(refuse).then(enter) : enter(user);
   };
+}
+
+function refuse(exchange: Exchange, error: unknown): never {
+  if (error instanceof StatusError && error.code === 401) closeAfterReply(exchange);
+  throw error;
 }
 
 function closeAfterReply({ request, responseHeaders }: Exchange): void {

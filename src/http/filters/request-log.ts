@@ -12,18 +12,16 @@ export type OnRequest = (outcome: RequestOutcome, record: () => RequestRecord) =
 
 /** Reports every request when its response is ready; a streamed one when the stream ends. */
 export function requestLog(clock: Clock, onRequest: OnRequest): Finish {
-  return (exchange, response) =>
-    whenComplete(response, () => {
-      const { info, receivedMs } = exchange;
-      const { code } = response;
-      const outcome = {
-        longRunning: isLongRunning(info),
-        code,
-        latencyMs: clock.nowMs() - receivedMs,
-        failed: exchange.failed ?? false,
-      };
-      onRequest(outcome, () => recordOf(exchange, outcome));
-    });
+  const report = (exchange: Exchange, code: number) => {
+    const { info, receivedMs, failed = false } = exchange;
+    const outcome = { longRunning: isLongRunning(info), code, latencyMs: clock.nowMs() - receivedMs, failed };
+    onRequest(outcome, () => recordOf(exchange, outcome));
+  };
+  return (exchange, response) => {
+    if (response.kind === "stream") return whenComplete(response, () => report(exchange, response.code));
+    report(exchange, response.code);
+    return response;
+  };
 }
 
 function recordOf({ request, info, user, auditId }: Exchange, { code, latencyMs }: RequestOutcome): RequestRecord {

@@ -1,20 +1,24 @@
 import type { RequestMetrics } from "../../observability/metrics.ts";
-import type { Finish, HttpResponse } from "../exchange.ts";
+import type { Exchange, Finish, HttpResponse } from "../exchange.ts";
 import { isLongRunning } from "../long-running.ts";
 import { whenComplete } from "../with-headers.ts";
 
 /** Counts and times every request; long-running ones are a gauge while they run. */
 export function requestMetrics(metrics: RequestMetrics): Finish {
+  const observe = (exchange: Exchange, response: HttpResponse) => {
+    const seconds = (performance.now() - exchange.startedMs) / 1000;
+    metrics.observeRequest(exchange, { code: response.code, seconds, responseBytes: knownBytes(response) });
+  };
   return (exchange, response) => {
-    const observe = () => {
-      const seconds = (performance.now() - exchange.startedMs) / 1000;
-      metrics.observeRequest(exchange, { code: response.code, seconds, responseBytes: knownBytes(response) });
-    };
-    if (response.kind === "reply" || !isLongRunning(exchange.info)) return whenComplete(response, observe);
+    if (response.kind === "reply") {
+      observe(exchange, response);
+      return response;
+    }
+    if (!isLongRunning(exchange.info)) return whenComplete(response, () => observe(exchange, response));
     metrics.longRunning(exchange, 1);
     return whenComplete(response, () => {
       metrics.longRunning(exchange, -1);
-      observe();
+      observe(exchange, response);
     });
   };
 }

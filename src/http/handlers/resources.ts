@@ -84,7 +84,8 @@ function toResource(call: ResourceRequestCall): ReturnType<Handler> {
   const action = info.virtual ? parts.action(info, "") : undefined;
   if (action !== undefined) return runAction(call, action, info);
   const registry = parts.registry(info);
-  return handlers[request.verb]({ ...call, registry, strategy: registry.strategy });
+  const { exchange } = call;
+  return handlers[request.verb]({ exchange, request, info, parts, registry, strategy: registry.strategy });
 }
 
 /** @throws StatusError 404 for a subresource that is not served, 405 for a verb that it does not have */

@@ -82,27 +82,25 @@ async function serve(
     if (response.kind === "stream") await runUnheard(response, stream);
     return;
   }
-  const { fields, close } = headerFields(response.headers);
-  const code = response.code;
+  const { fields: head, close } = headerFields(response.headers, { ":status": String(response.code) });
   if (close) stream.once("close", () => session.close());
   if (response.kind === "stream") {
-    stream.respond({ ":status": code, ...fields });
+    stream.respond(head);
     return request.method === "HEAD" ? runUnheard(response, stream.end()) : runStream(response, stream, serving);
   }
-  await sendReply(response, fields, stream, request, serving);
+  await sendReply(response, head, stream, request, serving);
   if (request.hasBody) lingerForBody(stream, serving);
 }
 
 async function sendReply(
   { code, body }: Reply,
-  fields: Record<string, string | string[]>,
+  head: Record<string, string | string[]>,
   stream: ServerHttp2Stream,
   request: ReceivedRequest,
   serving: Serving,
 ): Promise<void> {
   const length = knownLength(body);
-  const head: http2.OutgoingHttpHeaders = { ":status": code, ...fields };
-  if (length !== undefined && !hasNoBody(code)) head["content-length"] = length;
+  if (length !== undefined && !hasNoBody(code)) head["content-length"] = String(length);
   if (request.method === "HEAD" || length === 0 || hasNoBody(code)) {
     stream.respond(head, { endStream: true });
     return;

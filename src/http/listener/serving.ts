@@ -13,11 +13,17 @@ export interface Serving {
   readonly upgrade: ((request: IncomingRequest, socket: Duplex, head: Buffer) => void) | undefined;
 }
 
-/** Header fields as node takes them, repeated ones as lists; `connection` is told apart, because HTTP/2 has no such field. */
-export function headerFields(list: HeaderList): { fields: Record<string, string | string[]>; close: boolean } {
-  const fields: Record<string, string | string[]> = {};
+/**
+ * Header fields as node takes them, behind those in `fields`, repeated ones as lists. `connection` is told apart, because
+ * HTTP/2 has no such field.
+ */
+export function headerFields(
+  list: HeaderList,
+  fields: Record<string, string | string[]> = {},
+): { fields: Record<string, string | string[]>; close: boolean } {
   let close = false;
-  for (const [name, value] of list) {
+  for (let at = 0; at < list.length; at++) {
+    const [name, value] = list[at] as HeaderList[number];
     if (name === "connection") {
       close ||= value === "close";
       continue;
