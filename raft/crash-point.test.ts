@@ -109,7 +109,10 @@ test.each(crashPoints.flatMap((point) => (isRare(point) ? [1] : [1, 5]).map((cou
     // Cut off for a while, so that it needs a snapshot afterwards.
     await cluster.writeUntil(() => isCrashed, 200);
     cluster.network.isolate(victim.id);
-    await cluster.writeUntil(() => cluster.members.slice(1).some(({ node }) => node.status().baseIndex > 60), 20_000);
+    // Whoever leads afterwards must not have the entries any more that the victim lacks.
+    const { lastIndex } = victim.node.status();
+    const others = cluster.members.slice(1);
+    await cluster.writeUntil(() => others.every(({ node }) => node.status().baseIndex > lastIndex), 20_000);
     cluster.network.heal();
     await cluster.writeUntil(() => isCrashed, 20_000);
     expect(isCrashed).toBe(true);

@@ -80,7 +80,8 @@ const failuresByText: readonly (readonly [part: string, told: string])[] = [
 
 function unknownFailureText(error: unknown, prefix: string): string {
   const text = error instanceof Error ? error.message : String(error);
-  if (/^unknown api (groups|versions|resources) /.test(text)) return `--runtime-config: ${text}: check their spelling or leave them out`;
+  if (/^unknown api (groups|versions|resources) /.test(text))
+    return `--runtime-config: ${text}: check their spelling or leave them out`;
   const failure = failuresByText.find(([part]) => text.includes(part));
   if (failure !== undefined) return failure[1];
   return `${prefix}${text === "" ? "unknown error" : text}`;

@@ -122,7 +122,9 @@ export function signRequest(authority: KeyPair, request: RequestedCertificate): 
   const extensions = [
     extension(oid.basicConstraints, der.sequence(), { critical: true }),
     // With the extension and none of its bits, the key may be used for nothing.
-    ...(bits === 0 ? [] : [extension(oid.keyUsage, der.bitString(Uint8Array.of(bits), unusedBits), { critical: true })]),
+    ...(bits === 0
+      ? []
+      : [extension(oid.keyUsage, der.bitString(Uint8Array.of(bits), unusedBits), { critical: true })]),
     extension(oid.extendedKeyUsage, der.sequence(...purposes.map((purpose) => der.objectIdentifier(oid[purpose])))),
     extension(oid.authorityKeyIdentifier, der.sequence(der.element(0x80, keyIdentifier(issuerKey)))),
     ...(alternativeNames === undefined ? [] : [extension(oid.subjectAltName, alternativeNames)]),

@@ -39,7 +39,7 @@ describe("one object is refused", () => {
       "a ConfigMap that is too large",
       validateConfigMap,
       { data: { a: big, b: "x" } },
-      ": Too long: may not be more than 1048576 bytes",
+      "[]: Too long: may not be more than 1048576 bytes",
     ],
     [
       "a Secret that is too large",
