@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -12,11 +12,20 @@ export interface Served extends AsyncDisposable {
   readonly startMs: number;
 }
 
+const root = join(import.meta.dir, "../..");
 const program = join(import.meta.dir, "server.ts");
 
 /** Starts `server.ts` with these arguments and waits until it serves. */
 export function serve(...args: string[]): Promise<Served> {
   return start([program, ...args], 1, (printed) => JSON.parse(printed) as { url: string; token: string });
+}
+
+/** Builds the program as `npm start` does; gives its path. LevelDB's binding is no part of it. */
+export async function makeProgram(directory: string): Promise<string> {
+  const builder = Bun.spawn([process.execPath, join(root, "scripts/build.ts"), directory], { stderr: "inherit" });
+  if ((await builder.exited) !== 0) throw new Error("the program cannot be built");
+  await symlink(join(root, "node_modules"), join(directory, "node_modules"));
+  return join(directory, "quorate.js");
 }
 
 /** Starts the program itself, as a user does, and waits until it says what to do next. */

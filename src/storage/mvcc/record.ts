@@ -53,7 +53,9 @@ export function decodeEntry(databaseKey: string, key: Key, value: Buffer, indexe
   const uidEnd = entryHeaderBytes + readUint32(value, headerBytes + 16);
   const bodyAt = uidEnd + readUint32(value, headerBytes + 20);
   if (bodyAt > value.length) throw new DamagedRecordError("lengths beyond the value");
-  const body = Uint8Array.prototype.slice.call(value, bodyAt);
+  // Not by slice, which makes a Buffer of a Buffer: that costs as much again as the copy.
+  const body = new Uint8Array(value.length - bodyAt);
+  body.set(new Uint8Array(value.buffer, value.byteOffset + bodyAt, body.length));
   const uid = value.toString("utf8", entryHeaderBytes, uidEnd);
   return {
     key,

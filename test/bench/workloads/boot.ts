@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Client } from "../client.ts";
-import { cpuSeconds, residentBytes, type Served, serve, startProgram, temporaryDirectory } from "../process.ts";
+import { cpuSeconds, residentBytes, makeProgram, type Served, startProgram, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 
 const root = join(import.meta.dir, "../../..");
@@ -9,11 +9,11 @@ const boots = 5;
 /** W0: an empty data directory, from the start of the process to the first 200 of /readyz; then idle. */
 export async function boot({ seconds }: Options): Promise<Figure[]> {
   await using build = await temporaryDirectory();
-  await makeProgram(build.path);
-  const built = await startTimes((directory) => startProgram(join(build.path, "quorate.js"), directory));
+  const program = await makeProgram(build.path);
+  const built = await startTimes((directory) => startProgram(program, directory));
   const sources = await startTimes((directory) => startProgram(join(root, "src/main.ts"), directory));
   await using directory = await temporaryDirectory();
-  await using served = await serve("server", directory.path);
+  await using served = await startProgram(program, directory.path);
   await Bun.sleep(1_000);
   const usedSeconds = cpuSeconds(served.pid);
   await Bun.sleep(seconds * 1_000);
@@ -25,14 +25,6 @@ export async function boot({ seconds }: Options): Promise<Figure[]> {
     { name: "idle memory", value: residentBytes(served.pid) / 1e6, unit: "MB" },
     { name: "idle CPU", value: (100 * (cpuSeconds(served.pid) - usedSeconds)) / seconds, unit: "% of a core" },
   ];
-}
-
-/** As `npm start` makes it. LevelDB's binding is no part of it. */
-async function makeProgram(directory: string): Promise<void> {
-  const builder = Bun.spawn([process.execPath, join(root, "scripts/build.ts"), directory], { stderr: "inherit" });
-  if ((await builder.exited) !== 0) throw new Error("the program cannot be built");
-  const link = Bun.spawn(["ln", "-s", join(root, "node_modules"), join(directory, "node_modules")]);
-  await link.exited;
 }
 
 async function startTimes(
