@@ -26,7 +26,8 @@ export interface Validity {
 export interface LeafCertificate extends Validity {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  readonly usage: "server" | "client";
+  /** A peer is both: it is connected to, and connects. */
+  readonly usage: "server" | "client" | "peer";
   readonly dnsNames: readonly string[];
   readonly ipAddresses: readonly string[];
 }
@@ -81,23 +82,32 @@ export function createAuthority({
  * @throws when the authority's key cannot be read or is not on P-256
  */
 export function issueCertificate(authority: KeyPair, leaf: LeafCertificate): KeyPair {
-  const issuerKey = readKey(authority.key);
   const privateKey = newKey();
+  return { certificate: certify(authority, leaf, publicKeyInfo(privateKey)), key: exportKey(privateKey) };
+}
+
+/**
+ * A leaf certificate for the key of somebody else, PEM.
+ * @param keyInfo the public key as SubjectPublicKeyInfo, DER
+ * @throws when the authority's key cannot be read or is not on P-256
+ */
+export function certify(authority: KeyPair, leaf: LeafCertificate, keyInfo: Uint8Array): string {
+  const issuerKey = readKey(authority.key);
   const organizations = leaf.organizations.map((name) => [oid.organization, name] as const);
   const extensions = [
     extension(oid.basicConstraints, der.sequence(), { critical: true }),
     extension(oid.keyUsage, keyUsage.leaf, { critical: true }),
-    extension(oid.extendedKeyUsage, der.sequence(der.objectIdentifier(oid[leaf.usage]))),
+    extension(oid.extendedKeyUsage, der.sequence(...purposesOf(leaf.usage).map((use) => der.objectIdentifier(use)))),
     extension(oid.authorityKeyIdentifier, der.sequence(der.element(0x80, keyIdentifier(issuerKey)))),
     ...alternativeNames(leaf),
   ];
   const subject = nameOf([...organizations, [oid.commonName, leaf.commonName]]);
   const issuer = subjectOf(authority.certificate);
-  const certificate = signed(
-    { issuer, subject, validity: leaf, publicKeyInfo: publicKeyInfo(privateKey), extensions },
-    issuerKey,
-  );
-  return { certificate, key: exportKey(privateKey) };
+  return signed({ issuer, subject, validity: leaf, publicKeyInfo: keyInfo, extensions }, issuerKey);
+}
+
+function purposesOf(usage: LeafCertificate["usage"]): string[] {
+  return usage === "peer" ? [oid.server, oid.client] : [oid[usage]];
 }
 
 /** A certificate for a key that somebody else holds. Names and key are DER, as the request has them. */

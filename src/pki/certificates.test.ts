@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, connect } from "node:tls";
 import type { Clock } from "../api/clock.ts";
-import { leafLifetimeMs, openCertificates, servingNames } from "./certificates.ts";
+import { openCertificates, servingNames } from "./certificates.ts";
+import { leafLifetimeMs } from "./kept-pair.ts";
 import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
 import { renewCertificates } from "./renewal.ts";
 

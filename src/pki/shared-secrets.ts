@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { isJsonObject, type JsonValue } from "../api/json.ts";
+import type { KeyPair } from "./authority.ts";
+import { authorityFile, serviceAccountKeyFile, tokenFile } from "./certificates.ts";
+import { belongTogether, writePair } from "./kept-pair.ts";
+import { peerAuthorityFile } from "./peer-certificates.ts";
+import { writePrivateFile } from "./private-file.ts";
+
+/**
+ * What all replicas of a cluster have in common, and a new one gets from those that are there: whichever a client reaches,
+ * it finds the same authority, the same administrator and the same service accounts.
+ */
+export interface SharedSecrets {
+  /** Signs the API's certificates and those of its clients. */
+  readonly authority: KeyPair;
+  /** Signs members. */
+  readonly peerAuthority: KeyPair;
+  /** Signs service account tokens, PEM. */
+  readonly serviceAccountKey: string;
+  /** The administrator's bearer token. */
+  readonly token: string;
+}
+
+/** @throws Error that says which part is missing or does not fit */
+export function parseSharedSecrets(value: JsonValue | undefined): SharedSecrets {
+  const { authority, peerAuthority, serviceAccountKey, token } = isJsonObject(value) ? value : {};
+  return {
+    authority: parsePair("authority", authority),
+    peerAuthority: parsePair("peerAuthority", peerAuthority),
+    serviceAccountKey: parseText("serviceAccountKey", serviceAccountKey),
+    token: parseText("token", token),
+  };
+}
+
+function parsePair(name: string, value: JsonValue | undefined): KeyPair {
+  const { certificate, key } = isJsonObject(value) ? value : {};
+  const pair = { certificate: parseText(`${name}.certificate`, certificate), key: parseText(`${name}.key`, key) };
+  if (!belongTogether(pair)) throw new Error(`certificate and key of ${name} do not belong together`);
+  return pair;
+}
+
+function parseText(name: string, value: JsonValue | undefined): string {
+  if (typeof value !== "string" || value === "") throw new Error(`${name} is missing`);
+  return value;
+}
+
+/** Writes the files that a replica opens at its start. Repeating it after a crash does no harm. */
+export async function writeSharedSecrets(directory: string, secrets: SharedSecrets): Promise<void> {
+  await writePair({ directory, name: authorityFile }, secrets.authority);
+  await writePair({ directory, name: peerAuthorityFile }, secrets.peerAuthority);
+  await writePrivateFile(join(directory, serviceAccountKeyFile), `${secrets.serviceAccountKey.trim()}\n`);
+  await writePrivateFile(join(directory, tokenFile), `${secrets.token}\n`);
+}
