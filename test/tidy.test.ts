@@ -162,6 +162,7 @@ describe("files", () => {
       "cacher",
       "cel",
       "cli",
+      "cluster",
       "codec",
       "config",
       "controllers",

@@ -1,4 +1,5 @@
 import { authenticationFlags } from "./authentication-flags.ts";
+import { clusterFlags } from "./cluster-flags.ts";
 import { pluginNames } from "../admission/plugin-names.ts";
 
 /**
@@ -17,6 +18,7 @@ export type Flag = {
 export type FlagGroup =
   | "Serving"
   | "Storage"
+  | "Cluster"
   | "Authentication and authorization"
   | "Audit"
   | "API"
@@ -109,6 +111,7 @@ export const flags = {
     help: "how long Event objects are kept",
   },
 
+  ...clusterFlags,
   ...authenticationFlags,
   "authorization-mode": {
     type: "choices",

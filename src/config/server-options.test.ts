@@ -24,6 +24,29 @@ describe("resolveOptions()", () => {
     });
   });
 
+  test.each([
+    [{}, { name: expect.any(String), peerAddress: undefined, clientUrl: undefined }, "127.0.0.1", [] as string[]],
+    [
+      { peerAddress: "10.0.0.1:7380", memberName: "a" },
+      { name: "a", peerAddress: { host: "10.0.0.1", port: 7380 }, clientUrl: undefined },
+      "10.0.0.1",
+      ["10.0.0.1"],
+    ],
+    [
+      {
+        peerAddress: "[fd00::1]:7380",
+        advertiseClientUrl: "https://a.example:6443",
+        tlsSan: ["lb.example", "fd00::9"],
+      },
+      { peerAddress: { host: "fd00::1", port: 7380 }, clientUrl: "https://a.example:6443" },
+      "0.0.0.0",
+      ["a.example", "lb.example", "fd00::9"],
+    ],
+    [{ peerAddress: "10.0.0.1:7380", bindAddress: "127.0.0.1" }, {}, "127.0.0.1", ["10.0.0.1"]],
+  ])("makes a member of %p", (options, membership, bindAddress, servingHosts) => {
+    expect(resolveOptions(options, {})).toMatchObject({ membership, bindAddress, servingHosts });
+  });
+
   test("ignores a relative XDG_DATA_HOME", () => {
     expect(resolveOptions({}, { XDG_DATA_HOME: "data" }).dataDir).toMatch(/\/\.local\/share\/quorate$/);
   });
@@ -50,6 +73,12 @@ describe("resolveOptions()", () => {
     [{ authorizationPolicyFile: "/p" }, /of no use without ABAC/],
     [{ authorizationConfig: "/c", authorizationMode: ["RBAC"] }, /can not be specified when --authorization-mode/],
     [{ authorizationConfig: "/c", authorizationWebhookCacheAuthorizedTtlMs: 1 }, /leave --authorization-webhook-cache/],
+    [{ peerAddress: "10.0.0.1" }, /--peer-address: "10\.0\.0\.1" is not <host>:<port>/],
+    [{ peerAddress: "a:1", inMemory: true }, /--peer-address: .* leave --in-memory out/],
+    [{ advertiseClientUrl: "https://a:1" }, /--advertise-client-url is for members of a cluster: give --peer-address/],
+    [{ peerAddress: "a:1", advertiseClientUrl: "a:1" }, /--advertise-client-url: "a:1" is not https:/],
+    [{ memberName: "A b" }, /--member-name: "A b" is not a name/],
+    [{ tlsSan: ["a b"] }, /--tls-san: "a b" is neither a name nor an address/],
     [{ featureGates: { Nonsense: true } }, /unknown feature gate/],
     [{ runtimeConfig: { nonsense: true } }, /--runtime-config/],
   ])("refuses %p", (options, message) => {

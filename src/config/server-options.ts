@@ -9,7 +9,9 @@ import type { AuthorizationOptions } from "../authorization/authorization-option
 import { auditOptionsOf } from "./audit.ts";
 import { authorizationOptionsOf } from "./authorization.ts";
 import { systemClock } from "../api/clock.ts";
+import { isHost } from "../cluster/member-address.ts";
 import { type ControllerName, parseControllers } from "./controllers.ts";
+import { advertisedHost, bindAddressOf, type MembershipOptions, membershipOptionsOf } from "./membership.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import { type Flag, type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
@@ -34,6 +36,9 @@ export interface ServerConfig {
   readonly inMemory: boolean;
   /** Where to write the kubeconfig; undefined: nowhere. */
   readonly kubeconfig: string | undefined;
+  readonly membership: MembershipOptions;
+  /** Further names and addresses of our serving certificate. */
+  readonly servingHosts: readonly string[];
   readonly historyRetentionDurationMs: number;
   readonly eventTtlMs: number;
   readonly clientCaFile: string | undefined;
@@ -93,9 +98,10 @@ export function resolveOptions(
   for (const name of flagNames) checkValue(`--${name}`, flags[name], options[optionName(name)]);
   const inMemory = options.inMemory ?? flags["in-memory"].default;
   const authorization = authorizationOptionsOf(options);
+  const membership = membershipOptionsOf(options, inMemory);
   const dataDir = inMemory ? undefined : resolve(options.dataDir ?? defaultDataDir(environment));
   return {
-    bindAddress: options.bindAddress ?? flags["bind-address"].default,
+    bindAddress: options.bindAddress ?? bindAddressOf(membership) ?? flags["bind-address"].default,
     securePort: options.securePort ?? flags["secure-port"].default,
     tlsFiles: tlsFilesOf(options),
     shutdownDelayDurationMs: options.shutdownDelayDurationMs ?? flags["shutdown-delay-duration"].default,
@@ -103,6 +109,8 @@ export function resolveOptions(
     dataDir,
     inMemory,
     kubeconfig: kubeconfigPathOf(options.kubeconfig, dataDir),
+    membership,
+    servingHosts: servingHostsOf(options, membership),
     historyRetentionDurationMs: options.historyRetentionDurationMs ?? flags["history-retention-duration"].default,
     eventTtlMs: options.eventTtlMs ?? flags["event-ttl"].default,
     clientCaFile: options.clientCaFile,
@@ -124,6 +132,18 @@ export function resolveOptions(
     verbosity: options.verbosity ?? flags.v.default,
     clock: options.clock ?? systemClock,
   };
+}
+
+/** @throws StartupError for what is neither a name nor an address */
+function servingHostsOf({ tlsSan = [] }: ServerOptions, membership: MembershipOptions): string[] {
+  const wrong = tlsSan.find((host) => !isHost(host));
+  if (wrong !== undefined) {
+    throw new StartupError(
+      `--tls-san: ${JSON.stringify(wrong)} is neither a name nor an address: give one such as api.example`,
+    );
+  }
+  const advertised = advertisedHost(membership);
+  return [...new Set([...(advertised === undefined ? [] : [advertised]), ...tlsSan])];
 }
 
 /** @throws StartupError for more than one choice */

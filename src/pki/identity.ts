@@ -26,7 +26,7 @@ export class ServerIdentity {
 
   static async open(config: ServerConfig): Promise<ServerIdentity> {
     const directory = config.dataDir === undefined ? undefined : join(config.dataDir, "pki");
-    const options = { directory, bindAddress: config.bindAddress };
+    const options = { directory, bindAddress: config.bindAddress, hosts: config.servingHosts };
     const certificates = await openCertificates({ ...options, nowMs: config.clock.nowMs() });
     return new ServerIdentity(config, options, certificates);
   }
