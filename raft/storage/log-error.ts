@@ -29,6 +29,9 @@ export interface LogErrorDetails {
 export class LogError extends Error {
   override readonly name = "LogError";
   readonly code: LogErrorCode;
+  /** What is wrong, and what can be done about it: the message without the place. */
+  readonly problem: string;
+  readonly advice: string;
   readonly file: string | undefined;
   readonly offset: number | undefined;
 
@@ -37,6 +40,8 @@ export class LogError extends Error {
     const at = details.offset === undefined ? "" : ` at byte ${details.offset}`;
     super(`${place}${at}: ${problem}; ${advice}`, { cause: details.cause });
     this.code = code;
+    this.problem = problem;
+    this.advice = advice;
     this.file = details.file;
     this.offset = details.offset;
   }
