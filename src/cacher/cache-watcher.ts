@@ -50,7 +50,7 @@ export interface CacheWatcher {
 export interface WatchSource {
   readonly prefix: Key;
   readonly revision: Revision;
-  readonly window: EventWindow;
+  window(): EventWindow;
   readonly store: Store;
   readonly clock: Clock;
   readonly random: () => number;
@@ -114,7 +114,7 @@ export class WindowWatcher implements CacheWatcher {
     if (start.kind === "initial") {
       this.#initial = { tree: source.snapshot(), revision: source.revision, low: this.#low };
     }
-    this.#position = source.window.positionAfter(this.#after) ?? -1;
+    this.#position = source.window().positionAfter(this.#after) ?? -1;
     this.#nextBookmarkMs = this.#bookmarkTime(source.clock.nowMs());
   }
 
@@ -194,7 +194,7 @@ export class WindowWatcher implements CacheWatcher {
   }
 
   #liveChunk(): Piece | undefined {
-    const { window } = this.#source;
+    const window = this.#source.window();
     if (this.#position < window.first) {
       // The place may still be inside by revision: dropped positions say nothing about a start in the future.
       const position = window.positionAfter(this.#after);
@@ -232,7 +232,7 @@ export class WindowWatcher implements CacheWatcher {
     this.#blocked = true;
     metrics?.historyRead?.(prefix, "watch");
     const after = this.#after;
-    const edge = this.#source.window.droppedRevision;
+    const edge = this.#source.window().droppedRevision;
     const read = historyGate.run(() =>
       this.#ended
         ? Promise.resolve([])

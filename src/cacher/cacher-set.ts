@@ -31,7 +31,10 @@ export class CacherSet {
       revision: options.store.revision,
       scheduler: new WatchScheduler(options.clock, options.defer),
     };
-    this.#subscription = options.store.subscribe((events, revision) => this.#receive(events, revision));
+    this.#subscription = options.store.subscribe((events, revision, jumped) => {
+      if (jumped) this.#reset(revision);
+      else this.#receive(events, revision);
+    });
   }
 
   /** Newest revision seen. */
@@ -72,6 +75,12 @@ export class CacherSet {
     }
     this.#feed.revision = revision;
     for (const cacher of touched) cacher.changesDone();
+  }
+
+  /** The store has taken over another state: what lies between is in its history only. */
+  #reset(revision: Revision): void {
+    this.#feed.revision = revision;
+    for (const cacher of this.#cachers.values()) cacher.reset();
   }
 
   /** By the longest known prefix. */

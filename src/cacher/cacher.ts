@@ -75,9 +75,9 @@ export class Cacher {
   readonly #clock: Clock;
   readonly #limits: CacherLimits;
   readonly #feed: CacheFeed;
-  readonly #window: EventWindow;
-  readonly #history: TreeHistory;
-  readonly #tree: EntryTree;
+  #window: EventWindow;
+  #history: TreeHistory;
+  #tree: EntryTree;
   /** Revision of the last change of this resource, or of the start. */
   #changed: Revision;
   /** All entries in order, until the next change. */
@@ -141,9 +141,10 @@ export class Cacher {
   /** A watch from now on; it costs nothing until it is run. */
   watch(options: WatchOptions): CacheWatcher {
     const watcher = new WindowWatcher(this.#source, options);
+    const window = this.#window;
     return {
       run: (sink) => {
-        if (this.#closed) watcher.stop();
+        if (this.#closed || window !== this.#window) watcher.stop();
         this.#open.add(watcher);
         return watcher.run(sink).finally(() => this.#open.delete(watcher));
       },
@@ -164,6 +165,19 @@ export class Cacher {
 
   changesDone(): void {
     if (this.#watchers.size > 0) this.#feed.scheduler.schedule(this.#wake);
+  }
+
+  /**
+   * Begins anew with the store's state, which did not come about by events. Watches end cleanly: their clients resume
+   * where they were, from the store's history.
+   */
+  reset(): void {
+    for (const watcher of this.#open) watcher.stop();
+    this.#changed = this.#store.revision;
+    this.#tree = entryTree(this.#store.scan(this.prefix));
+    this.#all = undefined;
+    this.#window = new EventWindow(this.#limits, this.#store.revision);
+    this.#history = new TreeHistory(this.#limits, this.#window);
   }
 
   /** Ends all watches cleanly. */
@@ -234,7 +248,11 @@ export class Cacher {
 
   #ownFeed({ store, clock, defer }: CacherOptions): CacheFeed {
     const feed = { revision: store.revision, scheduler: new WatchScheduler(clock, defer) };
-    const subscription = store.subscribe((events, revision) => {
+    const subscription = store.subscribe((events, revision, jumped) => {
+      if (jumped) {
+        feed.revision = revision;
+        return this.reset();
+      }
       for (const event of events) if (event.entry.key.startsWith(this.prefix)) this.apply(event);
       feed.revision = revision;
       this.changesDone();
@@ -251,7 +269,7 @@ export class Cacher {
       clock,
       random,
       metrics,
-      window: this.#window,
+      window: () => this.#window,
       scheduler: feed.scheduler,
       historyGate: this.#gate,
       get revision() {

@@ -110,15 +110,12 @@ function keyOf(name: string): Key {
   return name.startsWith("/") ? name : registryPrefix + name;
 }
 
-let commands = 0;
-
 /** Writes an object with these labels; resolves with its revision. */
 export async function put(store: Store, name: string, labels?: Record<string, string>, pad = ""): Promise<Revision> {
   const key = keyOf(name);
   const index: ObjectIndex = { apiVersion: "v1", uid: name, labels, fields: undefined };
   const body = proposedBody(labels, pad);
   const result = await store.commit({
-    id: `c${commands++}`,
     key,
     expect: { kind: "any" },
     operation: { kind: "put", index, body },
@@ -134,7 +131,6 @@ export async function remove(store: Store, name: string): Promise<Revision | und
   if (current === undefined) return undefined;
   const last = proposedBody(current.index.labels, "");
   const result = await store.commit({
-    id: `c${commands++}`,
     key,
     expect: { kind: "revision", revision: current.revision },
     operation: { kind: "delete", last },
