@@ -64,7 +64,7 @@ import type { ResourceInfo } from "./scheme/resource.ts";
 import { Scheme } from "./scheme/scheme.ts";
 import { GatedFields } from "./schema/gated-fields.ts";
 import { MemoryStore } from "./storage/memory-store.ts";
-import { MvccStore } from "./storage/mvcc/mvcc-store.ts";
+import { openReplica } from "./storage/replicated/open-replica.ts";
 import { Retention } from "./storage/retention.ts";
 import type { Store } from "./storage/store.ts";
 
@@ -119,7 +119,6 @@ async function startOn(
     cachers,
     clock,
     randomInt: (below) => randomInt(below),
-    newId: commandIds(),
     gatedFields: new GatedFields(gateEnabled),
     declarative: declarativeValidation(gateEnabled, metrics),
     serviceNetwork: serviceNetworkOf(config),
@@ -390,7 +389,9 @@ function orStartupError<T>(run: () => T): T {
 
 async function openStore(config: ServerConfig): Promise<Store> {
   if (config.dataDir === undefined) return new MemoryStore({ clock: config.clock });
-  return MvccStore.open({ directory: config.dataDir, clock: config.clock });
+  const { store } = await openReplica({ directory: config.dataDir, clock: config.clock });
+  await store.readBarrier();
+  return store;
 }
 
 async function listenOn(
@@ -466,13 +467,6 @@ function urlOf(config: ServerConfig, listener: Listener): string {
   const any = config.bindAddress === "0.0.0.0" || config.bindAddress === "::";
   const host = any ? "127.0.0.1" : config.bindAddress;
   return `https://${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
-}
-
-/** Ids of proposals: unique over restarts by their random start. */
-function commandIds(): () => string {
-  const run = crypto.randomUUID();
-  let count = 0;
-  return () => `${run}-${++count}`;
 }
 
 function watchMetrics(scheme: Scheme, metrics: ReturnType<typeof createMetrics>): CacherMetrics {

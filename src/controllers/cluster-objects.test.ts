@@ -32,7 +32,6 @@ beforeEach(async () => {
     cachers,
     clock: systemClock,
     randomInt: () => 0,
-    newId: () => crypto.randomUUID(),
     serviceNetwork: network,
   });
   await createNamespace("default");

@@ -15,14 +15,12 @@ const context = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 async function started() {
   const store = new MemoryStore({ clock: systemClock });
   const cachers = new CacherSet({ store, clock: systemClock });
-  let id = 0;
   const registries = new Registries({
     scheme: Scheme.builtIn(),
     store,
     cachers,
     clock: systemClock,
     randomInt: () => 0,
-    newId: () => String(id++),
   });
   const defaults = new DefaultFlowControl(registries);
   await defaults.ensure();

@@ -24,8 +24,7 @@ beforeEach(async () => {
   cleanup = new AsyncDisposableStack();
   store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
   const cachers = cleanup.adopt(new CacherSet({ store, clock }), (set) => set.close());
-  const newId = () => crypto.randomUUID();
-  registries = new Registries({ scheme, store, cachers, clock, randomInt: () => 0, newId });
+  registries = new Registries({ scheme, store, cachers, clock, randomInt: () => 0 });
   const namespace = { kind: "Namespace", apiVersion: "v1", metadata: { name: "default" } };
   await registries.of(scheme.find("", "v1", "namespaces")).create(namespace, "", context);
 });

@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openAlone } from "../../test/contract/open-alone.ts";
 import { systemClock } from "../api/clock.ts";
 import { systemUser } from "../authentication/system-user.ts";
 import { CacherSet } from "../cacher/cacher-set.ts";
 import { Registries } from "../registry/registries.ts";
 import type { WriteContext } from "../registry/registry.ts";
 import { Scheme } from "../scheme/scheme.ts";
-import { MvccStore } from "../storage/mvcc/mvcc-store.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
@@ -26,11 +26,10 @@ test("nothing stays behind in a namespace that goes while objects are being crea
   await using cleanup = new AsyncDisposableStack();
   cleanup.defer(() => rm(parent, { recursive: true }));
   // On disk: there a creation that was admitted takes its time until it is visible.
-  const store = cleanup.adopt(await MvccStore.open({ directory: join(parent, "data") }), (opened) => opened.close());
+  const store = cleanup.adopt(await openAlone({ directory: join(parent, "data") }), (opened) => opened.close());
   const cachers = cleanup.adopt(new CacherSet({ store, clock: systemClock }), (set) => set.close());
   const scheme = Scheme.builtIn();
-  const newId = () => crypto.randomUUID();
-  const registries = new Registries({ scheme, store, cachers, clock: systemClock, randomInt: () => 0, newId });
+  const registries = new Registries({ scheme, store, cachers, clock: systemClock, randomInt: () => 0 });
   const namespaces = registries.of(scheme.find("", "v1", "namespaces"));
   const configMaps = registries.of(scheme.find("", "v1", "configmaps"));
   const failures: unknown[] = [];

@@ -69,7 +69,6 @@ async function finish(parts: NamespaceDeletionParts, queue: WorkQueue, key: Key)
  */
 async function settle({ store }: NamespaceDeletionParts, key: Key): Promise<void> {
   await store.commit({
-    id: crypto.randomUUID(),
     key,
     expect: { kind: "absent" },
     operation: { kind: "delete", last: nothing },

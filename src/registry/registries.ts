@@ -31,7 +31,6 @@ export interface RegistriesParts {
   readonly cachers: CacherSet;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
-  readonly newId: () => string;
   /** Rules that types declare (gate DeclarativeValidation). */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields behind feature gates that are off. */

@@ -22,14 +22,12 @@ beforeEach(async () => {
   store = new MemoryStore();
   cachers = new CacherSet({ store, clock: systemClock });
   chance = [];
-  let ids = 0;
   registries = new Registries({
     scheme,
     store,
     cachers,
     clock: systemClock,
     randomInt: (below) => (chance.shift() ?? 0) % below,
-    newId: () => `id-${++ids}`,
   });
   configMaps = registries.of(scheme.find("", "v1", "configmaps"));
   const namespaces = registries.of(scheme.find("", "v1", "namespaces"));

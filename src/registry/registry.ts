@@ -70,7 +70,6 @@ export interface RegistryParts {
   readonly admission: Admission;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
-  readonly newId: () => string;
   /** Rules that types declare, beside those of the Strategy; default: none. */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields that cannot be written; default: none. */
@@ -278,7 +277,6 @@ export class Registry {
     if (this.#finishesDeletion(canonical)) return this.#finishDeletion(canonical, entry, context, guarded);
     if (context.dryRun) return { object: canonical, entry: undefined, created: false, removed: false };
     const applied = await this.#parts.store.commit({
-      id: this.#parts.newId(),
       key: entry.key,
       expect: { kind: "revision", revision: entry.revision },
       operation: putOf(canonical, info),
@@ -338,7 +336,6 @@ export class Registry {
       return deletionResult(info, strategy, { object: canonical, entry: undefined, removed: false, options });
     }
     const applied = await store.commit({
-      id: this.#parts.newId(),
       key: entry.key,
       expect: { kind: "revision", revision: entry.revision },
       operation: putOf(canonical, info),
@@ -351,7 +348,6 @@ export class Registry {
   /** Undefined when the entry has changed since it was read. */
   async #remove(entry: Entry): Promise<Entry | undefined> {
     const applied = await this.#parts.store.commit({
-      id: this.#parts.newId(),
       key: entry.key,
       expect: { kind: "revision", revision: entry.revision },
       operation: { kind: "delete", last: splitAtResourceVersion(entry.body) },
@@ -387,7 +383,7 @@ export class Registry {
     namespace: string,
     context: WriteContext,
   ): Promise<ApplyResult | { kind: "dryRun" }> {
-    const { store, info, newId } = this.#parts;
+    const { store, info } = this.#parts;
     const { name = "" } = object.metadata;
     const key = this.keyOf(namespace, name);
     if (store.corruptAt(key) !== undefined) throw absent(this, store, namespace, name);
@@ -396,7 +392,6 @@ export class Registry {
       return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };
     }
     return store.commit({
-      id: newId(),
       key,
       expect: { kind: "absent" },
       operation: putOf(object, info),

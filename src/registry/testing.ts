@@ -82,7 +82,6 @@ async function withRegistries<T>(use: (registries: Registries) => Promise<T>): P
       cachers,
       clock: systemClock,
       randomInt: () => 0,
-      newId: () => crypto.randomUUID(),
       serviceNetwork: parseServiceNetwork("10.0.0.0/16", "30000-32767"),
       admissionPlugins: [],
     });

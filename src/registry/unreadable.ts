@@ -10,7 +10,7 @@ import type { Registry } from "./registry.ts";
 export async function removeUnreadable(
   registry: Registry,
   store: Store,
-  { namespace, name, id }: { namespace: string; name: string; id: string },
+  { namespace, name }: { namespace: string; name: string },
 ): Promise<void> {
   const key = registry.keyOf(namespace, name);
   if (store.corruptAt(key) === undefined) {
@@ -25,7 +25,7 @@ export async function removeUnreadable(
     prefix: Buffer.from(`{"metadata":{"name":${JSON.stringify(name)}${where},"resourceVersion":"`),
     suffix: Buffer.from(`"}}`),
   };
-  await store.commit({ id, key, expect: { kind: "any" }, operation: { kind: "delete", last } });
+  await store.commit({ key, expect: { kind: "any" }, operation: { kind: "delete", last } });
 }
 
 /** The answer to a read or write that meets nothing in memory: 404, or 500 for an object that cannot be read. */

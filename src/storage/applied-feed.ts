@@ -25,10 +25,10 @@ export class AppliedFeed {
   }
 
   /** Call once per batch, after the state shows it and before its writers are answered. */
-  publish(events: readonly StoreEvent[], revision: Revision): void {
+  publish(events: readonly StoreEvent[], revision: Revision, jumped = false): void {
     for (const { listener } of this.#listeners) {
       try {
-        listener(events, revision);
+        listener(events, revision, jumped);
       } catch (error) {
         // A listener's bug must not leave other listeners or a durable write without an answer.
         queueMicrotask(() => {

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../api/clock.ts";
 import { AppliedFeed } from "./applied-feed.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { type CommandBatch, CommandQueue } from "./command-queue.ts";
 import { compareKeys } from "./key-order.ts";
 import type { Revision } from "./revision.ts";
 import { StateMachine } from "./state-machine.ts";
@@ -13,7 +13,7 @@ import {
   type Key,
   type Store,
   type StoreEvent,
-  type StoreUnavailableError,
+  StoreUnavailableError,
 } from "./store.ts";
 
 /** History beyond it is compacted away by the store itself, oldest first. */
@@ -23,21 +23,12 @@ const memoryHistoryEventsMax = 500_000;
 export class MemoryStore implements Store {
   readonly #state = new StateMachine();
   readonly #feed: AppliedFeed;
-  readonly #writer: GroupCommit;
+  readonly #queue = new CommandQueue((batch) => this.#apply(batch));
   /** Events after the compacted revision, oldest first. */
   #history: StoreEvent[] = [];
 
   constructor({ clock = systemClock }: { clock?: Clock } = {}) {
     this.#feed = new AppliedFeed(clock);
-    this.#writer = new GroupCommit({
-      state: this.#state,
-      write: undefined,
-      publish: ({ events, revision }) => {
-        for (const event of events) this.#history.push(event);
-        if (this.#history.length > memoryHistoryEventsMax) this.#halveHistory();
-        this.#feed.publish(events, revision);
-      },
-    });
   }
 
   get revision(): Revision {
@@ -52,8 +43,8 @@ export class MemoryStore implements Store {
     return this.#state.size;
   }
 
-  get failure(): StoreUnavailableError | undefined {
-    return this.#writer.failure;
+  get failure(): undefined {
+    return undefined;
   }
 
   get corrupt(): readonly [] {
@@ -65,7 +56,7 @@ export class MemoryStore implements Store {
   }
 
   commit(command: Command): Promise<ApplyResult> {
-    return this.#writer.add(command);
+    return this.#queue.add(command);
   }
 
   readBarrier(): Revision {
@@ -120,8 +111,17 @@ export class MemoryStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#writer.close();
+    this.#queue.close(new StoreUnavailableError("the store is closed"));
+    await this.#queue.idle();
     this.#feed.close();
+  }
+
+  #apply(batch: CommandBatch): void {
+    const { events, results } = this.#state.apply(batch.commands);
+    for (const event of events) this.#history.push(event);
+    if (this.#history.length > memoryHistoryEventsMax) this.#halveHistory();
+    if (events.length > 0) this.#feed.publish(events, this.#state.revision);
+    batch.resolve(results);
   }
 
   #halveHistory(): void {

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { openAlone } from "../../test/contract/open-alone.ts";
 import { bodyText, del, put } from "../../test/contract/store-commands.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { MvccStore } from "./mvcc/mvcc-store.ts";
 import type { Revision } from "./revision.ts";
 import { CompactedError, type Entry, type Expect, type Key, type Store, type StoreEvent } from "./store.ts";
 
@@ -133,9 +133,9 @@ interface Case {
 }
 
 const memory: Case = { open: async () => new MemoryStore(), reopen: async (store) => store };
-const mvcc = (): Case => {
+const replicated = (): Case => {
   const directory = join(root, `${++directories}`);
-  const open = (): Promise<Store> => MvccStore.open({ directory });
+  const open = (): Promise<Store> => openAlone({ directory });
   return {
     open,
     async reopen(store) {
@@ -147,7 +147,7 @@ const mvcc = (): Case => {
 
 test.each([
   ["MemoryStore", () => memory, 100],
-  ["MvccStore", mvcc, 25],
+  ["ReplicatedStore", replicated, 25],
 ] as const)("%s does what the model does, whatever is done to it", async (_, newCase, numRuns) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {

@@ -51,8 +51,6 @@ export type Operation =
 
 /** A guarded write. The outcome is decided at apply, in command order, the same on every replica. */
 export interface Command {
-  /** Unique per proposal; one that arrives twice is applied once. */
-  readonly id: string;
   readonly key: Key;
   readonly expect: Expect;
   readonly operation: Operation;
@@ -83,11 +81,17 @@ export class CompactedError extends Error {
   }
 }
 
-/** The store takes no more writes (failed disk, closed). The outcome of a write that gets it is unknown: 504, never a guess. */
+/** The store cannot answer: a failed disk, no leader, closed. */
 export class StoreUnavailableError extends Error {
-  constructor(why: string) {
+  /**
+   * `unknown`: of a write, it may have happened or not: 504, never a guess. `notDone`: it has not happened and will not,
+   * or it was a read: trying again is safe.
+   */
+  readonly outcome: "unknown" | "notDone";
+  constructor(why: string, outcome: "unknown" | "notDone" = "unknown") {
     super(why);
     this.name = "StoreUnavailableError";
+    this.outcome = outcome;
   }
 }
 
@@ -101,8 +105,12 @@ export class CorruptEntryError extends Error {
   }
 }
 
-/** Called in revision order, in the same turn in which the batch became visible; must not throw or wait. */
-export type EventListener = (events: readonly StoreEvent[], revision: Revision) => void;
+/**
+ * Called in revision order, in the same turn in which the batch became visible; must not throw or wait.
+ * @param jumped the replica took over another state as a whole: the events are the difference between the two, in key
+ * order, not what happened in between
+ */
+export type EventListener = (events: readonly StoreEvent[], revision: Revision, jumped: boolean) => void;
 
 export interface Store {
   /** Newest applied revision. Starts at 1 on an empty store (0 is "any version" on the wire). */
@@ -112,7 +120,10 @@ export interface Store {
 
   /** Applies the command once; resolves when the result is durable. Rejects with StoreUnavailableError when the outcome is unknown. */
   commit(command: Command): Promise<ApplyResult>;
-  /** Linearizable read: local state then includes every write acknowledged before the call. At once where it does already. */
+  /**
+   * Linearizable read: local state then includes every write acknowledged before the call. At once where it does already.
+   * @throws StoreUnavailableError when that cannot be confirmed in time
+   */
   readBarrier(): Revision | Promise<Revision>;
   /** True once `store.revision >= revision`; false after `timeoutMs`. */
   waitFor(revision: Revision, timeoutMs: number): Promise<boolean>;

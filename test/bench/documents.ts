@@ -1,7 +1,7 @@
 import { Scheme } from "../../src/scheme/scheme.ts";
 import type { ResourceInfo } from "../../src/scheme/resource.ts";
 import { toRevision } from "../../src/storage/revision.ts";
-import { MvccStore } from "../../src/storage/mvcc/mvcc-store.ts";
+import { openAlone } from "../contract/open-alone.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
 import { encodeForStore } from "../../src/registry/encode-for-store.ts";
 
@@ -51,13 +51,12 @@ function words(random: () => number, count: number): string {
 /** Puts `count` ConfigMaps into a data directory, past the server: the quickest way to a large store. */
 export async function seedDirectory(directory: string, count: number): Promise<void> {
   const info = Scheme.builtIn().find("", "v1", "configmaps") as ResourceInfo;
-  const store = await MvccStore.open({ directory });
+  const store = await openAlone({ directory });
   for (let from = 0; from < count; from += seedBatch) {
     const batch = Array.from({ length: Math.min(seedBatch, count - from) }, (_, at) => storedObject(from + at));
     await Promise.all(
       batch.map((object) =>
         store.commit({
-          id: `seed-${object.metadata.name}`,
           key: `${info.keyPrefix}${namespace}/${object.metadata.name}`,
           expect: { kind: "absent" },
           operation: { kind: "put", ...encodeForStore(object, info) },

@@ -2,7 +2,6 @@ import type { Command, Entry, Expect, Key, ObjectIndex, Operation, ProposedBody 
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-let proposals = 0;
 
 const plainIndex: ObjectIndex = { apiVersion: "v1", uid: "uid", labels: undefined, fields: undefined };
 
@@ -13,9 +12,9 @@ function proposedBody(data: string): ProposedBody {
   };
 }
 
-/** Makes commands with a fresh id for each key given. */
+/** Makes a command for each key given. */
 export function proposal(operation: Operation, expect: Expect = { kind: "any" }): (key: Key) => Command {
-  return (key) => ({ id: `proposal-${++proposals}`, key, expect, operation });
+  return (key) => ({ key, expect, operation });
 }
 
 export function put(key: Key, data: string, options: { expect?: Expect; index?: ObjectIndex } = {}): Command {

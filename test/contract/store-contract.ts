@@ -92,20 +92,6 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect(store.revision).toBe(revision(1));
     });
 
-    test("a command that comes twice is applied once and gets the same answer, in one batch or later", async () => {
-      const store = await openStore();
-      const command = put(a, "one");
-      const [first, twin] = await Promise.all([store.commit(command), store.commit(command)]);
-      expect(twin).toEqual(first as NonNullable<typeof first>);
-      await store.commit(put(a, "two"));
-      expect(await store.commit(command)).toEqual(first as NonNullable<typeof first>);
-      expect(store.revision).toBe(revision(3));
-      const rejected = put(a, "three", { expect: { kind: "absent" } });
-      const answer = await store.commit(rejected);
-      await store.commit(del(a, "two"));
-      expect(await store.commit(rejected)).toEqual(answer);
-    });
-
     test("of many writes that expect the same revision exactly one is applied", async () => {
       const store = await openStore();
       await store.commit(put(a, "start"));

@@ -1,4 +1,4 @@
-import { MvccStore } from "../../src/storage/mvcc/mvcc-store.ts";
+import { openAlone } from "../contract/open-alone.ts";
 import { put } from "../contract/store-commands.ts";
 
 /**
@@ -10,7 +10,7 @@ const writers = 8;
 const keysPerWriter = 20;
 const compactEvery = 50;
 
-const store = await MvccStore.open({ directory });
+const store = await openAlone({ directory });
 console.log("open");
 
 async function writeForever(writer: number): Promise<never> {

@@ -2,8 +2,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MvccStore } from "../../src/storage/mvcc/mvcc-store.ts";
+import type { Store } from "../../src/storage/store.ts";
 import type { Revision } from "../../src/storage/revision.ts";
+import { openAlone } from "../contract/open-alone.ts";
 import { bodyText } from "../contract/store-commands.ts";
 
 const rounds = Number(Bun.env.CRASH_ROUNDS ?? 10);
@@ -59,7 +60,7 @@ test(
     for (let round = 0; round < rounds; round++) {
       random = (random * 1_103_515_245 + 12_345) % 2 ** 31;
       told += await writeAndKill(directory, round, random % killAfterMsMax, acknowledged);
-      const store = await MvccStore.open({ directory });
+      const store = await openAlone({ directory });
       try {
         expect(store.corrupt).toEqual([]);
         const newest = Math.max(...[...acknowledged.values()].map(({ revision }) => revision));
@@ -79,13 +80,13 @@ test(
 );
 
 /** The acknowledged state, or a later one whose acknowledgement the kill swallowed. */
-function checkPresent(store: MvccStore, key: string, data: string, revision: number): void {
+function checkPresent(store: Store, key: string, data: string, revision: number): void {
   const entry = store.get(key);
   expect(entry?.revision as number).toBeGreaterThanOrEqual(revision);
   if ((entry?.revision as number) === revision) expect(bodyText(entry)).toContain(`"data":"${data}"`);
 }
 
-async function checkHistory(store: MvccStore): Promise<void> {
+async function checkHistory(store: Store): Promise<void> {
   const from = store.compactedRevision;
   const events = await store.eventsAfter(from, { prefix: "/registry/", limit: Number.MAX_SAFE_INTEGER });
   const expected = Array.from({ length: store.revision - from }, (_, at) => (from + 1 + at) as Revision);

@@ -46,7 +46,6 @@ beforeAll(async () => {
     cachers,
     clock: systemClock,
     randomInt: () => 0,
-    newId: () => crypto.randomUUID(),
     admissionPlugins: [],
   });
   const context = { user: systemUser, manager: "test", dryRun: false, warn() {} };

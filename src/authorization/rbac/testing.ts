@@ -44,6 +44,6 @@ export class EntrySource implements Pick<Store, "scan" | "subscribe"> {
   }
 
   #tell(event: StoreEvent): void {
-    for (const listener of this.#listeners) listener([event], event.revision);
+    for (const listener of this.#listeners) listener([event], event.revision, false);
   }
 }

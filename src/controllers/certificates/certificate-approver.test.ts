@@ -29,9 +29,8 @@ beforeEach(async () => {
   cleanup = new AsyncDisposableStack();
   const store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
   const cachers = cleanup.adopt(new CacherSet({ store, clock }), (set) => set.close());
-  const newId = () => crypto.randomUUID();
   const authorizer = { authorize: () => ({ kind: "allow", reason: "" }) as const };
-  const registries = new Registries({ scheme, store, cachers, clock, randomInt: () => 0, newId, authorizer });
+  const registries = new Registries({ scheme, store, cachers, clock, randomInt: () => 0, authorizer });
   requests = registries.of(scheme.find("certificates.k8s.io", "v1", "certificatesigningrequests"));
   const { info } = requests;
   cleanup.use(

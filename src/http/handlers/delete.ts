@@ -37,7 +37,6 @@ async function removeWhatCannotBeRead(call: ResourceCall, representation: Repres
   await removeUnreadable(registry, parts.store, {
     namespace: request.namespace,
     name: request.name,
-    id: crypto.randomUUID(),
   });
   exchange.annotate?.("apiserver.k8s.io/unsafe-delete-ignore-read-error", "");
   const removed = successStatus({ name: request.name, kind: registry.info.kind });

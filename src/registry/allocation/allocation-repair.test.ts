@@ -40,7 +40,6 @@ beforeEach(async () => {
     cachers,
     clock: systemClock,
     randomInt: () => 0,
-    newId: () => crypto.randomUUID(),
     serviceNetwork: parseServiceNetwork("10.0.0.0/24", "30000-30100"),
   });
   services = registries.find({ group: "", resource: "services" }) as Registry;
@@ -103,7 +102,6 @@ test("what a Service holds without a record is recorded again", async () => {
   await addresses.delete("", clusterIP, atOnce, context);
   const [record] = store.scan(nodePortPrefix);
   await store.commit({
-    id: "x",
     key: record?.key as string,
     expect: { kind: "any" },
     operation: { kind: "delete", last: { prefix: new Uint8Array(), suffix: new Uint8Array() } },

@@ -37,7 +37,6 @@ export interface NodePortAllocatorParts {
   readonly range: PortRange;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
-  readonly newId: () => string;
 }
 
 /** What is known of a taken port. */
@@ -89,9 +88,8 @@ export class NodePortAllocator {
 
   /** Removes a record as it was read; one that has changed since stays. */
   async remove({ key, revision, body }: Entry): Promise<void> {
-    const { store, newId } = this.#parts;
+    const { store } = this.#parts;
     await store.commit({
-      id: newId(),
       key,
       expect: { kind: "revision", revision },
       operation: { kind: "delete", last: splitAtResourceVersion(body) },
@@ -114,9 +112,8 @@ export class NodePortAllocator {
 
   /** False when another was faster. */
   async #claim(port: number, service: ServiceRef): Promise<boolean> {
-    const { store, newId, clock } = this.#parts;
+    const { store, clock } = this.#parts;
     const applied = await store.commit({
-      id: newId(),
       key: keyOf(port),
       expect: { kind: "absent" },
       operation: {

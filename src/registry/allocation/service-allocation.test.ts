@@ -55,7 +55,6 @@ test("whatever writers do to each other, what is taken is what is held, and noth
     cachers,
     clock: systemClock,
     randomInt: random,
-    newId: () => crypto.randomUUID(),
     serviceNetwork: parseServiceNetwork("10.0.0.0/28,fd00::/124", "30000-30015"),
   });
   const services = registries.find({ group: "", resource: "services" }) as Registry;

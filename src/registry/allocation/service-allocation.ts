@@ -25,7 +25,6 @@ export interface ServiceAllocationParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
-  readonly newId: () => string;
   /** Asked when the first Service is written: the registries are made one after another. */
   readonly registry: (resource: GroupResource) => Registry;
 }

@@ -1,12 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, open, readdir, readFile, rename, stat } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { DataDirectoryError } from "./data-directory-error.ts";
 import { DirectoryGuard } from "./directory-guard.ts";
-import { encodeIdentity, formatVersion, type Identity, parseIdentity } from "./identity.ts";
+import {
+  encodeIdentity,
+  firstDatabase,
+  formatVersion,
+  type Identity,
+  type MemberIdentity,
+  parseIdentity,
+} from "./identity.ts";
 
 const identityFile = "identity.json";
-const databaseDirectory = "state";
 const directoryMode = 0o700;
 const fileMode = 0o600;
 /** Permission bits of anybody but the owner. */
@@ -15,9 +21,10 @@ const othersMask = 0o077;
 /**
  * The directory that one replica keeps its data in, held by this process alone:
  *
- *     identity.json   format, id, and whether the database was created
+ *     identity.json   format, id, which member this is, and whether the database was created
  *     guard           who holds the directory
- *     state/          the database
+ *     state/          the database; of another name after a snapshot took its place
+ *     log/            the log of commands
  */
 export class DataDirectory {
   readonly path: string;
@@ -30,13 +37,22 @@ export class DataDirectory {
     this.#identity = identity;
   }
 
-  /** Creates the directory when it is missing or empty. @throws DataDirectoryError */
-  static async open(directory: string, newId: () => string = randomUUID): Promise<DataDirectory> {
+  /**
+   * Creates the directory when it is missing or empty.
+   * @param member who a new directory belongs to
+   * @throws DataDirectoryError
+   */
+  static async open(
+    directory: string,
+    member: MemberIdentity,
+    newId: () => string = randomUUID,
+  ): Promise<DataDirectory> {
     const path = resolve(directory);
     await prepareDirectory(path);
     const guard = await DirectoryGuard.acquire(path);
     try {
-      return new DataDirectory(path, guard, (await readIdentity(path)) ?? (await createIdentity(path, newId())));
+      const identity = (await readIdentity(path)) ?? (await createIdentity(path, newId(), member));
+      return new DataDirectory(path, guard, identity);
     } catch (error) {
       await guard.release();
       throw error;
@@ -48,19 +64,58 @@ export class DataDirectory {
   }
 
   get databasePath(): string {
-    return join(this.path, databaseDirectory);
+    return join(this.path, this.#identity.database);
+  }
+
+  get logPath(): string {
+    return join(this.path, "log");
   }
 
   /** Call once the database holds the id durably. */
   async markReady(): Promise<void> {
     await syncDirectory(this.databasePath);
-    this.#identity = { ...this.#identity, state: "ready" };
-    await writeIdentity(this.path, this.#identity);
+    await this.#change({ state: "ready" });
+  }
+
+  /** From now on the directory is that of this member. */
+  async setMember(member: MemberIdentity): Promise<void> {
+    await this.#change({ format: formatVersion, member });
+  }
+
+  /** Where the next database is made, and nothing is. */
+  async newDatabasePath(): Promise<string> {
+    await this.removeOtherDatabase();
+    return this.#otherDatabasePath;
+  }
+
+  /** Takes the database at `newDatabasePath` from now on; remove the old one when nobody reads it any more. */
+  async switchDatabase(): Promise<void> {
+    await syncDirectory(this.#otherDatabasePath);
+    await this.#change({ database: otherDatabase(this.#identity.database) });
+  }
+
+  /** What a switch has left behind, or never came to. */
+  async removeOtherDatabase(): Promise<void> {
+    await rm(this.#otherDatabasePath, { recursive: true, force: true });
+  }
+
+  get #otherDatabasePath(): string {
+    return join(this.path, otherDatabase(this.#identity.database));
+  }
+
+  async #change(change: Partial<Identity>): Promise<void> {
+    const identity = { ...this.#identity, ...change };
+    await writeIdentity(this.path, identity);
+    this.#identity = identity;
   }
 
   async release(): Promise<void> {
     await this.#guard.release();
   }
+}
+
+function otherDatabase(database: string): string {
+  return database === firstDatabase ? `${firstDatabase}-2` : firstDatabase;
 }
 
 async function prepareDirectory(path: string): Promise<void> {
@@ -110,12 +165,12 @@ async function readIdentity(path: string): Promise<Identity | undefined> {
 }
 
 /** Only where nothing else is: whatever lies in the directory is not ours to build upon. */
-async function createIdentity(path: string, id: string): Promise<Identity> {
+async function createIdentity(path: string, id: string, member: MemberIdentity): Promise<Identity> {
   const foreign = (await readdir(path)).find((name) => name !== "guard" && !name.startsWith(`${identityFile}.`));
   if (foreign !== undefined) {
     throw new DataDirectoryError(path, `it has no ${identityFile} but holds ${foreign}`, "choose an empty directory");
   }
-  const identity: Identity = { format: formatVersion, id, state: "new" };
+  const identity: Identity = { format: formatVersion, id, state: "new", database: firstDatabase, member };
   await writeIdentity(path, identity);
   return identity;
 }

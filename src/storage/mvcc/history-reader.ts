@@ -18,24 +18,37 @@ interface Version {
   readonly revision: Revision;
 }
 
+export interface HistorySources {
+  readonly database: Database;
+  readonly state: StateMachine;
+  /** Changes that are in the state and may not be on disk yet, oldest first. */
+  readonly pending: readonly StoreEvent[];
+  /** Everything up to here is on disk. */
+  readonly flushed: Revision;
+}
+
 /**
- * The past, from disk. A batch is on disk before it is in memory, so a snapshot taken in the same turn as a look at the
- * state machine holds every version that the latter no longer has. Each snapshot lives for one step and is counted.
+ * The past, from disk and from what is on its way there. The three sources are looked at in one turn: together they hold
+ * every version since the compacted revision. Each snapshot of the database lives for one step and is counted.
  */
 export class HistoryReader {
-  readonly #database: Database;
-  readonly #state: StateMachine;
+  readonly #sources: () => HistorySources;
   readonly #indexes = new IndexCache();
   #snapshots = 0;
+  readonly #reads = new Set<Promise<unknown>>();
 
-  constructor(database: Database, state: StateMachine) {
-    this.#database = database;
-    this.#state = state;
+  constructor(sources: () => HistorySources) {
+    this.#sources = sources;
   }
 
   /** Snapshots that are open now: none when nobody reads. */
   get openSnapshots(): number {
     return this.#snapshots;
+  }
+
+  /** Resolves when everything is read that is being read from the database as it is now. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#reads);
   }
 
   async scanAt(at: Revision, prefix: Key, start: Key, limit: number): Promise<Entry[]> {
@@ -58,52 +71,35 @@ export class HistoryReader {
     from: Key,
     step: number,
   ): Promise<{ entries: Entry[]; from: Key | undefined }> {
-    this.#checkReadable(at);
-    const current = this.#state.scan(prefix, from, step);
+    const { state, pending, database } = this.#sources();
+    checkReadable(state, at);
+    const current = state.scan(prefix, from, step);
     const last = current.length < step ? undefined : current[current.length - 1]?.key;
-    const entries = current.filter(({ revision }) => revision <= at);
-    const unchanged = new Set(entries.map(({ key }) => key));
-    const past = await this.#withSnapshot(async (snapshot) => {
-      const versions = await this.#versionsAt(at, versionRange(prefix, from, last), unchanged, snapshot);
-      return this.#readVersions(versions, snapshot);
+    const inStep = (key: Key) => key.startsWith(prefix) && key >= from && (last === undefined || key <= last);
+    const recent = stateFromPending(pending, at, inStep);
+    const entries = current.filter(({ key, revision }) => revision <= at && !recent.has(key));
+    for (const entry of recent.values()) if (entry !== undefined) entries.push(entry);
+    const known = new Set([...entries.map(({ key }) => key), ...recent.keys()]);
+    const past = await this.#withSnapshot(database, async (snapshot) => {
+      const versions = await versionsAt(database, at, versionRange(prefix, from, last), known, snapshot);
+      return this.#readVersions(database, versions, snapshot);
     });
     for (const entry of past) if (entry !== undefined) entries.push(entry);
-    if (past.length > 0) entries.sort((a, b) => compareKeys(a.key, b.key));
+    if (past.length > 0 || recent.size > 0) entries.sort((a, b) => compareKeys(a.key, b.key));
     return { entries, from: last === undefined ? undefined : `${last}\0` };
   }
 
-  /** For every key in the range that is not `unchanged` since: its newest version that is not younger than `at`. */
-  async #versionsAt(
-    at: Revision,
-    range: { gte: string; lt: string },
-    unchanged: ReadonlySet<Key>,
-    snapshot: Snapshot,
-  ): Promise<Version[]> {
-    const versions: Version[] = [];
-    const iterator = this.#database.keys({ ...range, snapshot, highWaterMarkBytes: readBatchBytes });
-    try {
-      for (;;) {
-        const batch = await iterator.nextv(readBatchRecords);
-        if (batch.length === 0) return versions;
-        for (const databaseKey of batch) {
-          const version = parseVersionKey(databaseKey);
-          if (version.revision > at || unchanged.has(version.key)) continue;
-          if (versions[versions.length - 1]?.key === version.key) versions.pop();
-          versions.push(version);
-        }
-      }
-    } finally {
-      await iterator.close();
-    }
-  }
-
   /** Undefined for a tombstone. */
-  async #readVersions(versions: readonly Version[], snapshot: Snapshot): Promise<(Entry | undefined)[]> {
+  async #readVersions(
+    database: Database,
+    versions: readonly Version[],
+    snapshot: Snapshot,
+  ): Promise<(Entry | undefined)[]> {
     const read: (Entry | undefined)[] = [];
     for (let at = 0; at < versions.length; at += readBatchRecords) {
       const part = versions.slice(at, at + readBatchRecords);
       const keys = part.map(({ key, revision }) => versionKey(key, revision));
-      const values = await this.#database.getMany(keys, { snapshot });
+      const values = await database.getMany(keys, { snapshot });
       for (let index = 0; index < part.length; index++) {
         const version = this.#decodeVersion(part[index] as Version, values[index]);
         read.push(version.tombstone ? undefined : version.entry);
@@ -113,61 +109,51 @@ export class HistoryReader {
   }
 
   async eventsAfter(after: Revision, prefix: Key, limit: number): Promise<StoreEvent[]> {
-    this.#checkReadable(after);
-    const newest = this.#state.revision;
-    if (after >= newest || limit <= 0) return [];
-    return this.#withSnapshot(async (snapshot) => {
-      const records = await this.#eventRecords(nextRevision(after), newest, prefix, limit, snapshot);
+    const { state, pending, flushed, database } = this.#sources();
+    checkReadable(state, after);
+    if (after >= state.revision || limit <= 0) return [];
+    const recent = pending.filter(({ revision }) => revision > after && revision > flushed);
+    const events = after >= flushed ? [] : await this.#eventsOnDisk(database, state, after, flushed, prefix, limit);
+    for (const event of recent) {
+      if (events.length === limit) break;
+      if (event.entry.key.startsWith(prefix)) events.push(event);
+    }
+    return events;
+  }
+
+  #eventsOnDisk(
+    database: Database,
+    state: StateMachine,
+    after: Revision,
+    last: Revision,
+    prefix: Key,
+    limit: number,
+  ): Promise<StoreEvent[]> {
+    return this.#withSnapshot(database, async (snapshot) => {
+      const records = await eventRecords(database, nextRevision(after), last, prefix, limit, snapshot);
       const events: StoreEvent[] = [];
       for (let at = 0; at < records.length; at += readBatchRecords) {
-        events.push(...(await this.#readEvents(records.slice(at, at + readBatchRecords), snapshot)));
+        const part = records.slice(at, at + readBatchRecords);
+        events.push(...(await this.#readEvents({ database, state, snapshot }, part)));
       }
       return events;
     });
   }
 
-  async #eventRecords(
-    from: Revision,
-    to: Revision,
-    prefix: Key,
-    limit: number,
-    snapshot: Snapshot,
-  ): Promise<{ revision: Revision; record: EventRecord }[]> {
-    const found: { revision: Revision; record: EventRecord }[] = [];
-    const iterator = this.#database.iterator({ ...eventRange(from, to), snapshot, highWaterMarkBytes: readBatchBytes });
-    let expected = from;
-    try {
-      for (;;) {
-        const batch = await iterator.nextv(Math.min(readBatchRecords, to - expected + 1));
-        for (const [databaseKey, value] of batch) {
-          const revision = parseEventKey(databaseKey);
-          if (revision !== expected) throw missingEvent(expected);
-          const record = decodeOrName(`event ${revision}`, () => decodeEvent(databaseKey, value));
-          if (record.key.startsWith(prefix)) found.push({ revision, record });
-          if (found.length === limit || revision === to) return found;
-          expected = nextRevision(expected);
-        }
-        if (batch.length === 0) throw missingEvent(expected);
-      }
-    } finally {
-      await iterator.close();
-    }
-  }
-
   async #readEvents(
+    { database, state, snapshot }: { database: Database; state: StateMachine; snapshot: Snapshot },
     records: readonly { revision: Revision; record: EventRecord }[],
-    snapshot: Snapshot,
   ): Promise<StoreEvent[]> {
     const wanted = new Map<string, Version>();
     for (const { revision, record } of records) {
       const { key, previousRevision } = record;
-      if (this.#state.get(key)?.revision !== revision) wanted.set(versionKey(key, revision), { key, revision });
-      if (previousRevision === undefined || this.#state.get(key)?.revision === previousRevision) continue;
+      if (state.get(key)?.revision !== revision) wanted.set(versionKey(key, revision), { key, revision });
+      if (previousRevision === undefined || state.get(key)?.revision === previousRevision) continue;
       wanted.set(versionKey(key, previousRevision), { key, revision: previousRevision });
     }
     // What is current now is taken now: the state moves on while the disk is read.
-    const current = new Map(records.map(({ record: { key } }) => [key, this.#state.get(key)]));
-    const read = await this.#readWanted(wanted, snapshot);
+    const current = new Map(records.map(({ record: { key } }) => [key, state.get(key)]));
+    const read = await this.#readWanted(database, wanted, snapshot);
     const entryAt = (key: Key, revision: Revision): Entry => {
       const entry = current.get(key);
       return entry?.revision === revision ? entry : (read.get(versionKey(key, revision)) as Entry);
@@ -180,24 +166,30 @@ export class HistoryReader {
     }));
   }
 
-  async #readWanted(wanted: ReadonlyMap<string, Version>, snapshot: Snapshot): Promise<Map<string, Entry>> {
+  async #readWanted(
+    database: Database,
+    wanted: ReadonlyMap<string, Version>,
+    snapshot: Snapshot,
+  ): Promise<Map<string, Entry>> {
     const keys = [...wanted.keys()];
-    const values = await this.#database.getMany(keys, { snapshot });
+    const values = await database.getMany(keys, { snapshot });
     const read = new Map<string, Entry>();
     for (let at = 0; at < keys.length; at++) {
       const version = wanted.get(keys[at] as string) as Version;
       const value = values[at];
       // Superseded after the snapshot was taken: there it is still the current one.
       const entry =
-        value === undefined ? await this.#readCurrent(version, snapshot) : this.#decodeVersion(version, value).entry;
+        value === undefined
+          ? await this.#readCurrent(database, version, snapshot)
+          : this.#decodeVersion(version, value).entry;
       read.set(keys[at] as string, entry);
     }
     return read;
   }
 
-  async #readCurrent({ key, revision }: Version, snapshot: Snapshot): Promise<Entry> {
+  async #readCurrent(database: Database, { key, revision }: Version, snapshot: Snapshot): Promise<Entry> {
     const databaseKey = currentKey(key);
-    const value = await this.#database.get(databaseKey, { snapshot });
+    const value = await database.get(databaseKey, { snapshot });
     const entry = value === undefined ? undefined : this.#decode(databaseKey, key, value).entry;
     if (entry?.revision !== revision)
       throw new CorruptEntryError(key, `its version at revision ${revision} is missing`);
@@ -215,13 +207,14 @@ export class HistoryReader {
     });
   }
 
-  #checkReadable(revision: Revision): void {
-    const oldest = this.#state.compactedRevision;
-    if (revision < oldest) throw new CompactedError(oldest);
+  #withSnapshot<T>(database: Database, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const run = this.#readWith(database, read);
+    this.#reads.add(run);
+    return run.finally(() => this.#reads.delete(run));
   }
 
-  async #withSnapshot<T>(read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-    const snapshot = this.#database.snapshot();
+  async #readWith<T>(database: Database, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const snapshot = database.snapshot();
     this.#snapshots++;
     try {
       return await read(snapshot);
@@ -229,6 +222,84 @@ export class HistoryReader {
       this.#snapshots--;
       await snapshot.close();
     }
+  }
+}
+
+function checkReadable(state: StateMachine, revision: Revision): void {
+  const oldest = state.compactedRevision;
+  if (revision < oldest) throw new CompactedError(oldest);
+}
+
+/**
+ * What the pending changes alone tell of the state at `at`: an object, or undefined where there was none. Of keys that
+ * are not in it the disk knows more.
+ */
+function stateFromPending(
+  pending: readonly StoreEvent[],
+  at: Revision,
+  isWanted: (key: Key) => boolean,
+): Map<Key, Entry | undefined> {
+  const then = new Map<Key, Entry | undefined>();
+  for (const { revision, type, entry, previous } of pending) {
+    if (!isWanted(entry.key)) continue;
+    if (revision <= at) then.set(entry.key, type === "DELETED" ? undefined : entry);
+    else if (previous !== undefined && previous.revision <= at && !then.has(entry.key)) then.set(entry.key, previous);
+  }
+  return then;
+}
+
+/** For every key in the range that is not `known`: its newest version that is not younger than `at`. */
+async function versionsAt(
+  database: Database,
+  at: Revision,
+  range: { gte: string; lt: string },
+  known: ReadonlySet<Key>,
+  snapshot: Snapshot,
+): Promise<Version[]> {
+  const versions: Version[] = [];
+  const iterator = database.keys({ ...range, snapshot, highWaterMarkBytes: readBatchBytes });
+  try {
+    for (;;) {
+      const batch = await iterator.nextv(readBatchRecords);
+      if (batch.length === 0) return versions;
+      for (const databaseKey of batch) {
+        const version = parseVersionKey(databaseKey);
+        if (version.revision > at || known.has(version.key)) continue;
+        if (versions[versions.length - 1]?.key === version.key) versions.pop();
+        versions.push(version);
+      }
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
+async function eventRecords(
+  database: Database,
+  from: Revision,
+  to: Revision,
+  prefix: Key,
+  limit: number,
+  snapshot: Snapshot,
+): Promise<{ revision: Revision; record: EventRecord }[]> {
+  const found: { revision: Revision; record: EventRecord }[] = [];
+  const iterator = database.iterator({ ...eventRange(from, to), snapshot, highWaterMarkBytes: readBatchBytes });
+  let expected = from;
+  try {
+    for (;;) {
+      const batch = await iterator.nextv(Math.min(readBatchRecords, to - expected + 1));
+      for (const [databaseKey, value] of batch) {
+        const revision = parseEventKey(databaseKey);
+        if (revision !== expected) throw missingEvent(expected);
+        const record = decodeOrName(`event ${revision}`, () => decodeEvent(databaseKey, value));
+        if (record.key.startsWith(prefix)) found.push({ revision, record });
+        if (found.length === limit || revision === to) return found;
+        expected = nextRevision(expected);
+      }
+      if (batch.length === 0) throw missingEvent(expected);
+    }
+  } finally {
+    await iterator.close();
   }
 }
 

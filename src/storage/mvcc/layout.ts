@@ -53,6 +53,9 @@ export function parseEventKey(databaseKey: string): Revision {
 
 export const everyCurrent: KeyRange = { gte: current, lt: after(current) };
 
+/** All that belongs to the state; what the store knows of itself stays with the database that it is in. */
+export const everyRecord: KeyRange & { readonly keys: true } = { gte: current, lt: after(version), keys: true };
+
 /** Versions of every key below `prefix` from `start` on, up to and including those of `last`. */
 export function versionRange(prefix: Key, start: Key, last: Key | undefined): KeyRange {
   const end = last === undefined ? after(version + prefix) : version + last + after(separator);

@@ -1,11 +1,12 @@
 import type { CorruptEntryError, Entry } from "../store.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { DataDirectoryError } from "./data-directory-error.ts";
-import { type Database, type openDatabase, writeDurably } from "./database.ts";
+import { type Database, type DatabaseOperation, openDatabase, writeDurably } from "./database.ts";
 import { metaKey } from "./layout.ts";
 import { loadEntries } from "./load.ts";
+import { hashOf } from "../state-hash.ts";
 import { DamagedRecordError, decodeMeta, encodeMeta } from "./record.ts";
-import { emptyState, readState, type StateRecord, stateOperation } from "./state-record.ts";
+import { emptyState, readRecord, type StateRecord, stateOperation } from "./state-record.ts";
 
 export interface OpenedState {
   readonly database: Database;
@@ -21,23 +22,36 @@ const identityKey = metaKey("identity");
 const manyEntries = 1_000;
 
 /** Opens the database of a data directory, creating it the first time, and reads what it holds. @throws DataDirectoryError */
-export async function openState(directory: DataDirectory, open: typeof openDatabase): Promise<OpenedState> {
+export async function openState(
+  directory: DataDirectory,
+  open: typeof openDatabase = openDatabase,
+): Promise<OpenedState> {
   const isNew = directory.identity.state === "new";
   const database = await openOrExplain(directory, open, isNew);
   try {
     if (isNew) await initialize(directory, database);
-    await checkIdentity(directory, database);
-    const record = await readState(database);
-    if (record === undefined) throw new DataDirectoryError(directory.path, "its state record is missing", restore);
-    const loaded = await loadEntries(database);
-    checkComplete(directory, record, loaded.entries, loaded.corrupt.length);
-    if (loaded.entries.length >= manyEntries) await releaseFiles(database);
-    return { database, record, ...loaded };
+    return await readState(directory, database);
   } catch (error) {
     await database.close();
     if (!(error instanceof DamagedRecordError)) throw error;
     throw new DataDirectoryError(directory.path, `a record of the store itself is damaged: ${error.message}`, restore);
   }
+}
+
+/** Reads all that a database holds. @throws DataDirectoryError */
+export async function readState(directory: DataDirectory, database: Database): Promise<OpenedState> {
+  await checkIdentity(directory, database);
+  const record = await readRecord(database);
+  if (record === undefined) throw new DataDirectoryError(directory.path, "its state record is missing", restore);
+  const loaded = await loadEntries(database);
+  checkComplete(directory, record, loaded.entries, loaded.corrupt.length);
+  if (loaded.entries.length >= manyEntries) await releaseFiles(database);
+  return { database, record, ...loaded };
+}
+
+/** By which a database is known as that of its directory. */
+export function identityOperation({ identity }: DataDirectory): DatabaseOperation {
+  return { type: "put", key: identityKey, value: encodeMeta(identityKey, identity.id) };
 }
 
 /** LevelDB maps every file that it has read into memory for good: all of them after loading. Opened anew, it maps none. */
@@ -63,8 +77,7 @@ async function openOrExplain(directory: DataDirectory, open: typeof openDatabase
 async function initialize(directory: DataDirectory, database: Database): Promise<void> {
   const held = await database.get(identityKey);
   if (held === undefined) {
-    const value = encodeMeta(identityKey, directory.identity.id);
-    await writeDurably(database, [{ type: "put", key: identityKey, value }, stateOperation(emptyState)]);
+    await writeDurably(database, [identityOperation(directory), stateOperation(emptyState)]);
   }
   await directory.markReady();
 }
@@ -90,6 +103,9 @@ function checkComplete(
   const found = entries.length + corrupt;
   if (found !== record.size) {
     throw new DataDirectoryError(directory.path, `it should hold ${record.size} objects and holds ${found}`, restore);
+  }
+  if (corrupt === 0 && record.hash !== undefined && hashOf(entries) !== record.hash) {
+    throw new DataDirectoryError(directory.path, "its objects are not those that it should hold", restore);
   }
   const newer = entries.find(({ revision }) => revision > record.revision);
   if (newer === undefined) return;

@@ -137,7 +137,8 @@ export class IndexCache {
 
 type StringMap = Readonly<Record<string, string>>;
 
-function encodeSharedIndex({ apiVersion, labels, fields }: ObjectIndex): string {
+/** All of an index but the uid, as `IndexCache.index` reads it. */
+export function encodeSharedIndex({ apiVersion, labels, fields }: ObjectIndex): string {
   return JSON.stringify([apiVersion, labels ?? 0, fields ?? 0]);
 }
 
@@ -153,6 +154,11 @@ function decodeMap(map: StringMap | 0): StringMap | undefined {
 function sign(databaseKey: string, value: Buffer): Buffer {
   writeUint32(value, checksum(databaseKey, value), 0);
   return value;
+}
+
+/** @throws DamagedRecordError when the value's checksum does not hold under this key */
+export function verifyRecord(databaseKey: string, value: Buffer): void {
+  verify(databaseKey, value);
 }
 
 /** Returns the kind of a value whose checksum holds. */

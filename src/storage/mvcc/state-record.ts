@@ -1,64 +1,57 @@
+import type { MemberRecord } from "../cluster.ts";
 import { type Revision, toRevision } from "../revision.ts";
-import { firstRevision, type PreparedBatch } from "../state-machine.ts";
+import type { SessionRecord } from "../sessions.ts";
+import { firstRevision } from "../state-machine.ts";
+import { emptyHash, type StateHash } from "../state-hash.ts";
 import type { Database, DatabaseOperation } from "./database.ts";
-import { currentKey, eventKey, metaKey, versionKey } from "./layout.ts";
-import { decodeMeta, encodeEntry, encodeEvent, encodeMeta } from "./record.ts";
+import { metaKey } from "./layout.ts";
+import { decodeMeta, encodeMeta } from "./record.ts";
 
 /** Written with every batch: where the store is, and what must be found when it is opened again. */
 export interface StateRecord {
+  /** Of the log: the state has the effects of every entry up to it. */
+  readonly index: number;
   readonly revision: Revision;
   readonly compactedRevision: Revision;
   /** Number of current objects: a smaller number found is a loss. */
   readonly size: number;
+  /** Undefined in what an older version wrote. */
+  readonly hash: StateHash | undefined;
+  readonly sessions: readonly SessionRecord[];
+  readonly members: readonly MemberRecord[];
+  /** The id that the next member gets. */
+  readonly nextMember: number;
 }
 
 const stateKey = metaKey("state");
 
-export const emptyState: StateRecord = { revision: firstRevision, compactedRevision: firstRevision, size: 0 };
+export const emptyState: StateRecord = {
+  index: 0,
+  revision: firstRevision,
+  compactedRevision: firstRevision,
+  size: 0,
+  hash: emptyHash,
+  sessions: [],
+  members: [],
+  // The founder is 1.
+  nextMember: 2,
+};
 
 export function stateOperation(state: StateRecord): DatabaseOperation {
   return { type: "put", key: stateKey, value: encodeMeta(stateKey, state) };
 }
 
 /** Undefined when none was ever written. Throws when it is damaged. */
-export async function readState(database: Database): Promise<StateRecord | undefined> {
-  const value = await database.get(stateKey);
+export async function readRecord(
+  database: Database,
+  snapshot?: ReturnType<Database["snapshot"]>,
+): Promise<StateRecord | undefined> {
+  const value = await database.get(stateKey, snapshot === undefined ? {} : { snapshot });
   if (value === undefined) return undefined;
-  const { revision, compactedRevision, size } = decodeMeta(stateKey, value) as Record<string, number>;
-  return {
-    revision: toRevision(revision as number),
-    compactedRevision: toRevision(compactedRevision as number),
-    size: size as number,
-  };
-}
-
-/** What a batch of commands changes on disk, with the state record that belongs to it. */
-export function batchOperations(
-  batch: PreparedBatch,
-  before: StateRecord,
-): { operations: DatabaseOperation[]; state: StateRecord } {
-  const operations: DatabaseOperation[] = [];
-  let { size } = before;
-  for (const event of batch.events) {
-    const { entry, previous, type } = event;
-    const current = currentKey(entry.key);
-    if (previous !== undefined) {
-      const superseded = versionKey(entry.key, previous.revision);
-      operations.push({ type: "put", key: superseded, value: encodeEntry(superseded, previous) });
-    }
-    if (type === "DELETED") {
-      const tombstone = versionKey(entry.key, entry.revision);
-      operations.push({ type: "put", key: tombstone, value: encodeEntry(tombstone, entry, true) });
-      operations.push({ type: "del", key: current });
-      size--;
-    } else {
-      operations.push({ type: "put", key: current, value: encodeEntry(current, entry) });
-      if (type === "ADDED") size++;
-    }
-    const happened = eventKey(event.revision);
-    operations.push({ type: "put", key: happened, value: encodeEvent(happened, event) });
-  }
-  const state = { revision: batch.revision, compactedRevision: before.compactedRevision, size };
-  operations.push(stateOperation(state));
-  return { operations, state };
+  const record = {
+    ...emptyState,
+    hash: undefined,
+    ...(decodeMeta(stateKey, value) as Partial<StateRecord>),
+  } satisfies StateRecord;
+  return { ...record, revision: toRevision(record.revision), compactedRevision: toRevision(record.compactedRevision) };
 }

@@ -12,16 +12,19 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Log, openLog } from "../../../raft/index.ts";
+import { openAlone } from "../../../test/contract/open-alone.ts";
 import { bodyText, del, put } from "../../../test/contract/store-commands.ts";
 import { storeContract } from "../../../test/contract/store-contract.ts";
 import type { Revision } from "../revision.ts";
 import { CorruptEntryError, StoreUnavailableError } from "../store.ts";
-import { DataDirectoryError } from "./data-directory-error.ts";
-import { type Database, openDatabase } from "./database.ts";
-import { currentKey, eventKey, metaKey, versionKey } from "./layout.ts";
-import { MvccStore } from "./mvcc-store.ts";
+import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
+import { type Database, openDatabase } from "../mvcc/database.ts";
+import { currentKey, eventKey, metaKey, versionKey } from "../mvcc/layout.ts";
+import { openReplica } from "./open-replica.ts";
+import type { ReplicatedStore } from "./replicated-store.ts";
 
-const root = mkdtempSync(join(tmpdir(), "mvcc-store-"));
+const root = mkdtempSync(join(tmpdir(), "replicated-store-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let directories = 0;
 const newDirectory = (): string => join(root, `${++directories}`);
@@ -31,19 +34,19 @@ const a = "/registry/pods/default/a";
 const b = "/registry/pods/default/b";
 const all = { prefix: "/registry/", limit: 100 };
 
-storeContract("MvccStore", () => MvccStore.open({ directory: newDirectory() }));
+storeContract("ReplicatedStore", () => openAlone({ directory: newDirectory() }));
 
-let opened: MvccStore[] = [];
+let closing: ReplicatedStore[] = [];
 afterEach(async () => {
-  for (const store of opened) {
+  for (const store of closing) {
     await store.close();
     expect(store.openSnapshots).toBe(0);
   }
-  opened = [];
+  closing = [];
 });
-async function open(directory: string, openWith = openDatabase): Promise<MvccStore> {
-  const store = await MvccStore.open({ directory, open: openWith });
-  opened.push(store);
+async function open(directory: string, openWith = openDatabase): Promise<ReplicatedStore> {
+  const store = await openAlone({ directory, open: openWith });
+  closing.push(store);
   return store;
 }
 
@@ -132,7 +135,7 @@ describe("a store that is opened again", () => {
 });
 
 describe("a record that was changed on disk", () => {
-  async function damaged(key: string): Promise<MvccStore> {
+  async function damaged(key: string): Promise<ReplicatedStore> {
     const directory = newDirectory();
     const store = await open(directory);
     for (const step of [put(a, "1"), put(a, "2"), put(b, "1")]) await store.commit(step);
@@ -188,7 +191,41 @@ describe("a record that was changed on disk", () => {
 });
 
 describe("a disk that fails", () => {
-  test("poisons the store: nothing is acknowledged after it, and the write that met it is unknown", async () => {
+  test("under the log poisons the store: nothing is acknowledged after it, and the write that met it is unknown", async () => {
+    let failing = false;
+    const opened = await openReplica({
+      directory: newDirectory(),
+      async openLog(...given) {
+        const { log, starts } = await openLog(...given);
+        const append: Log["append"] = (write) =>
+          failing ? Promise.reject(new Error("no space left on device")) : log.append(write);
+        const faulty: Log = {
+          recovered: log.recovered,
+          append,
+          compact: (base) => log.compact(base),
+          close: () => log.close(),
+        };
+        return { log: faulty, starts };
+      },
+    });
+    const { store } = opened;
+    closing.push(store);
+    await store.commit(put(a, "1"));
+    const heard: number[] = [];
+    store.subscribe((_, at) => void heard.push(at));
+    failing = true;
+    const met = store.commit(put(a, "2"));
+    await expect(met).rejects.toMatchObject({ name: "StoreUnavailableError", outcome: "unknown" });
+    await expect(met).rejects.toThrow(/no space left on device/);
+    failing = false;
+    await expect(store.commit(put(a, "3"))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(store.compact(revision(2))).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect(() => store.readBarrier()).toThrow(StoreUnavailableError);
+    expect(store.failure).toBeInstanceOf(StoreUnavailableError);
+    expect([store.revision, bodyText(store.get(a)), heard]).toEqual([revision(2), expect.stringContaining('"1"'), []]);
+  });
+
+  test("under the database poisons the store too, and the log has what was acknowledged", async () => {
     const directory = newDirectory();
     let failing = false;
     const store = await open(directory, async (path, options) => {
@@ -201,18 +238,13 @@ describe("a disk that fails", () => {
         },
       });
     });
-    await store.commit(put(a, "1"));
-    const heard: number[] = [];
-    store.subscribe((_, at) => void heard.push(at));
     failing = true;
-    const met = store.commit(put(a, "2"));
-    await expect(met).rejects.toBeInstanceOf(StoreUnavailableError);
-    await expect(met).rejects.toThrow(/no space left on device/);
-    failing = false;
-    await expect(store.commit(put(a, "3"))).rejects.toBeInstanceOf(StoreUnavailableError);
-    await expect(store.compact(revision(2))).rejects.toBeInstanceOf(StoreUnavailableError);
-    expect(store.failure).toBeInstanceOf(StoreUnavailableError);
-    expect([store.revision, bodyText(store.get(a)), heard]).toEqual([revision(2), expect.stringContaining('"1"'), []]);
+    await store.commit(put(a, "1"));
+    await expect(store.compact(revision(2))).rejects.toThrow(/no space left on device/);
+    expect(store.failure?.message).toMatch(/no space left on device/);
+    await expect(store.commit(put(a, "2"))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await store.close();
+    expect(bodyText((await open(directory)).get(a))).toContain('"1"');
   });
 });
 
@@ -236,11 +268,15 @@ describe("the data directory", () => {
       (path: string) => writeFileSync(identityOf(path), `{"form`),
       /identity.json is damaged/,
     ],
-    ["whose identity is missing", (path: string) => rmSync(identityOf(path)), /has no identity.json but holds state/],
+    [
+      "whose identity is missing",
+      (path: string) => rmSync(identityOf(path)),
+      /has no identity.json but holds (state|log)/,
+    ],
     [
       "of a newer format",
-      (path: string) => setIdentity(path, { format: 2, id: 7 }),
-      /newer than 1.*use a newer version/,
+      (path: string) => setIdentity(path, { format: 3, id: 7 }),
+      /newer than 2.*use a newer version/,
     ],
     [
       "with the database of another",
@@ -303,7 +339,7 @@ describe("the data directory", () => {
     expect(store.size).toBe(1);
     await store.close();
     expect(existsSync(join(directory, "guard"))).toBe(false);
-    expect(readdirSync(directory).toSorted()).toEqual(["identity.json", "state"]);
+    expect(readdirSync(directory).toSorted()).toEqual(["identity.json", "log", "state"]);
   });
 
   test("goes on where a crash cut the first opening short", async () => {

@@ -1,0 +1,147 @@
+import { status } from "../api/status.ts";
+import { type ApplyResult, type Command, StoreUnavailableError } from "./store.ts";
+
+/** Commands without an answer yet. Beyond it a write is refused with 429: it was not done, and may be retried. */
+const outstandingCommandsMax = 20_000;
+const outstandingBytesMax = 128 * 1024 * 1024;
+/** One batch: enough that what it costs beside its commands is little, and no more than one proposal may carry. */
+const batchCommandsMax = 1_000;
+const batchBytesMax = 4 * 1024 * 1024;
+
+/** Commands that travel together, and whoever waits for them. */
+export class CommandBatch {
+  readonly commands: readonly Command[];
+  readonly #waiting: readonly Waiting[];
+  readonly #settled: () => void;
+  #isSettled = false;
+
+  constructor(waiting: readonly Waiting[], settled: () => void) {
+    this.commands = waiting.map(({ command }) => command);
+    this.#waiting = waiting;
+    this.#settled = settled;
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** One result per command, in order. Only the first answer counts. */
+  resolve(results: readonly ApplyResult[]): void {
+    if (!this.#settle()) return;
+    this.#waiting.forEach(({ resolve }, position) => resolve(results[position] as ApplyResult));
+  }
+
+  reject(error: unknown): void {
+    if (this.#settle()) for (const { reject } of this.#waiting) reject(error);
+  }
+
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.#settled();
+    return true;
+  }
+}
+
+interface Waiting {
+  readonly command: Command;
+  readonly bytes: number;
+  readonly resolve: (result: ApplyResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Gathers commands into batches: those of one turn of the event loop travel together. While nothing is under way the
+ * first goes at once.
+ */
+export class CommandQueue {
+  readonly #submit: (batch: CommandBatch) => void;
+  #waiting: Waiting[] = [];
+  #outstanding = 0;
+  #outstandingBytes = 0;
+  #underWay = 0;
+  #scheduled = false;
+  #failure: StoreUnavailableError | undefined;
+  #idle: (() => void)[] = [];
+
+  /** `submit` settles the batch, now or later. */
+  constructor(submit: (batch: CommandBatch) => void) {
+    this.#submit = submit;
+  }
+
+  /** Why nothing is taken any more. */
+  get failure(): StoreUnavailableError | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Resolves with the command's outcome.
+   * @throws StoreUnavailableError when the outcome is unknown or nothing is taken any more; a 429 StatusError at the bound
+   */
+  add(command: Command): Promise<ApplyResult> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const bytes = commandBytes(command);
+    if (this.#outstanding >= outstandingCommandsMax || this.#outstandingBytes + bytes > outstandingBytesMax) {
+      return Promise.reject(status.tooManyRequests("the write queue of the store is full, please try again later", 1));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ command, bytes, resolve, reject });
+      this.#outstanding++;
+      this.#outstandingBytes += bytes;
+      this.#schedule();
+    });
+  }
+
+  /** Takes nothing more; what was taken is left to its end. */
+  close(failure: StoreUnavailableError): void {
+    this.#failure ??= failure;
+  }
+
+  /** Resolves when everything that was taken is answered. */
+  async idle(): Promise<void> {
+    if (this.#outstanding > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    if (this.#underWay === 0) queueMicrotask(() => this.#send());
+    else setImmediate(() => this.#send());
+  }
+
+  #send(): void {
+    this.#scheduled = false;
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      this.#underWay++;
+      this.#submit(new CommandBatch(group, () => this.#done(group)));
+    }
+  }
+
+  #done(group: readonly Waiting[]): void {
+    this.#underWay--;
+    this.#outstanding -= group.length;
+    for (const { bytes } of group) this.#outstandingBytes -= bytes;
+    if (this.#outstanding === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #takeGroup(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const waiting of this.#waiting) {
+      if (count === batchCommandsMax || (count > 0 && bytes + waiting.bytes > batchBytesMax)) break;
+      bytes += waiting.bytes;
+      count++;
+    }
+    if (count < this.#waiting.length) return this.#waiting.splice(0, count);
+    const group = this.#waiting;
+    this.#waiting = [];
+    return group;
+  }
+}
+
+/** The size of what the command brings along. */
+function commandBytes({ key, operation }: Command): number {
+  const body = operation.kind === "put" ? operation.body : operation.last;
+  return key.length + body.prefix.byteLength + body.suffix.byteLength;
+}

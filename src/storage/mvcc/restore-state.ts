@@ -1,0 +1,36 @@
+import type { DataDirectory } from "./data-directory.ts";
+import { type openDatabase, writeDurably } from "./database.ts";
+import { ImageError, readImage } from "./image.ts";
+import { identityOperation, type OpenedState, readState } from "./open-state.ts";
+import { stateOperation } from "./state-record.ts";
+
+export interface RestoreOptions {
+  readonly directory: DataDirectory;
+  readonly clusterId: string;
+  readonly open: typeof openDatabase;
+  /** Of the log: where the image must stand. */
+  readonly index: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Makes the directory's other database from an image, durably, and reads it. The one in use is untouched.
+ * @throws ImageError, or whatever the chunks throw
+ */
+export async function restoreState(options: RestoreOptions): Promise<OpenedState> {
+  const { directory, open, chunks, clusterId, index } = options;
+  const database = await open(await directory.newDatabasePath(), { createIfMissing: true });
+  try {
+    const header = await readImage(chunks, (records) => writeDurably(database, records));
+    if (header.clusterId !== clusterId)
+      throw new ImageError(`it is of cluster ${header.clusterId}, not of ${clusterId}`);
+    if (header.record.index !== index)
+      throw new ImageError(`it stands at index ${header.record.index}, not at ${index}`);
+    await writeDurably(database, [identityOperation(directory), stateOperation(header.record)]);
+    return await readState(directory, database);
+  } catch (error) {
+    await database.close();
+    await directory.removeOtherDatabase();
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { isJoint, type Membership, noMember, type SoftState } from "../../../raft/index.ts";
+import type { MemberNumber } from "../cluster.ts";
+
+/** Who leads, as this replica sees it, and whether it needs anybody else to be sure of what it says. */
+export class LeaderWatch {
+  readonly #self: MemberNumber;
+  #soft: SoftState | undefined;
+  #membership: Membership | undefined;
+  /** The membership that this replica has confirmed a read in, so that it has applied all that came before. */
+  #confirmed: Membership | undefined;
+  readonly #onLeader: () => void;
+  readonly #waiting = new Set<() => void>();
+
+  /** `onLeader` is called whenever somebody leads that did not before. */
+  constructor(self: MemberNumber, onLeader: () => void) {
+    this.#self = self;
+    this.#onLeader = onLeader;
+  }
+
+  get leader(): MemberNumber | undefined {
+    const leader = this.#soft?.leader ?? noMember;
+    return leader === noMember ? undefined : leader;
+  }
+
+  get isLeader(): boolean {
+    return this.#soft?.role === "leader";
+  }
+
+  /** Nobody else can have decided anything, and all that was decided is applied here: a read needs no round. */
+  get isSole(): boolean {
+    return this.isLeader && this.#confirmed !== undefined && this.#confirmed === this.#membership && this.#isAlone();
+  }
+
+  /** Runs a read that is confirmed by a quorum. */
+  async confirm(read: () => Promise<unknown>): Promise<void> {
+    const membership = this.#membership;
+    await read();
+    this.#confirmed = membership;
+  }
+
+  /** Resolves when somebody else leads, or after `timeoutMs`. */
+  changed(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, timeoutMs);
+      this.#waiting.add(done);
+    });
+  }
+
+  softState(soft: SoftState): void {
+    const before = this.leader;
+    this.#soft = soft;
+    if (this.leader === undefined || this.leader === before) return;
+    this.#onLeader();
+    for (const wake of this.#waiting) wake();
+  }
+
+  membership(membership: Membership): void {
+    this.#membership = membership;
+  }
+
+  #isAlone(): boolean {
+    const membership = this.#membership;
+    return membership?.voters.length === 1 && membership.voters[0] === this.#self && !isJoint(membership);
+  }
+}

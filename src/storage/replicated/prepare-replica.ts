@@ -1,0 +1,19 @@
+import type { MemberIdentity } from "../mvcc/identity.ts";
+import { DataDirectory } from "../mvcc/data-directory.ts";
+import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
+
+/**
+ * Makes an empty directory that of a member that joins a cluster: opened by `openReplica`, it takes the state from the
+ * others. Repeating it with the same member does no harm.
+ * @throws DataDirectoryError when the directory is in use, or belongs to somebody already
+ */
+export async function prepareMember(directory: string, member: MemberIdentity): Promise<void> {
+  const opened = await DataDirectory.open(directory, member);
+  try {
+    const { member: found, state } = opened.identity;
+    if (found?.clusterId === member.clusterId && found.id === member.id && state === "new") return;
+    throw new DataDirectoryError(directory, "it holds a replica already", "choose an empty directory");
+  } finally {
+    await opened.release();
+  }
+}

@@ -1,0 +1,191 @@
+import { type RaftNode, RaftError } from "../../../raft/index.ts";
+import type { AppliedFeed } from "../applied-feed.ts";
+import { CommandQueue } from "../command-queue.ts";
+import { assertStorable } from "../mvcc/layout.ts";
+import type { Revision } from "../revision.ts";
+import {
+  type ApplyResult,
+  type Command,
+  type CorruptEntryError,
+  type Entry,
+  type EventListener,
+  type Key,
+  type ObjectIndex,
+  type Store,
+  type StoreEvent,
+  StoreUnavailableError,
+} from "../store.ts";
+import type { LeaderWatch } from "./leader-watch.ts";
+import type { Proposer } from "./proposer.ts";
+import type { ReplicaState } from "./replica-state.ts";
+
+/** A read that no leader has confirmed by then is not answered: longer than an election takes. */
+const readTimeoutMs = 5_000;
+const readRetryMs = 100;
+
+export interface ReplicatedStoreParts {
+  readonly state: ReplicaState;
+  readonly node: RaftNode<undefined>;
+  readonly proposer: Proposer;
+  readonly feed: AppliedFeed;
+  readonly leader: LeaderWatch;
+  /** Lets go of the directory, the log and the network. */
+  readonly release: () => Promise<void>;
+}
+
+/**
+ * The Store on a replicated log: current objects in memory, everything on disk, the same on every replica. A replica that
+ * is alone is its own quorum.
+ */
+export class ReplicatedStore implements Store {
+  readonly #parts: ReplicatedStoreParts;
+  readonly #queue: CommandQueue;
+  #failure: StoreUnavailableError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: ReplicatedStoreParts) {
+    this.#parts = parts;
+    this.#queue = new CommandQueue((batch) => {
+      parts.proposer.commands(batch.commands).then(
+        (results) => batch.resolve(results),
+        (error) => batch.reject(error),
+      );
+    });
+  }
+
+  get revision(): Revision {
+    return this.#parts.state.objects.revision;
+  }
+
+  get compactedRevision(): Revision {
+    return this.#parts.state.objects.compactedRevision;
+  }
+
+  get size(): number {
+    return this.#parts.state.objects.size;
+  }
+
+  get corrupt(): readonly CorruptEntryError[] {
+    return [...this.#parts.state.corrupt.values()];
+  }
+
+  corruptAt(key: Key): CorruptEntryError | undefined {
+    return this.#parts.state.corrupt.get(key);
+  }
+
+  get failure(): StoreUnavailableError | undefined {
+    return this.#failure;
+  }
+
+  /** Snapshots of the database that readers hold now. */
+  get openSnapshots(): number {
+    return this.#parts.state.history.openSnapshots;
+  }
+
+  /** @throws CorruptEntryError when the command would put something over an object that cannot be read */
+  async commit(command: Command): Promise<ApplyResult> {
+    assertStorable(command.key);
+    const { corrupt } = this.#parts.state;
+    const unreadable = corrupt.size === 0 ? undefined : corrupt.get(command.key);
+    return unreadable === undefined ? this.#queue.add(command) : this.#removeCorrupt(command, unreadable);
+  }
+
+  /** At once where this replica alone decides what is committed. */
+  readBarrier(): Revision | Promise<Revision> {
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#parts.leader.isSole ? this.revision : this.#confirmedRevision();
+  }
+
+  waitFor(revision: Revision, timeoutMs: number): Promise<boolean> {
+    return this.#parts.feed.waitFor(revision, this.revision, timeoutMs);
+  }
+
+  get(key: Key): Entry | undefined {
+    return this.#parts.state.objects.get(key);
+  }
+
+  scan(prefix: Key): Entry[] {
+    return this.#parts.state.objects.scan(prefix);
+  }
+
+  async scanAt(at: Revision, options: { prefix: Key; start?: Key; limit?: number }): Promise<Entry[]> {
+    const { prefix, start = prefix, limit = Number.POSITIVE_INFINITY } = options;
+    return this.#parts.state.history.scanAt(at, prefix, start, limit);
+  }
+
+  async eventsAfter(after: Revision, { prefix, limit }: { prefix: Key; limit: number }): Promise<StoreEvent[]> {
+    return this.#parts.state.history.eventsAfter(after, prefix, limit);
+  }
+
+  subscribe(listener: EventListener): Disposable {
+    return this.#parts.feed.subscribe(listener);
+  }
+
+  /** Resolves when the history is removed here; reads before `revision` fail everywhere as soon as that is decided. */
+  async compact(revision: Revision): Promise<void> {
+    const { proposer, state } = this.#parts;
+    if (revision > this.compactedRevision) await proposer.decide({ kind: "compact", revision });
+    await state.swept();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** What cannot go on any more: nothing is taken, and whoever waits is told that the outcome is unknown. */
+  fail(error: StoreUnavailableError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#queue.close(error);
+    this.#parts.proposer.stop(error);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { node, state, feed, proposer, release } = this.#parts;
+    const closed = new StoreUnavailableError("the store is closed");
+    this.#queue.close(closed);
+    await this.#queue.idle();
+    this.#failure ??= closed;
+    proposer.stop(closed);
+    await node.stop();
+    feed.close();
+    await state.close();
+    await release();
+  }
+
+  async #confirmedRevision(): Promise<Revision> {
+    const { node, leader } = this.#parts;
+    const deadlineMs = performance.now() + readTimeoutMs;
+    for (;;) {
+      try {
+        await leader.confirm(() => node.readIndex());
+        return this.revision;
+      } catch (error) {
+        const leftMs = deadlineMs - performance.now();
+        if (!(error instanceof RaftError) || error.code === "stopped" || leftMs <= 0) throw unconfirmed(error);
+        await leader.changed(Math.min(readRetryMs, leftMs));
+      }
+    }
+  }
+
+  /**
+   * An object that cannot be read may only be deleted, without a guard on what it was. What it was is unknown, so it is
+   * replaced by the last state that the command brings, and that is deleted.
+   */
+  async #removeCorrupt(command: Command, corrupt: CorruptEntryError): Promise<ApplyResult> {
+    const { key, operation, expect } = command;
+    if (operation.kind !== "delete" || expect.kind !== "any") throw corrupt;
+    const replace = { key, expect, operation: { kind: "put", index: unknownIndex, body: operation.last } } as const;
+    const [, deleted] = await Promise.all([this.#queue.add(replace), this.#queue.add(command)]);
+    return deleted;
+  }
+}
+
+const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined };
+
+function unconfirmed(error: unknown): StoreUnavailableError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new StoreUnavailableError(`no quorum confirms that this replica is up to date: ${why}`, "notDone");
+}
