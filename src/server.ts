@@ -7,6 +7,7 @@ import type { CacherMetrics } from "./cacher/cacher.ts";
 import { CacherSet } from "./cacher/cacher-set.ts";
 import { encodeStatus } from "./codec/encode-object.ts";
 import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
+import { openMember, type OpenMember } from "./cluster/open-member.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
 import { StartupError } from "./config/startup-error.ts";
 import { startClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
@@ -34,6 +35,7 @@ import {
   healthEndpoints,
   healthHandler,
   pingCheck,
+  quorumCheck,
   shutdownCheck,
   storeCheck,
 } from "./http/health.ts";
@@ -64,7 +66,6 @@ import type { ResourceInfo } from "./scheme/resource.ts";
 import { Scheme } from "./scheme/scheme.ts";
 import { GatedFields } from "./schema/gated-fields.ts";
 import { MemoryStore } from "./storage/memory-store.ts";
-import { openReplica } from "./storage/replicated/open-replica.ts";
 import { Retention } from "./storage/retention.ts";
 import type { Store } from "./storage/store.ts";
 
@@ -79,9 +80,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const config = resolveOptions(inMemoryByDefault(options));
   const log = await openLog({ verbosity: config.verbosity });
   const disposables = new DisposableStack();
-  const store = await openStore(config);
+  const { dataDir, clock } = config;
+  const member = dataDir === undefined ? undefined : await openMember(config, dataDir, log);
+  const store = member?.store ?? new MemoryStore({ clock });
   try {
-    return await startOn(store, config, log, disposables);
+    return await startOn({ store, member }, config, log, disposables);
   } catch (error) {
     disposables.dispose();
     await store.close();
@@ -89,8 +92,14 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   }
 }
 
+interface Storage {
+  readonly store: Store;
+  /** Undefined in memory. */
+  readonly member: OpenMember | undefined;
+}
+
 async function startOn(
-  store: Store,
+  { store, member }: Storage,
   config: ServerConfig,
   log: Log,
   disposables: DisposableStack,
@@ -212,6 +221,10 @@ async function startOn(
     }),
   );
   disposables.use(startClusterObjects({ registries, store, clock, ca, bindAddress, port, controllers, onError }));
+  if (member !== undefined) {
+    disposables.use(member.keepFresh(onError));
+    member.announce(port).catch(onError);
+  }
   for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
   for (const warning of config.featureGates.warnings) log.warn(warning);
   log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
@@ -288,7 +301,7 @@ function appOptions(parts: AppParts): AppOptions {
     health: healthHandler({
       clock,
       livezGracePeriodMs: config.livezGracePeriodMs,
-      checks: [pingCheck, storeCheck(store), ...rbacCheck(parts), shutdownCheck(lifecycle)],
+      checks: [pingCheck, storeCheck(store), quorumCheck(store, clock), ...rbacCheck(parts), shutdownCheck(lifecycle)],
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
@@ -385,13 +398,6 @@ function orStartupError<T>(run: () => T): T {
   } catch (error) {
     throw new StartupError((error as Error).message);
   }
-}
-
-async function openStore(config: ServerConfig): Promise<Store> {
-  if (config.dataDir === undefined) return new MemoryStore({ clock: config.clock });
-  const { store } = await openReplica({ directory: config.dataDir, clock: config.clock });
-  await store.readBarrier();
-  return store;
 }
 
 async function listenOn(

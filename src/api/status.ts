@@ -190,7 +190,8 @@ export const status = {
     ),
   serviceUnavailable: (message: string, retryAfterSeconds?: number) =>
     failure(503, "ServiceUnavailable", message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }),
-  timeout: (text: string) => failure(504, "Timeout", `Timeout: ${text}`, {}),
+  timeout: (text: string, retryAfterSeconds?: number) =>
+    failure(504, "Timeout", `Timeout: ${text}`, retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   tooLargeResourceVersion: (asked: number, current: number, retryAfterSeconds: 0 | 1 = 1) =>
     failure(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],

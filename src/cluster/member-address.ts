@@ -26,6 +26,11 @@ export function parsePeerAddress(text: string): PeerAddress {
   return { host, port };
 }
 
+/** As `parsePeerAddress` reads it. */
+export function peerAddressText({ host, port }: PeerAddress): string {
+  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+}
+
 /**
  * `https://host:port` and nothing behind it.
  * @throws Error that says what is wrong with it, to follow the name of a flag or field

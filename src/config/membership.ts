@@ -13,6 +13,8 @@ import { StartupError } from "./startup-error.ts";
 /** How this server is a member of a cluster. */
 export interface MembershipOptions {
   readonly name: string;
+  /** Whether the name was given, or is only what to be called by when there is no other. */
+  readonly isNamed: boolean;
   /** What the others connect to. Undefined: as it was recorded, or none. */
   readonly peerAddress: PeerAddress | undefined;
   /** Of the API. Undefined: it follows from the address and the port that the server gets. */
@@ -30,6 +32,7 @@ export function membershipOptionsOf(options: FlagOptions, inMemory: boolean): Me
     throw new StartupError("--advertise-client-url is for members of a cluster: give --peer-address too");
   }
   return {
+    isNamed: memberName !== undefined,
     name: memberName === undefined ? hostName() : named("--member-name", () => parseMemberName(memberName)),
     peerAddress,
     clientUrl: url === undefined ? undefined : named("--advertise-client-url", () => parseClientUrl(url)),

@@ -51,6 +51,26 @@ export function storeCheck(store: Pick<Store, "failure">): HealthCheck {
   };
 }
 
+/** A quorum that answers later than this is as good as none. */
+const quorumTimeoutMs = 2_000;
+
+/** Fails while this replica cannot confirm that what it would answer is up to date. */
+export function quorumCheck(store: Pick<Store, "readBarrier">, clock: Clock): HealthCheck {
+  return {
+    name: "etcd-readiness",
+    endpoints: ["readyz"],
+    async check() {
+      const { promise, reject } = Promise.withResolvers<never>();
+      const timer = clock.after(quorumTimeoutMs, () => reject(new Error("no quorum answers")));
+      try {
+        await Promise.race([store.readBarrier(), promise]);
+      } finally {
+        timer[Symbol.dispose]();
+      }
+    },
+  };
+}
+
 export const pingCheck: HealthCheck = { name: "ping", endpoints: healthEndpoints, check() {} };
 
 /** `/livez`, `/readyz`, `/healthz` and the single checks below them. Reasons of failures stay with `onFailure`. */

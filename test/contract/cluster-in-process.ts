@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { MemoryNetwork, toMemberId } from "../../raft/index.ts";
-import type { MemberRecord } from "../../src/storage/cluster.ts";
+import type { ClusterError, MemberRecord } from "../../src/storage/cluster.ts";
 import { type OpenReplica, openReplica, type ReplicaOptions } from "../../src/storage/replicated/open-replica.ts";
 import { prepareMember } from "../../src/storage/replicated/prepare-replica.ts";
 
-const timing = { heartbeatMs: 20, electionMs: 150 };
+const timing = { heartbeatMs: 50, electionMs: 500 };
 const pollMs = 10;
 
 /** Replicas in one process, each with its directory, on a network in memory. */
@@ -55,9 +55,8 @@ export class ClusterInProcess implements AsyncDisposable {
   }
 
   async join({ promote }: { promote: boolean }): Promise<OpenReplica> {
-    const { cluster } = await this.leader();
     const { id: _, ...record } = recordOf(this.#replicas.size + 1);
-    const { id } = await cluster.addLearner(record);
+    const { cluster, id } = await eventually(() => this.#addLearner(record));
     await prepareMember(this.directory(id), { clusterId: cluster.clusterId, id, seeds: cluster.members() });
     const replica = await this.open(id);
     await replica.store.readBarrier();
@@ -69,6 +68,16 @@ export class ClusterInProcess implements AsyncDisposable {
         ),
       );
     return replica;
+  }
+
+  /** Undefined when the leader was none any more. */
+  async #addLearner(record: Omit<MemberRecord, "id">) {
+    const { cluster } = await this.leader();
+    return cluster.addLearner(record).then(
+      ({ id }) => ({ cluster, id }),
+      (error: ClusterError) =>
+        error.code === "notLeader" || error.code === "busy" ? undefined : Promise.reject(error),
+    );
   }
 
   async open(id: number): Promise<OpenReplica> {

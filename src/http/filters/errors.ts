@@ -30,8 +30,14 @@ function isFailure(error: unknown): boolean {
   return !isAnswer(error) || (error instanceof StatusError && error.reason === "InternalError");
 }
 
-/** Whether a write was done is unknown when the store fails under it: a time-out without retry-after, so nothing repeats it. */
+/**
+ * Whether a write was done is unknown when the store fails under it: a time-out without retry-after, so nothing repeats it.
+ * What was certainly not done may be tried again, here or elsewhere.
+ */
 function answerToFault(error: unknown, { auditId }: Exchange): ReturnType<typeof faultError> {
-  if (error instanceof StoreUnavailableError) return status.timeout("the store takes no more writes");
+  if (error instanceof StoreUnavailableError) {
+    if (error.outcome === "notDone") return status.timeout("there is no quorum of the store at the moment", 1);
+    return status.timeout("the outcome is not known");
+  }
   return faultError(auditId);
 }

@@ -28,6 +28,7 @@ import { Proposer } from "./proposer.ts";
 import { ReplicaCluster } from "./replica-cluster.ts";
 import { ReplicaState } from "./replica-state.ts";
 import { ReplicatedStore } from "./replicated-store.ts";
+import { verifyStates } from "./state-verifier.ts";
 
 /** The log of a replica that is alone serves its restart only; with others, those that are behind as well. */
 const aloneLog = { logBytesMax: 16 * 1024 * 1024, tailEntries: 0 };
@@ -57,8 +58,8 @@ export interface ReplicaOptions {
   readonly timing?: Partial<Timing>;
   /** How much of the log is kept: see `RaftNodeOptions`. */
   readonly log?: { readonly logBytesMax: number; readonly tailEntries: number };
-  /** Absent: it is alone. */
-  readonly connect?: (self: ReplicaSelf) => Promise<Transport>;
+  /** Absent, or undefined: it is alone. */
+  readonly connect?: (self: ReplicaSelf) => Promise<Transport | undefined>;
   /** How the database and the log are opened; tests put some with faults here. */
   readonly open?: typeof openDatabase;
   readonly openLog?: (directory: string, owner: Parameters<typeof openLog>[1]) => Promise<OpenedLog>;
@@ -69,7 +70,7 @@ export interface ReplicaOptions {
 export type ReplicaEvent =
   | { readonly kind: "leader"; readonly leader: MemberNumber | undefined; readonly term: number }
   | { readonly kind: "stalled"; readonly what: string; readonly ms: number }
-  | { readonly kind: "refused"; readonly member: MemberNumber; readonly why: string }
+  | { readonly kind: "refused"; readonly member: MemberNumber; readonly reason: string }
   | { readonly kind: "violated"; readonly member: MemberNumber | undefined; readonly error: Error }
   | { readonly kind: "failed"; readonly error: Error };
 
@@ -148,15 +149,15 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
   const state = new ReplicaState({ directory, clusterId, opened, feed, proposer, open, onFailure: fail });
   const peerAddressOf = (member: MemberNumber) =>
     (state.members.get(member) ?? seeds.find((seed) => seed.id === member))?.peerAddress;
-  const transport = (await connect?.({ clusterId, id, starts, peerAddressOf })) ?? noPeers();
+  const transport = await connect?.({ clusterId, id, starts, peerAddressOf });
   const node: RaftNode<undefined> = await RaftNode.start({
     id: toMemberId(id),
     log,
-    transport,
+    transport: transport ?? noPeers(),
     stateMachine: state,
     seeds: seeds.map((seed) => toMemberId(seed.id)),
     timing: { ...attemptTiming, ...options.timing },
-    ...(options.log ?? (connect === undefined ? aloneLog : sharedLog)),
+    ...(options.log ?? (transport === undefined ? aloneLog : sharedLog)),
     events: {
       softState(soft) {
         leader.softState(soft);
@@ -165,13 +166,14 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
       membership: (membership) => leader.membership(membership),
       failed: fail,
       stalled: (what, ms) => onEvent({ kind: "stalled", what, ms }),
-      refused: (member, why) => onEvent({ kind: "refused", member, why }),
+      refused: (member, reason) => onEvent({ kind: "refused", member, reason }),
       violated: (member, error) => onEvent({ kind: "violated", member, error }),
     },
   });
   const { voters } = node.status().membership;
   if (voters.length === 1 && voters[0] === toMemberId(id)) node.campaign();
+  const verifier = verifyStates({ clock, state, leader, proposer });
   const release = () => directory.release();
-  const store = new ReplicatedStore({ state, node, proposer, feed, leader, release });
+  const store = new ReplicatedStore({ state, node, proposer, feed, leader, release, verifier });
   return { store, cluster: new ReplicaCluster({ clusterId, self: id, state, node, proposer, leader, store }) };
 }

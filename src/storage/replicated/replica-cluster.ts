@@ -92,6 +92,9 @@ export class ReplicaCluster implements Cluster {
 
   async addLearner(member: Omit<MemberRecord, "id">): Promise<MemberRecord> {
     this.#assertLeader();
+    if (!this.members().some(({ id, peerAddress }) => id === this.self && peerAddress !== "")) {
+      throw new ClusterError("conflict", "this replica is alone: start it with --peer-address, where others reach it");
+    }
     for (const known of this.members()) {
       if (known.name !== member.name && known.peerAddress !== member.peerAddress) continue;
       if (this.#takesPart(known.id)) throw taken(known, member);

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ async function agree(cluster: ClusterInProcess): Promise<void> {
 
 for (const role of ["leader", "follower"] as const) {
   const open: ClusterInProcess[] = [];
-  afterAll(() => Promise.all(open.map((cluster) => cluster[Symbol.asyncDispose]())));
+  afterEach(() => Promise.all(open.splice(0).map((cluster) => cluster[Symbol.asyncDispose]())));
   storeContract(`ReplicatedStore of three, at a ${role}`, async () => {
     const cluster = await start(3);
     open.push(cluster);

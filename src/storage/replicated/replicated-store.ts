@@ -29,6 +29,7 @@ export interface ReplicatedStoreParts {
   readonly proposer: Proposer;
   readonly feed: AppliedFeed;
   readonly leader: LeaderWatch;
+  readonly verifier: Disposable;
   /** Lets go of the directory, the log and the network. */
   readonly release: () => Promise<void>;
 }
@@ -143,7 +144,8 @@ export class ReplicatedStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { node, state, feed, proposer, release } = this.#parts;
+    const { node, state, feed, proposer, release, verifier } = this.#parts;
+    verifier[Symbol.dispose]();
     const closed = new StoreUnavailableError("the store is closed");
     this.#queue.close(closed);
     await this.#queue.idle();

@@ -1,0 +1,126 @@
+import { join } from "node:path";
+import { clientUrlOf } from "../config/membership.ts";
+import type { ServerConfig } from "../config/server-options.ts";
+import { StartupError } from "../config/startup-error.ts";
+import type { Log } from "../observability/logs.ts";
+import type { KeyPair } from "../pki/authority.ts";
+import { PeerIdentity } from "../pki/peer-identity.ts";
+import { type Cluster, ClusterError, type MemberRecord } from "../storage/cluster.ts";
+import { openReplica, type ReplicaEvent, type ReplicaSelf } from "../storage/replicated/open-replica.ts";
+import { connectPeers, type PeerNetwork } from "../storage/replicated/peer-network.ts";
+import { type Store, StoreUnavailableError } from "../storage/store.ts";
+import { parsePeerAddress, peerAddressText } from "./member-address.ts";
+
+/** So often the log says that the others are waited for. */
+const waitingNoticeMs = 5_000;
+
+/** A server's place in its cluster. */
+export interface OpenMember {
+  readonly store: Store;
+  readonly cluster: Cluster;
+  /** Signs members. @throws ClusterError where there are none besides this one */
+  readonly peers: { readonly authority: KeyPair };
+  /** Renews what this member proves itself with. */
+  keepFresh(onError: (error: unknown) => void): Disposable;
+  /** Records where this member is reached, unless that is known already. `port` is that of its API. */
+  announce(port: number): Promise<void>;
+}
+
+/**
+ * Opens the replica in the data directory and connects it with the other members, if it has any. Resolves when it takes
+ * part in a quorum, however long that takes.
+ * @throws StartupError, DataDirectoryError
+ */
+export async function openMember(config: ServerConfig, directory: string, log: Log): Promise<OpenMember> {
+  const { clock, membership } = config;
+  let peers: PeerIdentity | undefined;
+  let network: PeerNetwork | undefined;
+  const connect = async (self: ReplicaSelf) => {
+    const address = membership.peerAddress ?? recordedAddress(self);
+    if (address === undefined) return undefined;
+    const identity = await PeerIdentity.open({ directory: join(directory, "pki"), memberId: self.id, clock });
+    peers = identity;
+    network = connectPeers(self, { address, tls: () => identity.tls() });
+    return network.transport;
+  };
+  const onEvent = (event: ReplicaEvent) => tell(log, event);
+  const { store, cluster } = await openReplica({ directory, clock, connect, onEvent }).catch((error) => {
+    throw listenFailure(error, membership.peerAddress);
+  });
+  try {
+    await quorum(store, log);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return {
+    store,
+    cluster,
+    peers: {
+      get authority() {
+        if (peers !== undefined) return peers.authority;
+        throw new ClusterError(
+          "conflict",
+          "this replica is alone: start it with --peer-address, where others reach it",
+        );
+      },
+    },
+    keepFresh: (onError) => peers?.keepFresh(() => network?.reloadCertificates(), onError) ?? new DisposableStack(),
+    async announce(port) {
+      const known = cluster.members().find(({ id }) => id === cluster.self);
+      const { name, isNamed, peerAddress } = membership;
+      const record: MemberRecord = {
+        ...known,
+        id: cluster.self,
+        name: isNamed ? name : (known?.name ?? name),
+        peerAddress: peerAddress === undefined ? (known?.peerAddress ?? "") : peerAddressText(peerAddress),
+        clientUrl: clientUrlOf(membership, port) ?? known?.clientUrl ?? "",
+      };
+      if (JSON.stringify(record) !== JSON.stringify(known)) await cluster.updateMember(record);
+    },
+  };
+}
+
+async function quorum(store: Store, log: Log): Promise<void> {
+  let toldMs = performance.now();
+  for (;;) {
+    try {
+      await store.readBarrier();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || store.failure !== undefined) throw error;
+      if (performance.now() - toldMs < waitingNoticeMs) continue;
+      toldMs = performance.now();
+      log.warn("waiting for a quorum of the members", { reason: error.message });
+    }
+  }
+}
+
+function recordedAddress(self: ReplicaSelf) {
+  const recorded = self.peerAddressOf(self.id) ?? "";
+  return recorded === "" ? undefined : parsePeerAddress(recorded);
+}
+
+function tell(log: Log, event: ReplicaEvent): void {
+  switch (event.kind) {
+    case "leader":
+      return log.info("leadership", { leader: event.leader, term: event.term });
+    case "stalled":
+      return log.warn(`the ${event.what} stood still`, { ms: Math.round(event.ms) });
+    case "refused":
+      return log.warn("another member and this one do not talk to each other", event);
+    case "violated":
+      return log.warn("something that is not of the protocol came in from a peer", event);
+    case "failed":
+      return log.error("the store failed and takes no more writes", { error: event.error });
+  }
+}
+
+function listenFailure(error: unknown, address: { host: string; port: number } | undefined): unknown {
+  const { code } = error as { code?: string };
+  if (address === undefined || (code !== "EADDRINUSE" && code !== "EADDRNOTAVAIL" && code !== "EACCES")) return error;
+  const text = peerAddressText(address);
+  if (code === "EADDRINUSE")
+    return new StartupError(`--peer-address: the port of ${text} is in use: stop the other process or choose another`);
+  return new StartupError(`--peer-address: cannot listen on ${text} (${code}): give an address of this machine`);
+}
