@@ -11,6 +11,7 @@ function bench() {
   let tick: (() => void) | undefined;
   const clock: Clock = {
     nowMs: () => nowMs,
+    steadyMs: () => nowMs,
     after: () => ({ [Symbol.dispose]: () => {} }),
     every(_, run) {
       tick = run;
