@@ -9,14 +9,12 @@ import { encodeStatus } from "./codec/encode-object.ts";
 import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
 import { StartupError } from "./config/startup-error.ts";
-import { startClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
 import { ensureDefaultRbac, rbacRegistries } from "./controllers/default-rbac.ts";
-import { startIdentityControllers } from "./controllers/identity-controllers.ts";
-import { startClusterObjects } from "./controllers/cluster-objects.ts";
 import { DefaultFlowControl } from "./controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "./controllers/default-priority-classes.ts";
 import { EventExpiry } from "./controllers/event-expiry.ts";
-import { startNamespaceDeletion } from "./controllers/namespace-deletion.ts";
+import { type ServerControllers, startServerControllers } from "./controllers/server-controllers.ts";
+import { ServerRecords } from "./controllers/server-records.ts";
 import { SystemNamespaces } from "./controllers/system-namespaces.ts";
 import { type AppOptions, type AppPlugin, buildApp } from "./http/app.ts";
 import { connectors } from "./http/connect/connectors.ts";
@@ -51,6 +49,7 @@ import { createMetrics } from "./observability/metrics.ts";
 import { openAuthentication, type ServerAuthentication } from "./authentication/server-authentication.ts";
 import { defaultJwksUri, openIdPlugin } from "./http/openid.ts";
 import { ServerIdentity } from "./pki/identity.ts";
+import { openServerId } from "./pki/server-id.ts";
 import { actionKey, type Actions } from "./registry/action.ts";
 import { builtInActions } from "./registry/actions.ts";
 import type { ServiceNetwork } from "./registry/allocation/service-allocation.ts";
@@ -77,19 +76,35 @@ const closeGraceMsDefault = 10_000;
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const config = resolveOptions(inMemoryByDefault(options));
-  const log = await openLog({ verbosity: config.verbosity });
-  const disposables = new DisposableStack();
   const store = await openStore(config);
   try {
-    return await startOn(store, config, log, disposables);
+    const server = await startOn(store, config);
+    let closed: Promise<void> | undefined;
+    const close: RunningServer["close"] = (closing) => (closed ??= server.close(closing).then(() => store.close()));
+    return { ...server, close };
   } catch (error) {
-    disposables.dispose();
     await store.close();
     throw error;
   }
 }
 
-async function startOn(
+/** A server on a store that others use too: closing the server leaves the store open. */
+export async function startServerOn(store: Store, options: ServerOptions = {}): Promise<RunningServer> {
+  return startOn(store, resolveOptions(inMemoryByDefault(options)));
+}
+
+async function startOn(store: Store, config: ServerConfig): Promise<RunningServer> {
+  const log = await openLog({ verbosity: config.verbosity });
+  const disposables = new DisposableStack();
+  try {
+    return await wireUp(store, config, log, disposables);
+  } catch (error) {
+    disposables.dispose();
+    throw error;
+  }
+}
+
+async function wireUp(
   store: Store,
   config: ServerConfig,
   log: Log,
@@ -113,13 +128,16 @@ async function startOn(
     config.audit === undefined
       ? undefined
       : openAudit(config.audit, { clock, metrics: auditMetrics(metrics.registry), onError });
+  const serverId = await openServerId(config.dataDir);
+  const newId = commandIds();
+  const servers = disposables.use(new ServerRecords({ id: serverId, store, clock, newId, onError }));
   const registries = new Registries({
     scheme,
     store,
     cachers,
     clock,
     randomInt: (below) => randomInt(below),
-    newId: commandIds(),
+    newId,
     gatedFields: new GatedFields(gateEnabled),
     declarative: declarativeValidation(gateEnabled, metrics),
     serviceNetwork: serviceNetworkOf(config),
@@ -135,10 +153,12 @@ async function startOn(
   await systemNamespaces.ensure();
   disposables.use(systemNamespaces.start(clock, onError));
   const rbac = rbacRegistries(registries);
-  disposables.use(startNamespaceDeletion({ registries, namespaces, store, clock, onError }));
   const events = registries.builtIn({ group: "", resource: "events" });
-  disposables.use(new EventExpiry({ events, store, clock, ttlMs: config.eventTtlMs, onError }).start());
-  disposables.use(new Retention({ store, clock, retentionMs: config.historyRetentionDurationMs, onError }).start());
+  // The store has one replica: it is its own leader.
+  const mayAct = () => true;
+  disposables.use(new EventExpiry({ events, store, clock, ttlMs: config.eventTtlMs, mayAct, onError }).start());
+  const retentionMs = config.historyRetentionDurationMs;
+  disposables.use(new Retention({ store, clock, retentionMs, mayAct, onError }).start());
 
   const flowControl = new DefaultFlowControl(registries);
   const [identity] = await Promise.all([
@@ -146,11 +166,9 @@ async function startOn(
     rbac === undefined ? undefined : ensureDefaultRbac(rbac, isGateOn),
     ensurePriorityClasses(registries),
     flowControl.ensure(),
+    servers.join(),
   ]);
   disposables.use(flowControl.start(clock, onError));
-  if (rbac !== undefined) {
-    disposables.use(startClusterRoleAggregation({ clusterRoles: rbac.clusterRoles, store, clock, onError }));
-  }
   const authentication = disposables.use(
     openAuthentication({
       options: config.authentication,
@@ -189,34 +207,33 @@ async function startOn(
   const listener = await listenOn(config, identity, app, onError);
   disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
   const kubeconfig = await identity.publish(urlOf(config, listener));
-  const { bindAddress, controllers } = config;
-  const { ca } = identity;
-  const { port } = listener;
-  disposables.use(
-    startIdentityControllers({
-      registries,
-      store,
-      clock,
-      authorizer: authorization.authorizer,
-      issuer: authentication.issuer,
-      secretTokenUses: authentication.secretTokenUses,
-      authority: () => identity.authority,
-      clientAuthorities: () => identity.tls().ca.join(""),
-      frontProxy: config.authentication.frontProxy && {
-        ...config.authentication.frontProxy,
-        authority: () => identity.tls().frontProxyCa,
-      },
-      ca,
-      bootstrapSignerKey: config.bootstrapSignerKey,
-      controllers,
-      onError,
-    }),
-  );
-  disposables.use(startClusterObjects({ registries, store, clock, ca, bindAddress, port, controllers, onError }));
+  const { bindAddress } = config;
+  const controllers = startServerControllers({
+    registries,
+    store,
+    clock,
+    serverId,
+    servers,
+    bindAddress,
+    port: listener.port,
+    authorizer: authorization.authorizer,
+    issuer: authentication.issuer,
+    secretTokenUses: authentication.secretTokenUses,
+    authority: () => identity.authority,
+    clientAuthorities: () => identity.tls().ca.join(""),
+    frontProxy: config.authentication.frontProxy && {
+      ...config.authentication.frontProxy,
+      authority: () => identity.tls().frontProxyCa,
+    },
+    ca: identity.ca,
+    bootstrapSignerKey: config.bootstrapSignerKey,
+    controllers: config.controllers,
+    onError,
+  });
   for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
   for (const warning of config.featureGates.warnings) log.warn(warning);
   log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
-  return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig, audited });
+  return runningServer({ config, listener, lifecycle, disposables, controllers, identity, kubeconfig, audited });
 }
 
 function declarativeValidation(
@@ -424,22 +441,23 @@ interface RunningParts {
   readonly listener: Listener;
   readonly lifecycle: Lifecycle;
   readonly disposables: DisposableStack;
-  readonly store: Store;
+  readonly controllers: ServerControllers;
   readonly identity: ServerIdentity;
   readonly kubeconfig: string;
   readonly audited: OpenAudit | undefined;
 }
 
 function runningServer(parts: RunningParts): RunningServer {
-  const { config, listener, lifecycle, disposables, store, identity, kubeconfig, audited } = parts;
+  const { config, listener, lifecycle, disposables, controllers, identity, kubeconfig, audited } = parts;
   let closing: Promise<void> | undefined;
   async function stop(graceMs: number): Promise<void> {
+    await controllers.leave();
     lifecycle.advance("refusing");
     await listener.close(graceMs);
     lifecycle.advance("stopped");
+    await controllers.stop();
     await audited?.backend.close();
     disposables.dispose();
-    await store.close();
   }
   return {
     url: urlOf(config, listener),
@@ -448,7 +466,10 @@ function runningServer(parts: RunningParts): RunningServer {
     ...(config.kubeconfig === undefined ? {} : { kubeconfigPath: config.kubeconfig }),
     token: identity.token,
     ca: identity.ca,
-    beginShutdown: () => lifecycle.advance("leaving"),
+    beginShutdown() {
+      lifecycle.advance("leaving");
+      void controllers.leave();
+    },
     close({ graceMs = closeGraceMsDefault } = {}) {
       closing ??= stop(graceMs);
       return closing;
