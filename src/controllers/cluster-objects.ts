@@ -10,12 +10,14 @@ import { rootCaPublisher } from "./root-ca-publisher.ts";
 import { defaultServiceAccounts } from "./service-accounts.ts";
 import { ServiceAllocationRepair } from "./service-allocation-repair.ts";
 import { ServiceCidrs } from "./service-cidrs.ts";
+import type { ServerRecords } from "./server-records.ts";
 import { VolumeProtection } from "./volume-protection.ts";
 
 export interface ClusterObjectsParts {
   readonly registries: Registries;
   readonly store: Store;
   readonly clock: Clock;
+  readonly servers: ServerRecords;
   /** Authority that clients know this server by, PEM. */
   readonly ca: string;
   /** Which of those that can be left out run. */

@@ -4,14 +4,12 @@ import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
 import { type LeaderControllersParts, startLeaderControllers } from "./leader-controllers.ts";
 import { LeaderElection } from "./leader-election.ts";
 import { startLegacyTokenTracking } from "./legacy-token-tracking.ts";
-import type { ServerRecords } from "./server-records.ts";
 
 /** The Lease of whoever runs the leader's controllers. */
 const lock = { namespace: "kube-system", name: "quorate-controllers" } as const;
 
 export interface ServerControllersParts extends LeaderControllersParts {
   readonly serverId: string;
-  readonly servers: ServerRecords;
   readonly bindAddress: string;
   readonly port: number;
   readonly secretTokenUses: SecretTokenUses;

@@ -87,6 +87,16 @@ test("one that goes is gone at once, and does not come back", async () => {
   expect(ports(a)).toEqual([1]);
 });
 
+test("what was stored before a server joined is settled, as long as it is alone", async () => {
+  const { revision } = store;
+  const a = await join("a", 1);
+  expect(a.inherited - revision).toBe(1);
+  const b = await join("b", 2);
+  expect([a.inherited, b.inherited].map(Number)).toEqual([0, 0]);
+  await b.withdraw();
+  expect(a.inherited - revision).toBe(1);
+});
+
 test("one that is started again under its id takes its record over", async () => {
   const first = await join("a", 1);
   first[Symbol.dispose]();

@@ -2,7 +2,7 @@ import type { Clock } from "../api/clock.ts";
 import { stringifyJson } from "../codec/json.ts";
 import { decodeBody } from "../codec/stored-object.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
-import type { Revision } from "../storage/revision.ts";
+import { type Revision, zeroRevision } from "../storage/revision.ts";
 import { type Entry, type Key, type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
 
 /** One record for each server that runs, named by its id. No resource of the API lies here. */
@@ -46,6 +46,7 @@ export class ServerRecords {
   readonly #observed = new Map<Key, Observation>();
   readonly #listeners = new Set<() => void>();
   #self: ServerRecord;
+  #joined = zeroRevision;
   #renewedMs = Number.NEGATIVE_INFINITY;
   #timer: Disposable | undefined;
   #round: Promise<void> | undefined;
@@ -63,6 +64,7 @@ export class ServerRecords {
   async join(): Promise<void> {
     await this.#renew();
     const { store } = this.#parts;
+    this.#joined = store.revision;
     for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
     this.#schedule();
@@ -83,6 +85,11 @@ export class ServerRecords {
   /** No other server shares the store. One that joins later has let no request in yet. */
   get isAlone(): boolean {
     return this.#parts.store.scan(prefix).every(({ key }) => key === this.#key);
+  }
+
+  /** Up to here nothing in the store belongs to a request that runs now; zero while other servers may have some. */
+  get inherited(): Revision {
+    return this.isAlone ? this.#joined : zeroRevision;
   }
 
   /** Tells of servers that came, went or moved. */
