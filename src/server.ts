@@ -10,14 +10,12 @@ import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
 import { openMember, type OpenMember } from "./cluster/open-member.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
 import { StartupError } from "./config/startup-error.ts";
-import { startClusterRoleAggregation } from "./controllers/cluster-role-aggregation.ts";
 import { ensureDefaultRbac, rbacRegistries } from "./controllers/default-rbac.ts";
-import { startIdentityControllers } from "./controllers/identity-controllers.ts";
-import { startClusterObjects } from "./controllers/cluster-objects.ts";
 import { DefaultFlowControl } from "./controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "./controllers/default-priority-classes.ts";
 import { EventExpiry } from "./controllers/event-expiry.ts";
-import { startNamespaceDeletion } from "./controllers/namespace-deletion.ts";
+import { type ServerControllers, startServerControllers } from "./controllers/server-controllers.ts";
+import { ServerRecords } from "./controllers/server-records.ts";
 import { SystemNamespaces } from "./controllers/system-namespaces.ts";
 import { type AppOptions, type AppPlugin, buildApp } from "./http/app.ts";
 import { connectors } from "./http/connect/connectors.ts";
@@ -53,6 +51,7 @@ import { createMetrics } from "./observability/metrics.ts";
 import { openAuthentication, type ServerAuthentication } from "./authentication/server-authentication.ts";
 import { defaultJwksUri, openIdPlugin } from "./http/openid.ts";
 import { ServerIdentity } from "./pki/identity.ts";
+import { openServerId } from "./pki/server-id.ts";
 import { actionKey, type Actions } from "./registry/action.ts";
 import { builtInActions } from "./registry/actions.ts";
 import type { ServiceNetwork } from "./registry/allocation/service-allocation.ts";
@@ -79,17 +78,24 @@ const closeGraceMsDefault = 10_000;
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const config = resolveOptions(inMemoryByDefault(options));
   const log = await openLog({ verbosity: config.verbosity });
-  const disposables = new DisposableStack();
   const { dataDir, clock } = config;
   const member = dataDir === undefined ? undefined : await openMember(config, dataDir, log);
   const store = member?.store ?? new MemoryStore({ clock });
   try {
-    return await startOn({ store, member }, config, log, disposables);
+    const server = await startOn({ store, member }, config, log);
+    let closed: Promise<void> | undefined;
+    const close: RunningServer["close"] = (closing) => (closed ??= server.close(closing).then(() => store.close()));
+    return { ...server, close };
   } catch (error) {
-    disposables.dispose();
     await store.close();
     throw error;
   }
+}
+
+/** A server on a store that others use too: closing the server leaves the store open. */
+export async function startServerOn(store: Store, options: ServerOptions = {}): Promise<RunningServer> {
+  const config = resolveOptions(inMemoryByDefault(options));
+  return startOn({ store, member: undefined }, config, await openLog({ verbosity: config.verbosity }));
 }
 
 interface Storage {
@@ -98,7 +104,17 @@ interface Storage {
   readonly member: OpenMember | undefined;
 }
 
-async function startOn(
+async function startOn(storage: Storage, config: ServerConfig, log: Log): Promise<RunningServer> {
+  const disposables = new DisposableStack();
+  try {
+    return await wireUp(storage, config, log, disposables);
+  } catch (error) {
+    disposables.dispose();
+    throw error;
+  }
+}
+
+async function wireUp(
   { store, member }: Storage,
   config: ServerConfig,
   log: Log,
@@ -122,6 +138,8 @@ async function startOn(
     config.audit === undefined
       ? undefined
       : openAudit(config.audit, { clock, metrics: auditMetrics(metrics.registry), onError });
+  const serverId = await openServerId(config.dataDir);
+  const servers = disposables.use(new ServerRecords({ id: serverId, store, clock, onError }));
   const registries = new Registries({
     scheme,
     store,
@@ -143,10 +161,11 @@ async function startOn(
   await systemNamespaces.ensure();
   disposables.use(systemNamespaces.start(clock, onError));
   const rbac = rbacRegistries(registries);
-  disposables.use(startNamespaceDeletion({ registries, namespaces, store, clock, onError }));
   const events = registries.builtIn({ group: "", resource: "events" });
-  disposables.use(new EventExpiry({ events, store, clock, ttlMs: config.eventTtlMs, onError }).start());
-  disposables.use(new Retention({ store, clock, retentionMs: config.historyRetentionDurationMs, onError }).start());
+  const mayAct = () => member?.cluster.confirmLeader() ?? true;
+  disposables.use(new EventExpiry({ events, store, clock, ttlMs: config.eventTtlMs, mayAct, onError }).start());
+  const retentionMs = config.historyRetentionDurationMs;
+  disposables.use(new Retention({ store, clock, retentionMs, mayAct, onError }).start());
 
   const flowControl = new DefaultFlowControl(registries);
   const [identity] = await Promise.all([
@@ -154,11 +173,9 @@ async function startOn(
     rbac === undefined ? undefined : ensureDefaultRbac(rbac, isGateOn),
     ensurePriorityClasses(registries),
     flowControl.ensure(),
+    servers.join(),
   ]);
   disposables.use(flowControl.start(clock, onError));
-  if (rbac !== undefined) {
-    disposables.use(startClusterRoleAggregation({ clusterRoles: rbac.clusterRoles, store, clock, onError }));
-  }
   const authentication = disposables.use(
     openAuthentication({
       options: config.authentication,
@@ -197,38 +214,37 @@ async function startOn(
   const listener = await listenOn(config, identity, app, onError);
   disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
   const kubeconfig = await identity.publish(urlOf(config, listener));
-  const { bindAddress, controllers } = config;
-  const { ca } = identity;
-  const { port } = listener;
-  disposables.use(
-    startIdentityControllers({
-      registries,
-      store,
-      clock,
-      authorizer: authorization.authorizer,
-      issuer: authentication.issuer,
-      secretTokenUses: authentication.secretTokenUses,
-      authority: () => identity.authority,
-      clientAuthorities: () => identity.tls().ca.join(""),
-      frontProxy: config.authentication.frontProxy && {
-        ...config.authentication.frontProxy,
-        authority: () => identity.tls().frontProxyCa,
-      },
-      ca,
-      bootstrapSignerKey: config.bootstrapSignerKey,
-      controllers,
-      onError,
-    }),
-  );
-  disposables.use(startClusterObjects({ registries, store, clock, ca, bindAddress, port, controllers, onError }));
+  const { bindAddress } = config;
+  const controllers = startServerControllers({
+    registries,
+    store,
+    clock,
+    serverId,
+    servers,
+    bindAddress,
+    port: listener.port,
+    authorizer: authorization.authorizer,
+    issuer: authentication.issuer,
+    secretTokenUses: authentication.secretTokenUses,
+    authority: () => identity.authority,
+    clientAuthorities: () => identity.tls().ca.join(""),
+    frontProxy: config.authentication.frontProxy && {
+      ...config.authentication.frontProxy,
+      authority: () => identity.tls().frontProxyCa,
+    },
+    ca: identity.ca,
+    bootstrapSignerKey: config.bootstrapSignerKey,
+    controllers: config.controllers,
+    onError,
+  });
   if (member !== undefined) {
     disposables.use(member.keepFresh(onError));
-    member.announce(port).catch(onError);
+    member.announce(listener.port).catch(onError);
   }
   for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
   for (const warning of config.featureGates.warnings) log.warn(warning);
   log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
-  return runningServer({ config, listener, lifecycle, disposables, store, identity, kubeconfig, audited });
+  return runningServer({ config, listener, lifecycle, disposables, controllers, identity, kubeconfig, audited });
 }
 
 function declarativeValidation(
@@ -431,22 +447,23 @@ interface RunningParts {
   readonly listener: Listener;
   readonly lifecycle: Lifecycle;
   readonly disposables: DisposableStack;
-  readonly store: Store;
+  readonly controllers: ServerControllers;
   readonly identity: ServerIdentity;
   readonly kubeconfig: string;
   readonly audited: OpenAudit | undefined;
 }
 
 function runningServer(parts: RunningParts): RunningServer {
-  const { config, listener, lifecycle, disposables, store, identity, kubeconfig, audited } = parts;
+  const { config, listener, lifecycle, disposables, controllers, identity, kubeconfig, audited } = parts;
   let closing: Promise<void> | undefined;
   async function stop(graceMs: number): Promise<void> {
+    await controllers.leave();
     lifecycle.advance("refusing");
     await listener.close(graceMs);
     lifecycle.advance("stopped");
+    await controllers.stop();
     await audited?.backend.close();
     disposables.dispose();
-    await store.close();
   }
   return {
     url: urlOf(config, listener),
@@ -455,7 +472,10 @@ function runningServer(parts: RunningParts): RunningServer {
     ...(config.kubeconfig === undefined ? {} : { kubeconfigPath: config.kubeconfig }),
     token: identity.token,
     ca: identity.ca,
-    beginShutdown: () => lifecycle.advance("leaving"),
+    beginShutdown() {
+      lifecycle.advance("leaving");
+      void controllers.leave();
+    },
     close({ graceMs = closeGraceMsDefault } = {}) {
       closing ??= stop(graceMs);
       return closing;

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { formatMicroTime } from "../api/clock.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { HeaderList, IncomingRequest } from "../http/exchange.ts";
 import type { RequestInfo } from "../http/request-info.ts";
@@ -159,7 +160,7 @@ let oldestTime = 0;
 /** RFC 3339 in microseconds. */
 function microTime(ms: number): string {
   for (const time of times) if (time.ms === ms) return time.text;
-  const text = `${new Date(ms).toISOString().slice(0, -1)}000Z`;
+  const text = formatMicroTime(ms);
   times[oldestTime] = { ms, text };
   oldestTime = 1 - oldestTime;
   return text;

@@ -17,6 +17,10 @@ export class ManualClock implements Clock {
     return this.#nowMs;
   }
 
+  steadyMs(): number {
+    return this.#nowMs;
+  }
+
   after(delayMs: number, run: () => void): Disposable {
     return this.#add({ dueMs: this.#nowMs + delayMs, everyMs: undefined, run });
   }

@@ -18,7 +18,7 @@ import { parseYaml } from "./yaml.ts";
 import { zeroObject } from "./zero-object.ts";
 
 const nowMs = Date.UTC(2026, 0, 2);
-const clock = { nowMs: () => nowMs, after: neverCalled, every: neverCalled };
+const clock = { nowMs: () => nowMs, steadyMs: () => nowMs, after: neverCalled, every: neverCalled };
 const partial: Representation = {
   ...plainJson,
   transform: { kind: "partialMetadata", list: false, version: "v1" },

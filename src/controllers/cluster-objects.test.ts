@@ -61,8 +61,12 @@ async function eventually<T>(read: () => T, isSo: (value: T) => boolean): Promis
 }
 
 describe("the service of the server itself", () => {
-  const make = (port: number, address: string | undefined = "192.0.2.7") =>
-    new KubernetesService({ registry, network, clock: systemClock, address, port, onError });
+  const serving = (...endpoints: readonly [port: number, address: string | undefined][]) => {
+    const all = () => endpoints.map(([port, address], at) => ({ id: String(at), port, address }));
+    const servers = { all, follow: () => ({ [Symbol.dispose]() {} }), withdraw: async () => {} };
+    return new KubernetesService({ registry, network, clock: systemClock, servers, onError });
+  };
+  const make = (port: number, address = "192.0.2.7") => serving([port, address]);
 
   test("is made once, and left alone after that", async () => {
     await make(6443).ensure();
@@ -95,16 +99,36 @@ describe("the service of the server itself", () => {
   });
 
   test("names no address where nobody else can reach it", async () => {
-    await new KubernetesService({
-      registry,
-      network,
-      clock: systemClock,
-      address: undefined,
-      port: 6443,
-      onError,
-    }).ensure();
+    await serving([6443, undefined]).ensure();
     const slice = registry({ group: "discovery.k8s.io", resource: "endpointslices" }).current("default", "kubernetes");
     expect(slice?.["endpoints"] ?? []).toEqual([]);
+    expect((core("services").current("default", "kubernetes") as any).spec.ports[0].targetPort).toBe(6443);
+  });
+
+  test("names every server, those of another port or family in slices of their own, which go with them", async () => {
+    const slices = registry({ group: "discovery.k8s.io", resource: "endpointslices" });
+    const told = () =>
+      store.scan(slices.info.keyPrefix).map(({ key }) => {
+        const slice = slices.current("default", key.slice(key.lastIndexOf("/") + 1)) as any;
+        const addresses = (slice.endpoints ?? []).flatMap((endpoint: any) => endpoint.addresses);
+        return [slice.metadata.name, slice.addressType, slice.ports?.[0]?.port, addresses];
+      });
+    await serving([6444, "192.0.2.9"], [6443, "192.0.2.8"], [6443, "2001:db8::1"], [6443, "192.0.2.7"]).ensure();
+    expect(told()).toEqual([
+      ["kubernetes", "IPv4", 6443, ["192.0.2.7", "192.0.2.8"]],
+      ["kubernetes-ipv4-6444", "IPv4", 6444, ["192.0.2.9"]],
+      ["kubernetes-ipv6-6443", "IPv6", 6443, ["2001:db8::1"]],
+    ]);
+    const endpoints = core("endpoints").current("default", "kubernetes") as any;
+    expect(endpoints.subsets.map(({ addresses, ports }: any) => [ports[0].port, addresses.length])).toEqual([
+      [6443, 3],
+      [6444, 1],
+    ]);
+    await serving([6444, "192.0.2.9"]).ensure();
+    expect(told()).toEqual([["kubernetes", "IPv4", 6444, ["192.0.2.9"]]]);
+    await serving().ensure();
+    expect(told()).toEqual([["kubernetes", "IPv4", undefined, []]]);
+    expect((core("services").current("default", "kubernetes") as any).spec.ports[0].targetPort).toBe(6444);
   });
 
   test.each([

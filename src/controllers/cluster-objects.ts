@@ -5,30 +5,29 @@ import type { ControllerName } from "../config/controllers.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store } from "../storage/store.ts";
-import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
 import { QuotaUsage } from "./quota-usage.ts";
 import { rootCaPublisher } from "./root-ca-publisher.ts";
 import { defaultServiceAccounts } from "./service-accounts.ts";
 import { ServiceAllocationRepair } from "./service-allocation-repair.ts";
 import { ServiceCidrs } from "./service-cidrs.ts";
+import type { ServerRecords } from "./server-records.ts";
 import { VolumeProtection } from "./volume-protection.ts";
 
 export interface ClusterObjectsParts {
   readonly registries: Registries;
   readonly store: Store;
   readonly clock: Clock;
+  readonly servers: ServerRecords;
   /** Authority that clients know this server by, PEM. */
   readonly ca: string;
-  readonly bindAddress: string;
   /** Which of those that can be left out run. */
   readonly controllers: ReadonlySet<ControllerName>;
-  readonly port: number;
   readonly onError: (error: unknown) => void;
 }
 
-/** Starts what keeps the objects that every cluster has. The server answers already: nothing of it delays a start. */
+/** Starts what keeps the objects that every cluster has. */
 export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
-  const { registries, ca, bindAddress, controllers } = parts;
+  const { registries, ca, controllers } = parts;
   const registry = (resource: GroupResource) => registryOf(registries, resource);
   const namespaces = registry({ group: "", resource: "namespaces" });
   const running = new DisposableStack();
@@ -47,9 +46,6 @@ export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
   running.use(new QuotaUsage(parts, registry(resourceQuotas)).start());
   const { serviceAllocation } = registries;
   if (serviceAllocation === undefined) return running;
-  const { network } = serviceAllocation;
-  const address = announcedAddress(bindAddress, network.clusterIps[0]?.family ?? "IPv4");
-  running.use(new KubernetesService({ ...parts, registry, network, address }).start());
   const addresses = registry({ group: "networking.k8s.io", resource: "ipaddresses" });
   const serviceCidrs = registry({ group: "networking.k8s.io", resource: "servicecidrs" });
   running.use(new ServiceCidrs({ ...parts, serviceCidrs, addresses }).start());

@@ -36,7 +36,7 @@ function start(): Disposable {
   const onError = (error: unknown) => {
     throw error;
   };
-  return new EventExpiry({ events: events(), store, clock, ttlMs, onError }).start();
+  return new EventExpiry({ events: events(), store, clock, ttlMs, mayAct: () => true, onError }).start();
 }
 
 async function create(name: string, times: Record<string, unknown> = {}): Promise<void> {

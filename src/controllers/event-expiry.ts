@@ -20,6 +20,8 @@ export interface EventExpiryParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ttlMs: number;
+  /** Asked before each round: of several servers on one store the one that leads the store removes Events. */
+  readonly mayAct: () => boolean | Promise<boolean>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -79,11 +81,12 @@ export class EventExpiry {
   }
 
   async #removeDue(): Promise<void> {
-    const { clock, ttlMs, events } = this.#parts;
+    const { clock, ttlMs, events, mayAct } = this.#parts;
     const nowMs = clock.nowMs();
     const keepFrom = nowMs - ttlMs;
     this.#running = true;
     try {
+      if (!(await mayAct())) return;
       await this.#removeInherited(nowMs);
       const at = this.#marks.findLastIndex(({ timeMs }) => timeMs <= keepFrom);
       const mark = this.#marks[at];

@@ -2,7 +2,6 @@ import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { FrontProxyOptions } from "../authentication/front-proxy.ts";
 import type { TokenIssuer } from "../authentication/service-account/token-issuer.ts";
-import type { SecretTokenUses } from "../authentication/service-account/secret-token-uses.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { ControllerName } from "../config/controllers.ts";
 import type { KeyPair } from "../pki/authority.ts";
@@ -14,7 +13,7 @@ import { startBootstrapSigner, startTokenCleaner } from "./bootstrap-tokens.ts";
 import { startCertificateApprover } from "./certificates/certificate-approver.ts";
 import { startCertificateCleaner } from "./certificates/certificate-cleaner.ts";
 import { startCertificateSigner } from "./certificates/certificate-signer.ts";
-import { startLegacyTokenTracking } from "./legacy-token-tracking.ts";
+import { startTrackingStart } from "./legacy-token-tracking.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { startTokenSecrets } from "./token-secrets.ts";
 
@@ -31,7 +30,6 @@ export interface IdentityControllersParts {
   readonly frontProxy: (FrontProxyOptions & { readonly authority: () => string | undefined }) | undefined;
   /** Authority that clients know this server by, PEM. */
   readonly ca: string;
-  readonly secretTokenUses: SecretTokenUses;
   readonly bootstrapSignerKey: "token" | "secret";
   readonly controllers: ReadonlySet<ControllerName>;
   readonly onError: (error: unknown) => void;
@@ -66,7 +64,7 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   if (controllers.has("serviceaccount-token-controller")) {
     running.use(startTokenSecrets({ ...parts, secrets, serviceAccounts }));
   }
-  running.use(startLegacyTokenTracking({ ...parts, secrets, configMaps, uses: parts.secretTokenUses }));
+  running.use(startTrackingStart({ ...parts, configMaps }));
   const name = "extension-apiserver-authentication";
   const namespace = "kube-system";
   const data = () => authenticationData(parts);

@@ -10,57 +10,88 @@ import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import { type IpFamily, parseIp } from "../registry/validation/ip.ts";
 import { removeObject } from "./remove-object.ts";
+import type { ServerRecords } from "./server-records.ts";
+import { WorkQueue } from "./work-queue.ts";
 
 const namespace = "default";
 const name = "kubernetes";
 /** How often it is checked that nobody has changed or removed what is kept here. */
 const checkIntervalMs = 10_000;
+/** A server that goes does not wait longer for its address to be taken out: the others do it too. */
+const leaveMsMax = 1_000;
+/** On the slices beyond the first: those that are not needed any more are removed. */
+const managedByLabel = "endpointslice.kubernetes.io/managed-by";
+const manager = "quorate";
+const endpointsResource: GroupResource = { group: "", resource: "endpoints" };
+const slicesResource: GroupResource = { group: "discovery.k8s.io", resource: "endpointslices" };
 
 export interface KubernetesServiceParts {
   readonly registry: (resource: GroupResource) => Registry;
   readonly network: ServiceNetwork;
   readonly clock: Clock;
-  /** Where this server can be reached; undefined when only this machine can. */
-  readonly address: string | undefined;
-  readonly port: number;
+  readonly servers: Pick<ServerRecords, "all" | "follow" | "withdraw">;
   readonly onError: (error: unknown) => void;
 }
 
+/** Servers of one port and family; an EndpointSlice has one of each. */
+interface EndpointGroup {
+  readonly family: IpFamily;
+  readonly port: number;
+  readonly addresses: readonly string[];
+}
+
 /**
- * Keeps what clients inside of the cluster find the server by: the ServiceCIDR, Service, Endpoints and EndpointSlice that
- * are all called `kubernetes`. Begins once the server answers, as it announces its own port.
+ * Keeps what clients inside of the cluster find the servers by: the ServiceCIDR, Service, Endpoints and EndpointSlice that
+ * are all called `kubernetes`. Every server does: what has to be there follows from the servers' records alone, so that
+ * all of them come to the same. Begins once this server answers, and takes it out when it goes.
  */
 export class KubernetesService {
   readonly #parts: KubernetesServiceParts;
-  #running: Promise<void> | undefined;
+  readonly #queue: WorkQueue;
+  #running: DisposableStack | undefined;
+  #left: Promise<void> | undefined;
 
   constructor(parts: KubernetesServiceParts) {
     this.#parts = parts;
+    const { clock, onError } = parts;
+    this.#queue = new WorkQueue({ clock, onError, work: () => this.ensure() });
   }
 
   start(): Disposable {
-    const { clock, onError } = this.#parts;
+    const { clock, servers } = this.#parts;
     const running = new DisposableStack();
-    // What fails because the server has stopped meanwhile is no error.
-    const check = () => void this.ensure().catch((error: unknown) => running.disposed || onError(error));
-    running.use(clock.after(0, check));
+    const check = () => this.#queue.add(name);
+    running.use(this.#queue);
+    running.use(servers.follow(check));
     running.use(clock.every(checkIntervalMs, check));
+    check();
+    this.#running = running;
     return running;
   }
 
-  /** Resolves when everything is as it should be; one round at a time. */
-  ensure(): Promise<void> {
-    this.#running ??= this.#ensureAll().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+  /** This server goes: clients are sent to the others from now on. Resolves when that is written, or takes too long. */
+  leave(): Promise<void> {
+    this.#left ??= this.#leave();
+    return this.#left;
   }
 
-  async #ensureAll(): Promise<void> {
+  /** Resolves when everything is as it should be. */
+  async ensure(): Promise<void> {
     await this.#ensureCidr();
-    await this.#ensure({ group: "", resource: "services" }, this.#service());
-    await this.#ensure({ group: "", resource: "endpoints" }, this.#endpoints());
-    await this.#ensure({ group: "discovery.k8s.io", resource: "endpointslices" }, this.#endpointSlice());
+    // Where no server is left there is nothing to say about its port.
+    if (this.#port() !== undefined) await this.#ensure({ group: "", resource: "services" }, () => this.#service());
+    await this.#ensure(endpointsResource, () => this.#endpoints());
+    await this.#ensureSlices();
+  }
+
+  async #leave(): Promise<void> {
+    const { servers, clock } = this.#parts;
+    this.#running?.dispose();
+    await servers.withdraw();
+    const tooLong = Promise.withResolvers<void>();
+    using _timer = clock.after(leaveMsMax, tooLong.resolve);
+    // What cannot be written now is written by another server, or by this one when it is back.
+    await Promise.race([this.ensure().catch(() => undefined), tooLong.promise]);
   }
 
   async #ensureCidr(): Promise<void> {
@@ -72,27 +103,51 @@ export class KubernetesService {
     await orExisting(cidrs.create(cidr, "", serverContext));
   }
 
-  /** Creates the object, or sets the fields that `wanted` has and leaves the others alone. */
-  async #ensure(resource: GroupResource, wanted: KubeObject): Promise<void> {
+  /**
+   * Creates the object, or sets the fields that `wanted` has and leaves the others alone.
+   * @param wanted asked again when another server was faster: it may know more
+   */
+  async #ensure(resource: GroupResource, wanted: () => KubeObject): Promise<void> {
     const registry = this.#parts.registry(resource);
-    const current = registry.current(namespace, name);
+    const first = wanted();
+    const { name: objectName = "" } = first.metadata;
+    const current = registry.current(namespace, objectName);
     // A slice cannot change its family: where the server has moved to another one, it needs a new slice.
-    const isReplaced = current !== undefined && current["addressType"] !== wanted["addressType"];
+    const isReplaced = current !== undefined && current["addressType"] !== first["addressType"];
     if (isReplaced) await removeObject(registry, current, serverContext);
     if (current === undefined || isReplaced) {
-      await orExisting(registry.create(wanted, namespace, serverContext));
+      await orExisting(registry.create(first, namespace, serverContext));
       return;
     }
-    await registry.update(namespace, name, (old) => withFields(old, wanted), serverContext, { reapplies: true });
+    const options = { reapplies: true };
+    await registry.update(namespace, objectName, (old) => withFields(old, wanted()), serverContext, options);
+  }
+
+  async #ensureSlices(): Promise<void> {
+    const registry = this.#parts.registry(slicesResource);
+    const wanted = this.#slices();
+    for (const slice of wanted) {
+      const fresh = () => this.#slices().find(({ metadata }) => metadata.name === slice.metadata.name) ?? slice;
+      await this.#ensure(slicesResource, fresh);
+    }
+    const names = new Set(wanted.map(({ metadata }) => metadata.name));
+    const page = await registry.cacher.list({ prefix: `${registry.info.keyPrefix}${namespace}/${name}-` });
+    for (const { key, index } of page.entries) {
+      const found = key.slice(key.lastIndexOf("/") + 1);
+      if (index.labels?.[managedByLabel] !== manager || names.has(found)) continue;
+      const slice = registry.current(namespace, found);
+      if (slice !== undefined) await removeObject(registry, slice, serverContext);
+    }
   }
 
   #service(): KubeObject {
-    const { network, port } = this.#parts;
-    const [range] = network.clusterIps;
+    const [range] = this.#parts.network.clusterIps;
     if (range === undefined) throw new Error("there is no range for cluster IPs");
+    const targetPort = this.#port() ?? 443;
     return objectOf(
       "Service",
       "v1",
+      name,
       { component: "apiserver", provider: "kubernetes" },
       {
         spec: {
@@ -102,34 +157,57 @@ export class KubernetesService {
           ipFamilies: [range.family],
           ipFamilyPolicy: "SingleStack",
           sessionAffinity: "None",
-          ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }],
+          ports: [{ name: "https", protocol: "TCP", port: 443, targetPort }],
         },
       },
     );
   }
 
   #endpoints(): KubeObject {
-    const { address, port } = this.#parts;
-    const subsets =
-      address === undefined
-        ? []
-        : [{ addresses: [{ ip: address }], ports: [{ name: "https", port, protocol: "TCP" }] }];
-    return objectOf("Endpoints", "v1", { "endpointslice.kubernetes.io/skip-mirror": "true" }, { subsets });
+    const byPort = Map.groupBy(this.#groups(), ({ port }) => port);
+    const subsets = [...byPort].map(([port, groups]) => ({
+      addresses: groups.flatMap(({ addresses }) => addresses.map((ip) => ({ ip }))),
+      ports: [{ name: "https", port, protocol: "TCP" }],
+    }));
+    return objectOf("Endpoints", "v1", name, { "endpointslice.kubernetes.io/skip-mirror": "true" }, { subsets });
   }
 
-  #endpointSlice(): KubeObject {
-    const { address, port } = this.#parts;
-    const family = address === undefined ? this.#parts.network.clusterIps[0]?.family : parseIp(address)?.family;
-    return objectOf(
-      "EndpointSlice",
-      "discovery.k8s.io/v1",
-      { "kubernetes.io/service-name": name },
-      {
-        addressType: family ?? "IPv4",
-        endpoints: address === undefined ? [] : [{ addresses: [address], conditions: { ready: true } }],
-        ports: [{ name: "https", port, protocol: "TCP" }],
-      },
-    );
+  #slices(): KubeObject[] {
+    const groups = this.#groups();
+    const ownFamily = this.#parts.network.clusterIps[0]?.family ?? "IPv4";
+    const first = groups[0] ?? { family: ownFamily, port: this.#port(), addresses: [] };
+    return [first, ...groups.slice(1)].map(({ family, port, addresses }, at) => {
+      const isFirst = at === 0;
+      const labels = { "kubernetes.io/service-name": name, ...(isFirst ? {} : { [managedByLabel]: manager }) };
+      const sliceName = isFirst ? name : `${name}-${family.toLowerCase()}-${port}`;
+      return objectOf("EndpointSlice", "discovery.k8s.io/v1", sliceName, labels, {
+        addressType: family,
+        endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+        ports: port === undefined ? [] : [{ name: "https", port, protocol: "TCP" }],
+      });
+    });
+  }
+
+  /** Of the servers in the first slice. */
+  #port(): number | undefined {
+    return this.#groups()[0]?.port ?? this.#parts.servers.all().find(({ port }) => port !== undefined)?.port;
+  }
+
+  /** Those that others can reach, the Services' own family first, then by port. */
+  #groups(): EndpointGroup[] {
+    const ownFamily = this.#parts.network.clusterIps[0]?.family;
+    const groups = new Map<string, { family: IpFamily; port: number; addresses: Set<string> }>();
+    for (const { address, port } of this.#parts.servers.all()) {
+      const ip = address === undefined ? undefined : parseIp(address);
+      if (ip === undefined || port === undefined) continue;
+      const key = `${ip.family} ${port}`;
+      const group = groups.get(key) ?? { family: ip.family, port, addresses: new Set() };
+      groups.set(key, group);
+      group.addresses.add(ip.text);
+    }
+    return [...groups.values()]
+      .map((group) => ({ ...group, addresses: [...group.addresses].toSorted() }))
+      .toSorted((a, b) => Number(b.family === ownFamily) - Number(a.family === ownFamily) || a.port - b.port);
   }
 }
 
@@ -153,10 +231,11 @@ function isLocal(address: string): boolean {
 function objectOf(
   kind: string,
   apiVersion: string,
+  objectName: string,
   labels: Record<string, string>,
   fields: Record<string, JsonValue>,
 ): KubeObject {
-  return { kind, apiVersion, metadata: { name, namespace, labels }, ...fields };
+  return { kind, apiVersion, metadata: { name: objectName, namespace, labels }, ...fields };
 }
 
 function withFields(old: KubeObject, wanted: KubeObject): KubeObject {

@@ -16,24 +16,32 @@ const notedTodayMax = 4_096;
 
 const context: WriteContext = { user: systemUser, manager: "kube-apiserver", dryRun: false, warn() {} };
 
-export interface LegacyTokenTrackingParts {
-  readonly secrets: Registry;
+export interface TrackingStartParts {
   readonly configMaps: Registry;
   readonly store: Store;
   readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Says in a ConfigMap since when uses of tokens are written down: whoever cleans up may remove what nobody uses. */
+export function startTrackingStart(parts: TrackingStartParts): Disposable {
+  const { configMaps, clock } = parts;
+  const data = () => ({ since: sinceOf(configMaps.current(namespace, name)) ?? dateOf(clock) });
+  return startPublishedConfigMap({ ...parts, namespace, name, data });
+}
+
+export interface LegacyTokenTrackingParts {
+  readonly secrets: Registry;
+  readonly clock: Clock;
+  /** On this server. */
   readonly uses: SecretTokenUses;
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Writes down on which day the token of a Secret was used last, as a label of the Secret, and in a ConfigMap since when
- * that is done: whoever cleans up may remove what nobody uses.
- */
+/** Writes down on which day the token of a Secret was used last, as a label of the Secret. */
 export function startLegacyTokenTracking(parts: LegacyTokenTrackingParts): Disposable {
-  const { secrets, configMaps, clock, onError, uses } = parts;
+  const { secrets, clock, onError, uses } = parts;
   const running = new DisposableStack();
-  const data = () => ({ since: sinceOf(configMaps.current(namespace, name)) ?? dateOf(clock) });
-  running.use(startPublishedConfigMap({ ...parts, namespace, name, data }));
   const queue = running.use(new WorkQueue({ clock, onError, work: (key) => label(parts, key) }));
   let today = "";
   const noted = new Set<string>();

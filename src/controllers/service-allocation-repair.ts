@@ -2,11 +2,12 @@ import type { Clock } from "../api/clock.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
 import type { AllocationRepair } from "../registry/allocation/allocation-repair.ts";
 import type { Registry } from "../registry/registry.ts";
+import { type Revision, zeroRevision } from "../storage/revision.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
+import type { ServerRecords } from "./server-records.ts";
 
+/** Also the time after which no request is on its way any more. */
 const intervalMs = 180_000;
-/** No request is on its way for so long. */
-const requestMsMax = 60_000;
 
 export interface ServiceAllocationRepairParts {
   readonly repair: AllocationRepair;
@@ -14,31 +15,35 @@ export interface ServiceAllocationRepairParts {
   readonly addresses: Registry;
   readonly store: Store;
   readonly clock: Clock;
+  readonly servers: Pick<ServerRecords, "inherited">;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Mends allocations once after the start, where only what an earlier run has left can be wrong, then every three minutes,
- * and at once when somebody deletes an address that is in use.
+ * Mends allocations once after the start, then every three minutes, and at once when somebody deletes an address that is
+ * in use. What nobody holds is given back when it was there at the round before; by a server that is alone at the start
+ * too, as only an earlier run can have left it. Ages are told by revision: clocks of servers differ.
  */
 export class ServiceAllocationRepair {
   readonly #parts: ServiceAllocationRepairParts;
   #running = false;
   #stopped = false;
+  /** Requests that have claimed something up to this revision have ended. */
+  #settled: Revision = zeroRevision;
 
   constructor(parts: ServiceAllocationRepairParts) {
     this.#parts = parts;
   }
 
   start(): Disposable {
-    const { clock, store } = this.#parts;
-    const startedMs = clock.nowMs();
+    const { clock, store, servers } = this.#parts;
+    this.#settled = servers.inherited;
     const running = new DisposableStack();
     running.defer(() => {
       this.#stopped = true;
     });
-    running.use(clock.after(0, () => void this.#run(startedMs)));
-    running.use(clock.every(intervalMs, () => void this.#run(clock.nowMs() - requestMsMax)));
+    running.use(clock.after(0, () => void this.#run()));
+    running.use(clock.every(intervalMs, () => void this.#run()));
     running.use(store.subscribe((events) => this.#receive(events)));
     return running;
   }
@@ -51,12 +56,14 @@ export class ServiceAllocationRepair {
     }
   }
 
-  async #run(beforeMs: number): Promise<void> {
+  async #run(): Promise<void> {
     if (this.#running || this.#stopped) return;
     this.#running = true;
-    const { repair, onError } = this.#parts;
+    const { repair, store, onError } = this.#parts;
+    const settled = this.#settled;
+    this.#settled = store.revision;
     await this.#guarded(async () => {
-      const { conflicts } = await repair.run(beforeMs);
+      const { conflicts } = await repair.run(settled);
       for (const conflict of conflicts) onError(new Error(conflict));
     });
     this.#running = false;

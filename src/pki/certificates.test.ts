@@ -138,6 +138,7 @@ test("renewal hands over a new set once it is due, and keeps quiet before", asyn
   let now = nowMs;
   const clock: Clock = {
     nowMs: () => now,
+    steadyMs: () => now,
     after: () => ({ [Symbol.dispose]: () => {} }),
     every: (_, run) => {
       tick = run;

@@ -19,6 +19,9 @@ class StepClock implements Clock {
   nowMs(): number {
     return this.ms;
   }
+  steadyMs(): number {
+    return this.ms;
+  }
   after(): Disposable {
     throw new Error("nothing here waits once");
   }

@@ -4,6 +4,7 @@ import { Retention } from "./retention.ts";
 import { type Revision, toRevision, zeroRevision } from "./revision.ts";
 
 const retentionMs = 300_000;
+const mayAct = () => true;
 
 /** A clock that stands still until told, and a store that counts. */
 function bench() {
@@ -11,6 +12,7 @@ function bench() {
   let tick: (() => void) | undefined;
   const clock: Clock = {
     nowMs: () => nowMs,
+    steadyMs: () => nowMs,
     after: () => ({ [Symbol.dispose]: () => {} }),
     every(_, run) {
       tick = run;
@@ -37,7 +39,7 @@ function bench() {
 
 test("history is kept for the retention time and then compacted to where the store was at its beginning", async () => {
   const { clock, store, advance } = bench();
-  using _ = new Retention({ store, clock, retentionMs }).start();
+  using _ = new Retention({ store, clock, retentionMs, mayAct }).start();
   const seen: number[] = [];
   for (let turn = 1; turn <= 8; turn++) {
     await advance(60_000, 1 + turn * 10);
@@ -49,7 +51,7 @@ test("history is kept for the retention time and then compacted to where the sto
 test("a failed compaction is reported and made good later", async () => {
   const { clock, store, advance } = bench();
   const errors: unknown[] = [];
-  using _ = new Retention({ store, clock, retentionMs, onError: (error) => errors.push(error) }).start();
+  using _ = new Retention({ store, clock, retentionMs, mayAct, onError: (error) => errors.push(error) }).start();
   store.failing = true;
   await advance(retentionMs, 10);
   await advance(60_000, 20);
@@ -61,7 +63,7 @@ test("a failed compaction is reported and made good later", async () => {
 
 test("a clock that jumps back delays compaction by no more than the retention time", async () => {
   const { clock, store, advance } = bench();
-  using _ = new Retention({ store, clock, retentionMs }).start();
+  using _ = new Retention({ store, clock, retentionMs, mayAct }).start();
   await advance(-3_600_000, 10);
   await advance(retentionMs, 20);
   expect(store.compactedRevision).toBe(toRevision(10));
@@ -69,7 +71,7 @@ test("a clock that jumps back delays compaction by no more than the retention ti
 
 test("nothing is compacted after it was disposed", async () => {
   const { clock, store, advance } = bench();
-  new Retention({ store, clock, retentionMs }).start()[Symbol.dispose]();
+  new Retention({ store, clock, retentionMs, mayAct }).start()[Symbol.dispose]();
   await advance(retentionMs * 2, 10);
   expect(store.compactedRevision).toBe(zeroRevision);
 });

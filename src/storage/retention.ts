@@ -9,6 +9,8 @@ export interface RetentionOptions {
   readonly store: Pick<Store, "revision" | "compactedRevision" | "compact">;
   readonly clock: Clock;
   readonly retentionMs: number;
+  /** Asked before each compaction: of several servers on one store the one that leads the store compacts. */
+  readonly mayAct: () => boolean | Promise<boolean>;
   /** Hears of compactions that failed; the next one is tried all the same. */
   readonly onError?: (error: unknown) => void;
 }
@@ -59,7 +61,7 @@ export class Retention {
     if (this.#compacting) return;
     this.#compacting = true;
     try {
-      await this.#options.store.compact(revision);
+      if (await this.#options.mayAct()) await this.#options.store.compact(revision);
     } catch (error) {
       this.#options.onError?.(error);
     } finally {

@@ -25,6 +25,7 @@ const pair = issueCertificate(authority, {
 
 let skewMs = 0;
 const clock: Clock = {
+  ...systemClock,
   nowMs: () => Date.now() + skewMs,
   after: (ms, run) => systemClock.after(Math.min(ms, 20), run),
   every: (ms, run) => systemClock.every(Math.min(ms, 50), run),

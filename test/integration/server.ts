@@ -45,6 +45,11 @@ export class TestServer implements AsyncDisposable {
     return new TestServer(await startServer({ controllers: withoutConfigMaps, ...options }));
   }
 
+  /** A client of a server that runs already; closing it closes the server. */
+  static of(running: RunningServer): TestServer {
+    return new TestServer(running);
+  }
+
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     const response = await this.#fetch(method, path, options);
     return answerOf(response);

@@ -16,6 +16,7 @@ class ManualClock implements Clock {
   #now = 1_000;
   readonly #timers = new Set<{ at: number; run: () => void }>();
   nowMs = () => this.#now;
+  steadyMs = () => this.#now;
   after(delayMs: number, run: () => void): Disposable {
     const timer = { at: this.#now + delayMs, run };
     this.#timers.add(timer);

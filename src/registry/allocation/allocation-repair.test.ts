@@ -22,8 +22,6 @@ const atOnce: DeleteOptions = {
   preconditions: { uid: undefined, resourceVersion: undefined },
   dryRun: false,
 };
-/** Later than anything that the test creates. */
-const later = () => Date.now() + 10_000;
 
 let store: MemoryStore;
 let cachers: CacherSet;
@@ -78,22 +76,23 @@ function loseNextServiceWrite(applied: boolean): void {
 test("in order it changes nothing", async () => {
   await create("a");
   await create("b");
-  expect(await repair.run(later())).toEqual({ released: 0, claimed: 0, conflicts: [] });
+  expect(await repair.run(store.revision)).toEqual({ released: 0, claimed: 0, conflicts: [] });
 });
 
 test("what a write without an outcome has claimed is kept until it is known that nobody holds it", async () => {
   loseNextServiceWrite(false);
+  const before = store.revision;
   await expect(create("lost")).rejects.toThrow("no answer");
   expect([addressNames().length, ports().length]).toEqual([1, 1]);
-  expect(await repair.run(Date.now() - 60_000)).toMatchObject({ released: 0 });
-  expect(await repair.run(later())).toMatchObject({ released: 2 });
+  expect(await repair.run(before)).toMatchObject({ released: 0 });
+  expect(await repair.run(store.revision)).toMatchObject({ released: 2 });
   expect([addressNames().length, ports().length]).toEqual([0, 0]);
 });
 
 test("a Service whose write had no answer but was applied keeps what it claimed", async () => {
   loseNextServiceWrite(true);
   await expect(create("applied")).rejects.toThrow("no answer");
-  expect(await repair.run(later())).toEqual({ released: 0, claimed: 0, conflicts: [] });
+  expect(await repair.run(store.revision)).toEqual({ released: 0, claimed: 0, conflicts: [] });
   expect([addressNames().length, ports().length]).toEqual([1, 1]);
 });
 
@@ -106,7 +105,7 @@ test("what a Service holds without a record is recorded again", async () => {
     expect: { kind: "any" },
     operation: { kind: "delete", last: { prefix: new Uint8Array(), suffix: new Uint8Array() } },
   });
-  expect(await repair.run(later())).toEqual({ released: 0, claimed: 2, conflicts: [] });
+  expect(await repair.run(store.revision)).toEqual({ released: 0, claimed: 2, conflicts: [] });
   expect(addressNames()).toEqual([clusterIP]);
   expect(ports()).toEqual([held[0].nodePort]);
 });
@@ -115,7 +114,7 @@ test("an address that two Services hold is named", async () => {
   const { clusterIP } = await create("a");
   await addresses.delete("", clusterIP, atOnce, context);
   await create("b", clusterIP);
-  const { conflicts } = await repair.run(later());
+  const { conflicts } = await repair.run(store.revision);
   expect(conflicts).toEqual([`service ns/a holds ${clusterIP}, which belongs to ns/b`]);
 });
 
@@ -123,7 +122,7 @@ test("addresses that something else has made are left alone", async () => {
   const spec = { parentRef: { resource: "services", namespace: "ns", name: "none" } };
   const kind = { kind: "IPAddress", apiVersion: "networking.k8s.io/v1" };
   await addresses.create({ ...kind, metadata: { name: "10.0.0.9" }, spec }, "", context);
-  expect(await repair.run(later())).toMatchObject({ released: 0 });
+  expect(await repair.run(store.revision)).toMatchObject({ released: 0 });
 });
 
 test("an address is reclaimed only for a Service that still holds it", async () => {

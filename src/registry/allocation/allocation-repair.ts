@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { decodeEntry } from "../../codec/stored-object.ts";
+import type { Revision } from "../../storage/revision.ts";
 import type { Registry } from "../registry.ts";
 import { parseIp } from "../validation/ip.ts";
 import {
@@ -31,7 +32,7 @@ export interface RepairReport {
 /**
  * Brings addresses and ports in line with the Services: a server that stopped between two writes leaves either what no
  * Service holds, or a Service that holds what is not recorded. The first is given back once it is older than any
- * request that could still be on its way; the second is recorded.
+ * request that could still be on its way, on any server; the second is recorded.
  */
 export class AllocationRepair {
   readonly #parts: AllocationRepairParts;
@@ -40,12 +41,12 @@ export class AllocationRepair {
     this.#parts = parts;
   }
 
-  /** @param beforeMs what was claimed at this time or later may belong to a request that is not finished */
-  async run(beforeMs: number): Promise<RepairReport> {
+  /** @param settled what was claimed later than at this revision may belong to a request that is not finished */
+  async run(settled: Revision): Promise<RepairReport> {
     const held = this.#held();
     const report = { released: 0, claimed: 0, conflicts: [] as string[] };
-    report.released += await this.#releaseAddresses(held, beforeMs);
-    report.released += await this.#releasePorts(held, beforeMs);
+    report.released += await this.#releaseAddresses(held, settled);
+    report.released += await this.#releasePorts(held, settled);
     for (const { ref, addresses, ports } of held.values()) {
       for (const ip of addresses) await this.#claimAddress(ip, ref, report);
       for (const port of ports) await this.#claimPort(port, ref, report);
@@ -75,25 +76,25 @@ export class AllocationRepair {
     return service === undefined ? undefined : heldBy(service);
   }
 
-  async #releaseAddresses(held: ReadonlyMap<string, Held>, beforeMs: number): Promise<number> {
+  async #releaseAddresses(held: ReadonlyMap<string, Held>, settled: Revision): Promise<number> {
     let released = 0;
     for (const address of objectsOf(this.#parts.addresses)) {
-      const { labels, name = "", creationTimestamp = "" } = address.metadata;
+      const { labels, name = "", resourceVersion } = address.metadata;
       const service = serviceOf(address);
       if (labels?.[addressManagedByLabel] !== addressManager || service === undefined) continue;
       if (held.get(keyOf(service))?.addresses.has(name) === true) continue;
-      if (!(Date.parse(creationTimestamp) + 1_000 <= beforeMs)) continue;
+      if (!(Number(resourceVersion) <= settled)) continue;
       await this.#parts.addressAllocator.remove(address);
       released++;
     }
     return released;
   }
 
-  async #releasePorts(held: ReadonlyMap<string, Held>, beforeMs: number): Promise<number> {
+  async #releasePorts(held: ReadonlyMap<string, Held>, settled: Revision): Promise<number> {
     const { portAllocator } = this.#parts;
     let released = 0;
-    for (const { port, service, createdMs, entry } of portAllocator.records()) {
-      if (held.get(keyOf(service))?.ports.has(port) === true || createdMs + 1_000 > beforeMs) continue;
+    for (const { port, service, entry } of portAllocator.records()) {
+      if (held.get(keyOf(service))?.ports.has(port) === true || entry.revision > settled) continue;
       await portAllocator.remove(entry);
       released++;
     }

@@ -43,7 +43,6 @@ export interface NodePortAllocatorParts {
 export interface NodePortRecord {
   readonly port: number;
   readonly service: ServiceRef;
-  readonly createdMs: number;
   readonly entry: Entry;
 }
 
@@ -152,11 +151,10 @@ function recordBody(port: number, { namespace, name }: ServiceRef, nowMs: number
 }
 
 function recordOf(entry: Entry): NodePortRecord {
-  const { metadata, service } = decodeBody(entry) as { metadata: JsonObject; service: JsonObject };
+  const { service } = decodeBody(entry) as { service: JsonObject };
   return {
     port: Number(entry.key.slice(nodePortPrefix.length)),
     service: { namespace: String(service["namespace"]), name: String(service["name"]) },
-    createdMs: Date.parse(String(metadata["creationTimestamp"])),
     entry,
   };
 }

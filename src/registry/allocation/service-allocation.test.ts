@@ -40,24 +40,30 @@ function chance(seed: number): (below: number) => number {
 }
 
 /**
- * Writers create, change and delete a handful of Services at the same time, in ranges so small that they are always in each
- * other's way. When all is quiet, exactly what Services hold is taken, and nothing twice.
+ * Writers create, change and delete a handful of Services at the same time, on two servers that share a store, in ranges so
+ * small that they are always in each other's way. When all is quiet, exactly what Services hold is taken, and nothing twice.
  */
 test("whatever writers do to each other, what is taken is what is held, and nothing is held twice", async () => {
   const seed = Number(Bun.env["SEED"] ?? Date.now() % 1_000_000);
   console.log(`replay: SEED=${seed} bun test src/registry/allocation/service-allocation.test.ts`);
   const random = chance(seed);
   const store = new MemoryStore();
-  const cachers = new CacherSet({ store, clock: systemClock });
-  const registries = new Registries({
-    scheme,
-    store,
-    cachers,
-    clock: systemClock,
-    randomInt: random,
-    serviceNetwork: parseServiceNetwork("10.0.0.0/28,fd00::/124", "30000-30015"),
-  });
-  const services = registries.find({ group: "", resource: "services" }) as Registry;
+  const cacherSets: CacherSet[] = [];
+  const newServer = () => {
+    const cachers = new CacherSet({ store, clock: systemClock });
+    cacherSets.push(cachers);
+    return new Registries({
+      scheme,
+      store,
+      cachers,
+      clock: systemClock,
+      randomInt: random,
+      serviceNetwork: parseServiceNetwork("10.0.0.0/28,fd00::/124", "30000-30015"),
+    });
+  };
+  const [registries, others] = [newServer(), newServer()];
+  const services = registries.builtIn({ group: "", resource: "services" });
+  const servicesOf = [services, others.builtIn({ group: "", resource: "services" })];
   const addresses = registries.find({ group: "networking.k8s.io", resource: "ipaddresses" }) as Registry;
   const namespaces = registries.find({ group: "", resource: "namespaces" }) as Registry;
   await namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name: "ns" } }, "", context);
@@ -83,12 +89,13 @@ test("whatever writers do to each other, what is taken is what is held, and noth
   let done = 0;
   const write = async (): Promise<void> => {
     const name = `s${random(8)}`;
+    const server = pick(servicesOf);
     try {
       const what = random(4);
       const dryRun = random(10) === 0;
-      if (what === 0) await services.delete("ns", name, { ...options, dryRun }, { ...context, dryRun });
-      else if (what === 1) await services.create(object(name), "ns", { ...context, dryRun });
-      else await services.update("ns", name, () => object(name), { ...context, dryRun });
+      if (what === 0) await server.delete("ns", name, { ...options, dryRun }, { ...context, dryRun });
+      else if (what === 1) await server.create(object(name), "ns", { ...context, dryRun });
+      else await server.update("ns", name, () => object(name), { ...context, dryRun });
       done++;
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
@@ -106,6 +113,6 @@ test("whatever writers do to each other, what is taken is what is held, and noth
     expect(held.flatMap((one) => one.ports.map(String)).toSorted()).toEqual(namesBelow(nodePortPrefix).toSorted());
   }
   expect(done).toBeGreaterThan(roundsMax);
-  cachers.close();
+  for (const cachers of cacherSets) cachers.close();
   await store.close();
 }, 30_000);

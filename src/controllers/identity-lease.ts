@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { type Clock, formatMicroTime } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import { systemUser } from "../authentication/system-user.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import { StoreUnavailableError } from "../storage/store.ts";
+
+export const identityLeaseNamespace = "kube-system";
+/** By which the Leases of API servers are found. */
+export const identityLabel = { name: "apiserver.kubernetes.io/identity", value: "kube-apiserver" } as const;
+const leaseDurationSeconds = 3_600;
+const renewIntervalMs = 10_000;
+/** RFC 4648, as Kubernetes names these Leases. */
+const base32Digits = "abcdefghijklmnopqrstuvwxyz234567";
+
+const context: WriteContext = { user: systemUser, manager: "kube-apiserver", dryRun: false, warn() {} };
+
+export interface IdentityLeaseParts {
+  /** Of leases. */
+  readonly leases: Registry;
+  readonly serverId: string;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Keeps the Lease `apiserver-<hash>` by which clients know that this server is there. */
+export function startIdentityLease(parts: IdentityLeaseParts): Disposable {
+  const { clock, onError } = parts;
+  const name = identityLeaseName(parts.serverId);
+  const holder = `${name}_${crypto.randomUUID()}`;
+  const running = new DisposableStack();
+  let renewal: Promise<void> | undefined;
+  const renew = () => {
+    renewal ??= renewLease(parts, name, holder)
+      .catch((error: unknown) => {
+        // Made or removed by somebody else just now, or nothing can be written: tried again at the next renewal.
+        const isExpected = error instanceof StatusError || error instanceof StoreUnavailableError;
+        if (!isExpected && !running.disposed) onError(error);
+      })
+      .finally(() => (renewal = undefined));
+  };
+  running.use(clock.after(0, renew));
+  running.use(clock.every(renewIntervalMs, renew));
+  return running;
+}
+
+/** Upstream hashes the host name; here several servers may run on one host. */
+export function identityLeaseName(serverId: string): string {
+  const hash = createHash("sha256").update(serverId).digest().subarray(0, 16);
+  return `apiserver-${base32(hash)}`;
+}
+
+async function renewLease({ leases, clock }: IdentityLeaseParts, name: string, holder: string): Promise<void> {
+  const spec = { holderIdentity: holder, leaseDurationSeconds, renewTime: formatMicroTime(clock.nowMs()) };
+  const namespace = identityLeaseNamespace;
+  if (leases.current(namespace, name) === undefined) {
+    const labels = { [identityLabel.name]: identityLabel.value, "kubernetes.io/hostname": hostname().toLowerCase() };
+    const metadata = { name, namespace, labels };
+    const lease: KubeObject = { kind: "Lease", apiVersion: "coordination.k8s.io/v1", metadata, spec };
+    await leases.create(lease, namespace, context);
+    return;
+  }
+  const labelled = (old: KubeObject): KubeObject => ({
+    ...old,
+    metadata: { ...old.metadata, labels: { ...old.metadata.labels, [identityLabel.name]: identityLabel.value } },
+    spec: { ...(old["spec"] as object | undefined), ...spec },
+  });
+  await leases.update(namespace, name, labelled, context, { reapplies: true });
+}
+
+function base32(bytes: Uint8Array): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  return (bits.match(/.{1,5}/g) ?? []).map((group) => base32Digits[Number.parseInt(group.padEnd(5, "0"), 2)]).join("");
+}

@@ -1,0 +1,26 @@
+import { rbacRegistries } from "./default-rbac.ts";
+import { startClusterObjects, type ClusterObjectsParts } from "./cluster-objects.ts";
+import { startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
+import { startIdentityControllers, type IdentityControllersParts } from "./identity-controllers.ts";
+import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
+import { startNamespaceDeletion } from "./namespace-deletion.ts";
+
+export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {}
+
+/**
+ * Starts what one of the servers does for all: two at a time would do everything twice, and where they know different
+ * things each would undo what the other does, without end.
+ */
+export function startLeaderControllers(parts: LeaderControllersParts): Disposable {
+  const { registries } = parts;
+  const running = new DisposableStack();
+  const rbac = rbacRegistries(registries);
+  if (rbac !== undefined) running.use(startClusterRoleAggregation({ ...parts, clusterRoles: rbac.clusterRoles }));
+  const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
+  running.use(startNamespaceDeletion({ ...parts, namespaces }));
+  running.use(startIdentityControllers(parts));
+  running.use(startClusterObjects(parts));
+  const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
+  running.use(startIdentityLeaseCleaner({ ...parts, leases }));
+  return running;
+}

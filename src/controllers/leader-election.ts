@@ -1,0 +1,194 @@
+import type { Clock } from "../api/clock.ts";
+import { StatusError } from "../api/status.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
+import { type Store, StoreUnavailableError } from "../storage/store.ts";
+import {
+  bid,
+  endMs,
+  type LeaseRecord,
+  observe,
+  type Observation,
+  recordOf,
+  released,
+  withRecord,
+} from "./lease-record.ts";
+
+/**
+ * Upstream's times. A leader that cannot renew stops at the renew deadline, the others wait for the end of the lease: the
+ * difference is what one clock may run slower than another, and what stopping may take.
+ */
+const leaseDurationMs = 15_000;
+const renewDeadlineMs = 10_000;
+const retryPeriodMs = 2_000;
+/** A candidate waits for up to so many retry periods more, so that candidates do not write all at a time. */
+const jitterPeriodsMax = 1.2;
+/** The lease is not released where the store takes longer: whoever is next waits for its end. */
+const releaseMsMax = 1_000;
+
+export interface LeaderElectionParts {
+  /** Of leases. */
+  readonly leases: Registry;
+  readonly namespace: string;
+  readonly name: string;
+  /**
+   * Who this candidate is. Upstream's are new with each process, as two processes may have one host name, and so a process
+   * that is started again waits for the end of the lease that it held itself. One that keeps its identity goes on at once.
+   * That is safe where the identity belongs to something that only one process has at a time: here the data directory,
+   * which its store locks. Whoever reads a lease of its own in there knows that the process which wrote it has ended, and
+   * its controllers with it.
+   */
+  readonly identity: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Starts what one candidate may do at a time; disposed when this one does not lead any more. */
+  readonly lead: () => Disposable;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * A candidate for a `coordination.k8s.io/v1` Lease, by the rules of client-go, whose candidates can stand for the same one.
+ * Every write is guarded by the resourceVersion that was read. After it has lost the lease it stands again.
+ */
+export class LeaderElection {
+  readonly #parts: LeaderElectionParts;
+  readonly #running = new DisposableStack();
+  #observed: Observation | undefined;
+  /** What this candidate does as the leader. */
+  #leading: Disposable | undefined;
+  #deadline: Disposable | undefined;
+  #next: Disposable | undefined;
+  #attempt: Promise<void> | undefined;
+
+  constructor(parts: LeaderElectionParts) {
+    this.#parts = parts;
+  }
+
+  get isLeader(): boolean {
+    return this.#leading !== undefined;
+  }
+
+  /** Stands for election until it is stopped. A lease that nobody holds is taken at once. */
+  start(): this {
+    const { store, leases, namespace, name } = this.#parts;
+    const key = leases.keyOf(namespace, name);
+    this.#running.use(
+      store.subscribe((events) => {
+        if (this.isLeader || this.#attempt !== undefined) return;
+        if (events.some(({ entry }) => entry.key === key)) this.#attemptAfter(0);
+      }),
+    );
+    this.#attemptAfter(0);
+    return this;
+  }
+
+  /** Stops leading, at once, and then gives the lease back. Resolves when that is done or takes too long. */
+  async stop(): Promise<void> {
+    if (this.#running.disposed) return;
+    this.#running.dispose();
+    this.#next?.[Symbol.dispose]();
+    this.#stepDown();
+    const tooLong = Promise.withResolvers<void>();
+    using _timer = this.#parts.clock.after(releaseMsMax, tooLong.resolve);
+    await Promise.race([this.#release(), tooLong.promise]);
+  }
+
+  #attemptAfter(delayMs: number): void {
+    this.#next?.[Symbol.dispose]();
+    if (this.#running.disposed) return;
+    this.#next = this.#parts.clock.after(delayMs, () => {
+      this.#attempt ??= this.#run().finally(() => {
+        this.#attempt = undefined;
+        this.#attemptAfter(this.#waitMs());
+      });
+    });
+  }
+
+  async #run(): Promise<void> {
+    const startedMs = this.#parts.clock.steadyMs();
+    try {
+      if (await this.#acquireOrRenew()) this.#leadUntil(startedMs + renewDeadlineMs);
+      else if (this.#observed?.record.holderIdentity !== this.#parts.identity) this.#stepDown();
+    } catch (error) {
+      // Somebody else was faster, or the store has no answer now: tried again, by a leader until its deadline.
+      const isExpected = error instanceof StatusError || error instanceof StoreUnavailableError;
+      if (!isExpected && !this.#running.disposed) this.#parts.onError(error);
+    }
+  }
+
+  /** True when this candidate holds the lease. @throws StatusError when another writer was faster */
+  async #acquireOrRenew(): Promise<boolean> {
+    const { leases, namespace, name, clock, identity } = this.#parts;
+    const lease = leases.current(namespace, name);
+    const nowMs = clock.steadyMs();
+    this.#observed = lease === undefined ? undefined : observe(this.#observed, recordOf(lease), nowMs);
+    const record = bid({ identity, leaseDurationMs }, this.#observed, nowMs, clock.nowMs());
+    if (record === undefined) return false;
+    await this.#write(record, lease?.metadata.resourceVersion);
+    this.#observed = { record, sinceMs: nowMs };
+    return true;
+  }
+
+  async #write(record: LeaseRecord, resourceVersion: string | undefined): Promise<void> {
+    const { leases, namespace, name } = this.#parts;
+    if (resourceVersion === undefined) {
+      const metadata = { name, namespace };
+      const lease = { kind: "Lease", apiVersion: "coordination.k8s.io/v1", metadata };
+      await leases.create(withRecord(lease, record), namespace, serverContext);
+      return;
+    }
+    await leases.update(
+      namespace,
+      name,
+      (old) => withRecord({ ...old, metadata: { ...old.metadata, resourceVersion } }, record),
+      serverContext,
+    );
+  }
+
+  /** @param untilMs counted from before the write: the others count from after it */
+  #leadUntil(untilMs: number): void {
+    const { clock, lead, onError } = this.#parts;
+    if (this.#running.disposed) return;
+    this.#deadline?.[Symbol.dispose]();
+    const leftMs = untilMs - clock.steadyMs();
+    // The write took so long that the lease may be over by now: it has to be renewed before anything is done with it.
+    if (leftMs <= 0) return this.#stepDown();
+    this.#deadline = clock.after(leftMs, () => {
+      this.#stepDown();
+      onError(new Error("the lease of the controllers could not be renewed in time: they stop here"));
+    });
+    this.#leading ??= lead();
+  }
+
+  #stepDown(): void {
+    this.#deadline?.[Symbol.dispose]();
+    this.#leading?.[Symbol.dispose]();
+    this.#leading = undefined;
+  }
+
+  #waitMs(): number {
+    const { clock, random, identity } = this.#parts;
+    const observed = this.#observed;
+    if (this.isLeader) return retryPeriodMs;
+    const retryMs = retryPeriodMs * (1 + jitterPeriodsMax * random());
+    if (observed === undefined || observed.record.holderIdentity === identity) return retryMs;
+    // A lease that ends before is taken when it ends.
+    return Math.max(1, Math.min(retryMs, endMs(observed) - clock.steadyMs()));
+  }
+
+  async #release(): Promise<void> {
+    const { leases, namespace, name, identity, clock } = this.#parts;
+    await this.#attempt;
+    const lease = leases.current(namespace, name);
+    if (lease === undefined) return;
+    const record = recordOf(lease);
+    if (record.holderIdentity !== identity) return;
+    try {
+      await this.#write(released(record, clock.nowMs()), lease.metadata.resourceVersion);
+    } catch {
+      // Not given back, it ends by itself.
+    }
+  }
+}

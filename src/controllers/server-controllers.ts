@@ -1,0 +1,58 @@
+import type { SecretTokenUses } from "../authentication/service-account/secret-token-uses.ts";
+import { identityLeaseName, startIdentityLease } from "./identity-lease.ts";
+import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
+import { type LeaderControllersParts, startLeaderControllers } from "./leader-controllers.ts";
+import { LeaderElection } from "./leader-election.ts";
+import { startLegacyTokenTracking } from "./legacy-token-tracking.ts";
+
+/** The Lease of whoever runs the leader's controllers. */
+const lock = { namespace: "kube-system", name: "quorate-controllers" } as const;
+
+export interface ServerControllersParts extends LeaderControllersParts {
+  readonly serverId: string;
+  readonly bindAddress: string;
+  readonly port: number;
+  readonly secretTokenUses: SecretTokenUses;
+}
+
+export interface ServerControllers {
+  /** Clients are sent to other servers from now on; the controllers go on. */
+  leave(): Promise<void>;
+  /** Stops everything, and lets another server lead. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts what every server does for itself, and stands for election to what one of them does for all. The server answers
+ * already: nothing of it delays a start.
+ */
+export function startServerControllers(parts: ServerControllersParts): ServerControllers {
+  const { registries, clock, store, serverId, servers, bindAddress, port, onError } = parts;
+  const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
+  const identity = identityLeaseName(serverId);
+  const lead = () => startLeaderControllers(parts);
+  const election = new LeaderElection({ ...lock, leases, identity, store, clock, random: Math.random, lead, onError });
+  election.start();
+
+  const running = new DisposableStack();
+  running.use(servers);
+  running.use(startIdentityLease({ leases, serverId, clock, onError }));
+  const secrets = registries.find({ group: "", resource: "secrets" });
+  if (secrets !== undefined) {
+    running.use(startLegacyTokenTracking({ secrets, clock, uses: parts.secretTokenUses, onError }));
+  }
+  const network = registries.serviceAllocation?.network;
+  servers.announce(port, announcedAddress(bindAddress, network?.clusterIps[0]?.family ?? "IPv4"));
+  const registry = registries.builtIn.bind(registries);
+  const service = network === undefined ? undefined : new KubernetesService({ ...parts, registry, network });
+  if (service !== undefined) running.use(service.start());
+  const leave = async () => (service === undefined ? servers.withdraw() : service.leave());
+  return {
+    leave,
+    async stop() {
+      await leave();
+      await election.stop();
+      running.dispose();
+    },
+  };
+}

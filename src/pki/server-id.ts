@@ -1,0 +1,19 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { readPrivateFile, writePrivateFile } from "./private-file.ts";
+
+const pattern = /^[0-9a-f]{32}$/;
+
+/**
+ * What tells this server from the others that serve the same objects; 32 hexadecimal digits. It stays with the data
+ * directory, which one process has at a time; a server in memory has another one each time.
+ */
+export async function openServerId(dataDir: string | undefined): Promise<string> {
+  const fresh = randomBytes(16).toString("hex");
+  if (dataDir === undefined) return fresh;
+  const file = join(dataDir, "server-id");
+  const known = (await readPrivateFile(file))?.trim();
+  if (known !== undefined && pattern.test(known)) return known;
+  await writePrivateFile(file, `${fresh}\n`);
+  return fresh;
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Clock } from "../../src/api/clock.ts";
+import { startServerOn } from "../../src/server.ts";
+import { MemoryStore } from "../../src/storage/memory-store.ts";
+import { TestServer } from "./server.ts";
+
+/** Time passes so many times faster: what takes fifteen seconds takes one. */
+const haste = 15;
+const startMs = Date.now();
+const hasty: Clock = {
+  nowMs: () => startMs + (Date.now() - startMs) * haste,
+  steadyMs: () => performance.now() * haste,
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs / haste);
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  },
+  every(intervalMs, run) {
+    const timer = setInterval(run, intervalMs / haste);
+    return { [Symbol.dispose]: () => clearInterval(timer) };
+  },
+};
+
+const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+const endpoints = "/api/v1/namespaces/default/endpoints/kubernetes";
+
+let store: MemoryStore;
+let running: TestServer[];
+
+beforeEach(() => {
+  store = new MemoryStore();
+  running = [];
+});
+afterEach(async () => {
+  for (const server of running) await server.close();
+  await store.close();
+});
+
+/** @param shared a view of the store, so that a server can be cut off from it */
+async function start(shared: MemoryStore = store): Promise<TestServer> {
+  const options = { clock: hasty, controllers: "*", authorizationMode: ["RBAC"] as const };
+  const server = TestServer.of(await startServerOn(shared, options));
+  running.push(server);
+  return server;
+}
+
+async function eventually<T>(read: () => Promise<T>, expected: T): Promise<void> {
+  for (const deadline = Date.now() + 6_000; ; await Bun.sleep(20)) {
+    const value = await read();
+    if (Bun.deepEquals(value, expected)) return;
+    if (Date.now() > deadline) expect(value as unknown).toEqual(expected);
+  }
+}
+
+const portsAt = (server: TestServer) => async () =>
+  ((await server.get(endpoints)).json.subsets ?? []).map(({ ports }: any) => ports[0].port);
+const holderAt = (server: TestServer) => async () =>
+  (await server.get(`${leases}/quorate-controllers`)).json.spec?.holderIdentity;
+
+test("the service of the servers names all that run: one that goes is taken out at once, a dead one in time", async () => {
+  const cut = cuttable();
+  const [a, b] = [await start(), await start()];
+  const c = await start(cut.store);
+  const all = [a, b, c].map(({ running: { port } }) => port).toSorted((x, y) => x - y);
+  await eventually(portsAt(a), all);
+  await running.splice(running.indexOf(b), 1)[0]?.close();
+  expect(await portsAt(a)()).toEqual(all.filter((port) => port !== b.running.port));
+  cut.isCut = true;
+  await eventually(portsAt(a), [a.running.port]);
+  const slices = (await a.get("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices")).json.items;
+  expect(slices.map(({ metadata, ports }: any) => [metadata.name, ports[0].port])).toEqual([
+    ["kubernetes", a.running.port],
+  ]);
+}, 30_000);
+
+test("each server has its identity Lease; the leader removes those that are over", async () => {
+  const a = await start();
+  await start();
+  const selector = "labelSelector=apiserver.kubernetes.io/identity%3Dkube-apiserver";
+  const names = async () => (await a.get(`${leases}?${selector}`)).json.items;
+  await eventually(async () => (await names()).length, 2);
+  for (const { metadata, spec } of await names()) {
+    expect(metadata.name).toMatch(/^apiserver-[a-z2-7]{26}$/);
+    expect(spec.holderIdentity.startsWith(`${metadata.name}_`)).toBe(true);
+    expect(spec.leaseDurationSeconds).toBe(3_600);
+    expect(metadata.labels["kubernetes.io/hostname"]).not.toBe("");
+  }
+}, 30_000);
+
+test("one of them runs the controllers, another one as soon as that has gone, or in time when it is cut off", async () => {
+  const cut = cuttable();
+  const first = await start();
+  await eventually(async () => (await holderAt(first)()) !== undefined, true);
+  const second = await start(cut.store);
+  const third = await start();
+  const before = await holderAt(third)();
+  const hasAccount = (namespace: string) => async () =>
+    (await third.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`)).code;
+  await eventually(hasAccount(await third.namespace()), 200);
+  await running.shift()?.close();
+  await eventually(async () => ![undefined, before].includes(await holderAt(third)()), true);
+  // Whichever of the two it is now: the other one takes over, or goes on.
+  cut.isCut = true;
+  await eventually(hasAccount(await third.namespace()), 200);
+  const left = await third.namespace();
+  expect((await third.delete(`/api/v1/namespaces/${left}`)).code).toBe(200);
+  await eventually(async () => (await third.get(`/api/v1/namespaces/${left}`)).code, 404);
+  expect(second.running.port).not.toBe(third.running.port);
+}, 30_000);
+
+/** A view of the store that takes no more writes when it is cut, as one without a quorum. */
+function cuttable(): { store: MemoryStore; isCut: boolean } {
+  const never = new Promise<never>(() => {});
+  const view = {
+    isCut: false,
+    store: new Proxy(store, {
+      get(target, property) {
+        if (property === "commit" && view.isCut) return () => never;
+        const value = Reflect.get(target, property, target) as unknown;
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    }),
+  };
+  return view;
+}
