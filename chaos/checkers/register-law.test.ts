@@ -124,6 +124,7 @@ function recordedHistory(count: number, unknownShare: number): Operation[] {
     const request = randomRequest(`v${number}`);
     const isLost = random() < unknownShare;
     const outcome = isLost && random() < 0.5 ? unknown : perform(request);
+    if (!isLost && request.verb === "get" && outcome.kind === "ok") seen = outcome.object?.revision ?? seen;
     return at(invokedMs, returnedMs, request, isLost ? unknown : outcome);
   });
 
@@ -149,10 +150,7 @@ function recordedHistory(count: number, unknownShare: number): Operation[] {
     }
     const isOther = "expected" in request && request.expected !== undefined && request.expected !== before?.revision;
     if (isOther) return { kind: "conflict" };
-    if (request.verb === "get") {
-      seen = before?.revision ?? 0;
-      return { kind: "ok", object: before };
-    }
+    if (request.verb === "get") return { kind: "ok", object: before };
     revision++;
     object = "value" in request ? { key: "k", uid: "u", revision, value: request.value, color: "red" } : undefined;
     return { kind: "ok", object };
