@@ -190,6 +190,13 @@ export const status = {
     ),
   serviceUnavailable: (message: string, retryAfterSeconds?: number) =>
     failure(503, "ServiceUnavailable", message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }),
+  /** A change of the cluster that was not made, or that may not have been. The causes are for programs. */
+  clusterChange: (
+    [code, reason]: readonly [code: number, reason: string],
+    message: string,
+    causes: readonly StatusCause[],
+    retryAfterSeconds?: number,
+  ) => failure(code, reason, message, { causes, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }),
   timeout: (text: string) => failure(504, "Timeout", `Timeout: ${text}`, {}),
   tooLargeResourceVersion: (asked: number, current: number, retryAfterSeconds: 0 | 1 = 1) =>
     failure(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
