@@ -21,6 +21,7 @@ import { MemoryStore } from "../../src/storage/memory-store.ts";
 
 interface Parts {
   readonly cluster: FakeCluster;
+  readonly store: MemoryStore;
   readonly registries: Registries;
   readonly identity: ServerIdentity;
   readonly peers: PeerIdentity;
@@ -67,7 +68,7 @@ export class ClusterServer implements AsyncDisposable {
     const disposables = new AsyncDisposableStack();
     const onError = (error: unknown) => Promise.reject(error);
     const scheme = Scheme.builtIn({});
-    const store = new MemoryStore({ clock });
+    const store = like?.parts.store ?? new MemoryStore({ clock });
     const cachers = disposables.adopt(new CacherSet({ store, clock }), (set) => set.close());
     const isGateOn = config.featureGates.enabled;
     const { authorizer } = disposables.use(
@@ -126,7 +127,7 @@ export class ClusterServer implements AsyncDisposable {
       return handle(request);
     };
     const listener = await listen({ host: "127.0.0.1", port: 0, tls: identity.tls(), handle: record, onError });
-    return new ClusterServer({ cluster, registries, identity, peers, seen, audited, listener, disposables });
+    return new ClusterServer({ cluster, store, registries, identity, peers, seen, audited, listener, disposables });
   }
 
   /** @param token the administrator's unless given; "" for none */
