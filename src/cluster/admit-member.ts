@@ -34,10 +34,9 @@ export async function admitMember(parts: AdmissionParts, request: NewMember, use
   return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: secrets() };
 }
 
-/** @throws ClusterError, also when a member has the name or an address already */
+/** @throws ClusterError, also when a member has the name or the address already */
 export async function addMember(cluster: Cluster, member: NewMember): Promise<MemberRecord> {
   requireLeader(cluster);
-  refuseTaken(cluster.members(), member);
   return cluster.addLearner(member);
 }
 
@@ -48,30 +47,19 @@ async function claimMember(
   tokenId: string,
   user: UserInfo,
 ): Promise<MemberRecord> {
-  const { id, name } = claimed;
-  const members = cluster.members();
-  const recorded = members.find((member) => member.id === id);
-  if (recorded === undefined) throw new ClusterError("unknownMember", `member ${id}, which the token is for, is gone`);
-  if (recorded.name !== name) throw new JoinRefusedError(`the token is for a member named ${recorded.name}`);
-  refuseTaken(
-    members.filter((member) => member.id !== id),
-    claimed,
-  );
+  const recorded = cluster.members().find(({ id }) => id === claimed.id);
+  if (recorded === undefined) {
+    throw new ClusterError("unknownMember", `member ${claimed.id}, which the token is for, is gone`);
+  }
+  for (const field of ["name", "peerAddress", "clientUrl"] as const) {
+    if (recorded[field] === claimed[field]) continue;
+    throw new JoinRefusedError(`the token is for a member with ${field} ${recorded[field]}, not ${claimed[field]}`);
+  }
   if (!(await tokens.consume(tokenId, user))) throw new JoinRefusedError("the token was used a moment ago");
-  if (JSON.stringify(recorded) !== JSON.stringify(claimed)) await cluster.updateMember(claimed);
-  return claimed;
+  return recorded;
 }
 
 /** Who does not lead may know less than there is. */
 function requireLeader(cluster: Cluster): void {
   if (!cluster.isLeader) throw new ClusterError("notLeader", "another member leads", cluster.status().leader);
-}
-
-function refuseTaken(members: readonly MemberRecord[], wanted: NewMember): void {
-  for (const field of ["name", "peerAddress", "clientUrl"] as const) {
-    const holder = members.find((member) => member[field] === wanted[field]);
-    if (holder === undefined) continue;
-    const remedy = `choose another one, or remove that member first: quorate member remove ${holder.id}`;
-    throw new ClusterError("conflict", `${field} ${wanted[field]} is that of member ${holder.id}: ${remedy}`);
-  }
 }

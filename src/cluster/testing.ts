@@ -75,6 +75,10 @@ export class FakeCluster implements Cluster {
 
   async addLearner(member: Omit<MemberRecord, "id">): Promise<MemberRecord> {
     this.#check();
+    for (const known of this.#members.values()) {
+      if (known.name !== member.name && known.peerAddress !== member.peerAddress) continue;
+      throw new ClusterError("conflict", `member ${known.id} has the name or the address already`);
+    }
     const record = { id: this.#nextId++, ...member };
     this.#members.set(record.id, { ...record, role: "learner" });
     return record;

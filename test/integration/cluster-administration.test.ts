@@ -98,7 +98,7 @@ describe("the administration of a cluster", () => {
     ["POST", "/cluster/members", { ...machine, name: "B!" }, 400, /name: .*lower-case/],
     ["POST", "/cluster/members", { ...machine, peerAddress: "10.0.0.2" }, 400, /peerAddress: /],
     ["POST", "/cluster/members", { ...machine, clientUrl: "http://10.0.0.2:6443" }, 400, /clientUrl: /],
-    ["POST", "/cluster/members", { ...machine, name: "a" }, 409, /quorate member remove 1/],
+    ["POST", "/cluster/members", { ...machine, name: "a" }, 409, /member 1 has the name/],
     ["POST", "/cluster/members", "[]", 400, /JSON object/],
     ["POST", "/cluster/members", "{", 400, /./],
     ["POST", "/cluster/leader", {}, 400, /to: /],
@@ -257,15 +257,12 @@ describe("joining", () => {
     const token = await joinToken(server);
     const join = (change: object) => server.request("POST", "/cluster/join", { ...machine, ...change }, { token });
     expect((await join({})).code).toBe(201);
-    expect(await join({})).toMatchObject({
-      code: 409,
-      json: { message: expect.stringMatching(/name b is that of member 2/) },
-    });
-    expect(await join({ name: "c" })).toMatchObject({
-      code: 409,
-      json: { message: expect.stringMatching(/^peerAddress/) },
-    });
-    expect((await join({ name: "c", peerAddress: "10.0.0.3:7380" })).json.message).toMatch(/^clientUrl/);
+    for (const change of [{}, { name: "c" }, { peerAddress: "10.0.0.3:7380" }]) {
+      expect(await join(change)).toMatchObject({
+        code: 409,
+        json: { message: expect.stringMatching(/^member 2 has/) },
+      });
+    }
     expect(server.parts.cluster.members()).toHaveLength(2);
   });
 
@@ -287,7 +284,10 @@ describe("joining", () => {
     const server = await start();
     const { token } = (await server.request("POST", "/cluster/members", machine)).json;
     const join = (change: object) => server.request("POST", "/cluster/join", { ...machine, ...change }, { token });
-    expect(await join({ name: "c" })).toMatchObject({ code: 403, json: { message: expect.stringMatching(/named b/) } });
+    expect(await join({ name: "c" })).toMatchObject({
+      code: 403,
+      json: { message: expect.stringMatching(/with name b/) },
+    });
     const answers = await Promise.all([join({}), join({}), join({})]);
     expect(answers.map(({ code }) => code).sort()).toEqual([201, expect.any(Number), expect.any(Number)]);
     expect(answers.filter(({ code }) => code === 401 || code === 403)).toHaveLength(2);
