@@ -37,7 +37,9 @@ export async function runCommand(
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const text =
-      error instanceof CommanderError ? usageErrorText(error, args, program) : startupFailureText(error, prefixOf(args));
+      error instanceof CommanderError
+        ? usageErrorText(error, args, program)
+        : startupFailureText(error, prefixOf(args));
     terminal.complain(`quorate: ${escapeControls(text)}`);
     return 1;
   }

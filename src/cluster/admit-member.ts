@@ -27,11 +27,13 @@ export async function admitMember(parts: AdmissionParts, request: NewMember, use
   requireLeader(cluster);
   const token = tokens.find(joinTokenIdOf(user.name) ?? "");
   if (token === undefined) throw new JoinRefusedError('joining needs a token of "quorate cluster token create"');
+  // A replica that is alone has none: better to hear of it before there is a member.
+  const shared = secrets();
   const member =
     token.member === undefined
       ? await addMember(cluster, request)
       : await claimMember(parts, { ...request, id: token.member }, token.id, user);
-  return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: secrets() };
+  return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: shared };
 }
 
 /** @throws ClusterError, also when a member has the name or the address already */

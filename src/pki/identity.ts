@@ -44,6 +44,11 @@ export class ServerIdentity {
     return this.#certificates.token;
   }
 
+  /** What the administrator proves itself with. */
+  get admin(): KeyPair {
+    return this.#certificates.admin;
+  }
+
   /** The token as a line of a token file. */
   get tokenFile(): string {
     return `${this.token},kubernetes-admin,kubernetes-admin,system:masters\n`;

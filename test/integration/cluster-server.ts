@@ -82,7 +82,6 @@ export class ClusterServer implements AsyncDisposable {
         cachers,
         clock,
         randomInt: () => 0,
-        newId: () => crypto.randomUUID(),
         serviceNetwork: parseServiceNetwork("10.0.0.0/16", "30000-32767"),
         admissionPlugins: [],
       });

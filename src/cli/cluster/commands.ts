@@ -52,17 +52,19 @@ export function addClusterCommands(
   const cluster = groupOf(program, "cluster", "make a cluster of several replicas");
   const member = groupOf(program, "member", "look after the members of a cluster");
 
-  addServerFlags(leaf(cluster, "init", "run the first member of a new cluster, which others can join")).action((values) =>
-    done(run.init(toServerOptions(values), terminal)),
+  addServerFlags(leaf(cluster, "init", "run the first member of a new cluster, which others can join")).action(
+    (values) => done(run.init(toServerOptions(values), terminal)),
   );
   addServerFlags(
     leaf(cluster, "join <url>", "make this machine a member of the cluster of <url>, and run it")
-      .option("--token <token>", "what \"quorate cluster token create\" has printed")
+      .option("--token <token>", 'what "quorate cluster token create" has printed')
       .option("--token-file <file>", "the token in a file, where a command line can be seen by others")
       .option("--ca-hash <hash>", "by which the cluster is known before anything is sent to it")
       .option("--learner", "stay a learner: serve reads and watches, and never vote"),
   ).action((endpoint, { token, tokenFile, caHash, learner, ...values }) =>
-    done(run.join(toServerOptions(values), { endpoint, token, tokenFile, caHash, learner: learner === true }, terminal)),
+    done(
+      run.join(toServerOptions(values), { endpoint, token, tokenFile, caHash, learner: learner === true }, terminal),
+    ),
   );
   const token = groupOf(cluster, "token", "invite machines");
   client(leaf(token, "create", "make a token, and print the command with which a machine joins"))
@@ -73,9 +75,9 @@ export function addClusterCommands(
     done(run.listTokens(at, terminal)),
   );
 
-  client(leaf(member, "list", "show the members")).addOption(output()).action(({ output: form, ...at }) =>
-    done(run.listMembers(at, form, terminal)),
-  );
+  client(leaf(member, "list", "show the members"))
+    .addOption(output())
+    .action(({ output: form, ...at }) => done(run.listMembers(at, form, terminal)));
   client(leaf(member, "add-learner <name>", "record a member before it is there, and print the command for it"))
     .requiredOption("--peer-address <host:port>", "where the other members reach it")
     .requiredOption("--client-url <url>", "where its API is")
@@ -92,9 +94,9 @@ export function addClusterCommands(
       done(run[change](at, memberNumber(id), terminal)),
     );
   }
-  client(leaf(program, "status", "show who leads, and how each member is")).addOption(output()).action(
-    ({ output: form, ...at }) => done(run.status(at, form, terminal)),
-  );
+  client(leaf(program, "status", "show who leads, and how each member is"))
+    .addOption(output())
+    .action(({ output: form, ...at }) => done(run.status(at, form, terminal)));
 }
 
 function groupOf(parent: Command, name: string, description: string): Command {
@@ -107,7 +109,10 @@ function leaf(parent: Command, usage: string, description: string): Command {
 
 function client(command: Command): Command {
   return command
-    .option("--kubeconfig <file>", "how to reach the cluster (default $KUBECONFIG, or that of a server on this machine)")
+    .option(
+      "--kubeconfig <file>",
+      "how to reach the cluster (default $KUBECONFIG, or that of a server on this machine)",
+    )
     .option("--context <name>", "of the kubeconfig (default the current one)")
     .option("-s, --server <url>", "the member to ask (default that of the kubeconfig)");
 }
@@ -118,7 +123,8 @@ function output(): Option {
 
 function seconds(flag: string, text: string): number {
   const ms = parseDurationMs(text);
-  if (ms === undefined || ms < 1_000) throw new StartupError(`${flag}: ${JSON.stringify(text)} is not a duration such as 1h`);
+  if (ms === undefined || ms < 1_000)
+    throw new StartupError(`${flag}: ${JSON.stringify(text)} is not a duration such as 1h`);
   return Math.floor(ms / 1_000);
 }
 

@@ -18,12 +18,15 @@ export async function initCluster(options: ServerOptions, terminal: Terminal): P
  */
 export function newMemberDirectory(options: ServerOptions): string {
   const { membership, dataDir } = resolveOptions(options);
-  if (dataDir === undefined) throw new StartupError("a member of a cluster keeps its data on disk: leave --in-memory out");
+  if (dataDir === undefined)
+    throw new StartupError("a member of a cluster keeps its data on disk: leave --in-memory out");
   if (membership.peerAddress === undefined) {
     throw new StartupError("--peer-address: say where the other members reach this machine, such as 10.0.0.1:7380");
   }
   if (existsSync(join(dataDir, "identity.json"))) {
-    throw new StartupError(`${dataDir} holds a replica already: run it with "quorate up", or choose another --data-dir`);
+    throw new StartupError(
+      `${dataDir} holds a replica already: run it with "quorate up", or choose another --data-dir`,
+    );
   }
   return dataDir;
 }

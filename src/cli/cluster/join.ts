@@ -31,7 +31,9 @@ export async function joinCluster(options: ServerOptions, request: JoinOptions, 
   const { peerAddress: peerAddressText } = options;
   const clientUrl = securePort === 0 ? membership.clientUrl : clientUrlOf(membership, securePort);
   if (clientUrl === undefined) {
-    throw new StartupError("--secure-port: others have to know the port of a member: give one, or --advertise-client-url");
+    throw new StartupError(
+      "--secure-port: others have to know the port of a member: give one, or --advertise-client-url",
+    );
   }
   const endpoint = named("the URL to join", () => parseClientUrl(request.endpoint));
   const token = tokenOf(request);
@@ -48,7 +50,8 @@ export async function joinCluster(options: ServerOptions, request: JoinOptions, 
 }
 
 function tokenOf({ token, tokenFile }: JoinOptions): JoinToken {
-  if (token !== undefined && tokenFile !== undefined) throw new StartupError("--token and --token-file: give one of them");
+  if (token !== undefined && tokenFile !== undefined)
+    throw new StartupError("--token and --token-file: give one of them");
   if (token !== undefined) return named("--token", () => parseJoinToken(token));
   if (tokenFile === undefined) {
     throw new StartupError('--token: give what "quorate cluster token create" has printed on a member');

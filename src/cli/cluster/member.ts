@@ -7,7 +7,11 @@ import { tableLines } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** `quorate member list` */
-export async function listMembers(client: ClusterClient, output: "table" | "json", terminal: Terminal): Promise<number> {
+export async function listMembers(
+  client: ClusterClient,
+  output: "table" | "json",
+  terminal: Terminal,
+): Promise<number> {
   const answer = await client.get("/cluster/members");
   if (output === "json") terminal.print(JSON.stringify(answer, null, 2));
   else for (const line of tableLines(memberRows(parseMembers(answer["members"])))) terminal.print(line);

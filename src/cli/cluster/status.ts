@@ -7,7 +7,8 @@ import type { Terminal } from "../terminal.ts";
 export async function showStatus(client: ClusterClient, output: "table" | "json", terminal: Terminal): Promise<number> {
   const report = await clusterReport(client);
   if (output === "json") terminal.print(JSON.stringify(report, null, 2));
-  else for (const line of [...summary(report), "", ...tableLines(rows(report)), ...problems(report)]) terminal.print(line);
+  else
+    for (const line of [...summary(report), "", ...tableLines(rows(report)), ...problems(report)]) terminal.print(line);
   const { well, all } = report.voters;
   return report.leader !== undefined && well > all / 2 ? 0 : 1;
 }

@@ -12,8 +12,15 @@ export interface TokenOptions {
 /** `quorate cluster token create`: what is printed is to be typed on the new machine. */
 export async function createToken(client: ClusterClient, options: TokenOptions, terminal: Terminal): Promise<number> {
   const { ttlSeconds, description } = options;
-  const body = { ...(ttlSeconds === undefined ? {} : { ttlSeconds }), ...(description === undefined ? {} : { description }) };
-  const { token, caHash, expiration, endpoints } = await client.change({ method: "POST", path: "/cluster/tokens", body });
+  const body = {
+    ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
+    ...(description === undefined ? {} : { description }),
+  };
+  const { token, caHash, expiration, endpoints } = await client.change({
+    method: "POST",
+    path: "/cluster/tokens",
+    body,
+  });
   const [first] = (Array.isArray(endpoints) ? endpoints : []).filter((url) => typeof url === "string" && url !== "");
   const endpoint = typeof first === "string" ? first : client.url;
   terminal.complain(`until ${expiration}, type on each new machine, with the address that the others reach it at:`);
@@ -26,7 +33,9 @@ export async function createToken(client: ClusterClient, options: TokenOptions, 
 export async function listTokens(client: ClusterClient, terminal: Terminal): Promise<number> {
   const { items } = await client.get("/cluster/tokens");
   const tokens = (Array.isArray(items) ? items : []).filter(isJsonObject);
-  const rows = tokens.map(({ id, expiration, description }) => [id, expiration, description].map((cell) => String(cell ?? "")));
+  const rows = tokens.map(({ id, expiration, description }) =>
+    [id, expiration, description].map((cell) => String(cell ?? "")),
+  );
   for (const line of tableLines([["ID", "EXPIRES", "DESCRIPTION"], ...rows])) terminal.print(line);
   return 0;
 }

@@ -34,7 +34,7 @@ export interface ClusterPluginParts {
     readonly caHash: string;
     sharedSecrets(peerAuthority: KeyPair): SharedSecrets;
   };
-  /** Signs members. */
+  /** Signs members. @throws ClusterError where there can be none */
   readonly peers: { readonly authority: KeyPair };
   /** Of this program. */
   readonly version: string;
@@ -71,6 +71,7 @@ interface Desk {
   readonly cluster: Cluster;
   readonly version: string;
   readonly tokens: JoinTokens;
+  /** @throws ClusterError where nobody can join */
   readonly secrets: () => SharedSecrets;
   readonly caHash: () => string;
   readonly snapshots: SnapshotStreams;
@@ -119,8 +120,9 @@ function listMembers({ cluster }: Call): HttpResponse {
 }
 
 /** Records a member before it is there, and makes the token that it will come with. */
-async function addLearner({ cluster, tokens, caHash, exchange }: Call): Promise<HttpResponse> {
+async function addLearner({ cluster, tokens, caHash, secrets, exchange }: Call): Promise<HttpResponse> {
   const wanted = orBadRequest(parseNewMember, await bodyOf(exchange));
+  secrets();
   const member = await addMember(cluster, wanted);
   const description = `for member ${member.id} (${member.name})`;
   const request = { lifetimeMs: tokenSecondsDefault * 1_000, description, member: member.id };
@@ -145,8 +147,9 @@ async function transferLeadership({ cluster, exchange }: Call): Promise<HttpResp
   return json(200, successStatus());
 }
 
-async function createToken({ tokens, caHash, cluster, exchange }: Call): Promise<HttpResponse> {
+async function createToken({ tokens, caHash, cluster, secrets, exchange }: Call): Promise<HttpResponse> {
   const request = orBadRequest(parseTokenRequest, await bodyOf(exchange));
+  secrets();
   const token = await tokens.create(request, exchange.user);
   const endpoints = cluster.members().map(({ clientUrl }) => clientUrl);
   return json(201, { token: joinTokenText(token), expiration: token.expiration, caHash: caHash(), endpoints });
