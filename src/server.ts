@@ -8,6 +8,7 @@ import { CacherSet } from "./cacher/cacher-set.ts";
 import { encodeStatus } from "./codec/encode-object.ts";
 import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
 import { openMember, type OpenMember } from "./cluster/open-member.ts";
+import { startSelfPromotion } from "./cluster/self-promotion.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
 import { StartupError } from "./config/startup-error.ts";
 import { ensureDefaultRbac, rbacRegistries } from "./controllers/default-rbac.ts";
@@ -18,6 +19,7 @@ import { type ServerControllers, startServerControllers } from "./controllers/se
 import { ServerRecords } from "./controllers/server-records.ts";
 import { SystemNamespaces } from "./controllers/system-namespaces.ts";
 import { type AppOptions, type AppPlugin, buildApp } from "./http/app.ts";
+import { clusterPlugin } from "./http/cluster/cluster-plugin.ts";
 import { connectors } from "./http/connect/connectors.ts";
 import { serveUpgrades } from "./http/connect/serve-upgrade.ts";
 import { discoveryRoute } from "./http/discovery/discovery-route.ts";
@@ -209,6 +211,7 @@ async function wireUp(
       authentication,
       authorization,
       audited,
+      member,
     }),
   );
   const listener = await listenOn(config, identity, app, onError);
@@ -238,8 +241,11 @@ async function wireUp(
     onError,
   });
   if (member !== undefined) {
+    const { cluster, directory } = member;
     disposables.use(member.keepFresh(onError));
     member.announce(listener.port).catch(onError);
+    const onProgress = (message: string, fields: Readonly<Record<string, unknown>>) => log.info(message, fields);
+    disposables.use(startSelfPromotion({ cluster, directory, clock, identity, onProgress }));
   }
   for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
   for (const warning of config.featureGates.warnings) log.warn(warning);
@@ -269,6 +275,7 @@ interface AppParts {
   readonly authentication: ServerAuthentication;
   readonly authorization: ServerAuthorization;
   readonly audited: OpenAudit | undefined;
+  readonly member: OpenMember | undefined;
 }
 
 function appOptions(parts: AppParts): AppOptions {
@@ -359,14 +366,20 @@ function auditingOf({ audited, config, scheme, log }: AppParts): AuditOptions | 
   return { ...audited, clock: config.clock, decodeProtobuf: messageDecoder(scheme), onError };
 }
 
-function documentPlugins(
-  { scheme, config, authentication }: AppParts,
-  served: (info: ResourceInfo, subresource: string) => boolean,
-): AppPlugin[] {
+function clusterPlugins({ member, registries, store, config, identity }: AppParts): AppPlugin[] {
+  if (member === undefined) return [];
+  const { cluster, peers } = member;
+  const secrets = registries.builtIn({ group: "", resource: "secrets" });
+  return [clusterPlugin({ cluster, peers, secrets, store, clock: config.clock, identity, version: gitVersion })];
+}
+
+function documentPlugins(parts: AppParts, served: (info: ResourceInfo, subresource: string) => boolean): AppPlugin[] {
+  const { scheme, config, authentication } = parts;
   const catalog = schemeCatalog(scheme, served);
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
   const plugins: AppPlugin[] = [
+    ...clusterPlugins(parts),
     { name: "discovery", ...routeOf(discoveryRoute(catalog, address)) },
     {
       name: "openapi",

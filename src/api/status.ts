@@ -192,6 +192,13 @@ export const status = {
     failure(503, "ServiceUnavailable", message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }),
   timeout: (text: string, retryAfterSeconds?: number) =>
     failure(504, "Timeout", `Timeout: ${text}`, retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  /** A change of the cluster that was not made, or that may not have been. The causes are for programs. */
+  clusterChange: (
+    [code, reason]: readonly [code: number, reason: string],
+    message: string,
+    causes: readonly StatusCause[],
+    retryAfterSeconds?: number,
+  ) => failure(code, reason, message, { causes, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }),
   tooLargeResourceVersion: (asked: number, current: number, retryAfterSeconds: 0 | 1 = 1) =>
     failure(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],

@@ -5,6 +5,7 @@ import { followFile } from "../config/follow-file.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
 import { kubeconfigEndpoint } from "../outbound/kubeconfig-endpoint.ts";
+import { joinersGroup } from "../authorization/join-token-authorizer.ts";
 import type { Scheme } from "../scheme/scheme.ts";
 import type { Store } from "../storage/store.ts";
 import { anonymousAuthenticator } from "./anonymous.ts";
@@ -79,7 +80,7 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
       clock,
       onSecretUsed: (namespace, name) => secretTokenUses.note(namespace, name),
     }),
-    ...(options.bootstrapTokens ? [bootstrapTokens(parts)] : []),
+    bootstrapTokens(parts),
     configured.jwt,
     ...webhooks(parts),
   ]);
@@ -192,6 +193,7 @@ function staticTokens({ options, ownTokens }: AuthenticationParts): TokenAuthent
   }
 }
 
+/** Unless they are switched on, only those of new members are accepted. */
 function bootstrapTokens({ options, scheme, store, clock }: AuthenticationParts): TokenAuthenticator {
   const info = scheme.find("", "v1", "secrets");
   const secret = (name: string): BootstrapSecret | undefined => {
@@ -199,7 +201,10 @@ function bootstrapTokens({ options, scheme, store, clock }: AuthenticationParts)
     return entry && (decodeEntry(entry, info) as KubeObject & BootstrapSecret);
   };
   const { apiAudiences } = options.serviceAccounts;
-  return tokensForServer(apiAudiences, (token) => bootstrapTokenUser(token, secret, clock.nowMs()));
+  return tokensForServer(apiAudiences, (token) => {
+    const user = bootstrapTokenUser(token, secret, clock.nowMs());
+    return options.bootstrapTokens || user?.groups.includes(joinersGroup) === true ? user : undefined;
+  });
 }
 
 function webhooks({ options, clock }: AuthenticationParts): TokenAuthenticator[] {

@@ -16,6 +16,7 @@ import {
 import type { AuthorizationOptions } from "./authorization-options.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { followFile } from "../config/follow-file.ts";
+import { joinTokenAuthorizer } from "./join-token-authorizer.ts";
 import { nodeAuthorizer } from "./node/node-authorizer.ts";
 import { NodeGraph } from "./node/node-graph.ts";
 import { nodeRules } from "./rbac/bootstrap/cluster-roles.ts";
@@ -105,11 +106,11 @@ class Authorization implements ServerAuthorization {
     this.#current = this.#build(configured);
   }
 
-  /** Members of `system:masters` come first, whatever is configured. */
+  /** Whatever is configured, tokens of new members are for joining, and members of `system:masters` may everything. */
   #build(configured: readonly ConfiguredAuthorizer[]): Authorizer {
     const authorizers = configured.map((one) => this.#authorizer(one));
     this.#types = new Set(configured.map(({ type }) => type));
-    return unionAuthorizer([systemMastersAuthorizer, ...authorizers]);
+    return unionAuthorizer([joinTokenAuthorizer, systemMastersAuthorizer, ...authorizers]);
   }
 
   #authorizer(configured: ConfiguredAuthorizer): Authorizer {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RunningServer, ServerOptions } from "../config/server-options.ts";
 import { StartupError } from "../config/startup-error.ts";
+import type { ClusterCommands } from "./cluster/commands.ts";
 import { type Commands, runCommand } from "./program.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import type { Terminal } from "./terminal.ts";
@@ -31,6 +32,25 @@ class RecordingTerminal implements Terminal {
   }
 }
 
+/** Commands of a cluster that only note what they are called with. */
+function recording(calls: unknown[][]): ClusterCommands {
+  const note = (_: object, name: string) => {
+    return async (...args: unknown[]) => {
+      calls.push([name, ...args.slice(0, -1)]);
+      return 0;
+    };
+  };
+  return new Proxy({}, { get: note as never }) as ClusterCommands;
+}
+
+async function runCluster(...args: string[]) {
+  const terminal = new RecordingTerminal();
+  const calls: unknown[][] = [];
+  const commands: Commands = { up: async () => 1, version: async () => 1, cluster: recording(calls) };
+  const exitCode = await runCommand(args, terminal, commands);
+  return { terminal, calls, exitCode };
+}
+
 async function runUp(...args: string[]) {
   const terminal = new RecordingTerminal();
   let options: ServerOptions | undefined;
@@ -40,6 +60,7 @@ async function runUp(...args: string[]) {
       return 0;
     },
     version: async () => 0,
+    cluster: recording([]),
   };
   const exitCode = await runCommand(args, terminal, commands);
   return { terminal, options, exitCode };
@@ -113,6 +134,84 @@ describe("the command line", () => {
     const terminal = new RecordingTerminal();
     expect(await runCommand(["version"], terminal)).toBe(0);
     expect(terminal.printed.join("\n")).toMatch(/^quorate \d+\.\d+\.\d+\nserves v1\.36\./);
+  });
+});
+
+describe("the commands of a cluster", () => {
+  const url = "https://10.0.0.1:6443";
+  test.each<[string[], unknown[]]>([
+    [
+      ["cluster", "init", "--peer-address", "10.0.0.1:7380"],
+      ["init", { peerAddress: "10.0.0.1:7380" }],
+    ],
+    [
+      ["cluster", "join", url, "--token", "t", "--ca-hash=h", "--secure-port=1"],
+      ["join", { securePort: 1 }, { endpoint: url, token: "t", tokenFile: undefined, caHash: "h", learner: false }],
+    ],
+    [
+      ["cluster", "join", url, "--token-file", "/f", "--learner"],
+      ["join", {}, { endpoint: url, token: undefined, tokenFile: "/f", caHash: undefined, learner: true }],
+    ],
+    [
+      ["cluster", "token", "create"],
+      ["createToken", {}, { ttlSeconds: undefined, description: undefined }],
+    ],
+    [
+      ["cluster", "token", "create", "--ttl", "10m", "--description", "d", "-s", url],
+      ["createToken", { server: url }, { ttlSeconds: 600, description: "d" }],
+    ],
+    [
+      ["cluster", "token", "list"],
+      ["listTokens", {}],
+    ],
+    [
+      ["member", "list", "-o", "json"],
+      ["listMembers", {}, "json"],
+    ],
+    [
+      ["member", "add-learner", "b", "--peer-address=10.0.0.2:1", `--client-url=${url}`],
+      ["addLearner", {}, { name: "b", peerAddress: "10.0.0.2:1", clientUrl: url }],
+    ],
+    [
+      ["member", "promote", "2", "--kubeconfig", "/k"],
+      ["promoteMember", { kubeconfig: "/k" }, 2],
+    ],
+    [
+      ["member", "remove", "3"],
+      ["removeMember", {}, 3],
+    ],
+    [
+      ["member", "transfer-leader", "3", "--context=c"],
+      ["transferLeader", { context: "c" }, 3],
+    ],
+    [["status"], ["status", {}, "table"]],
+  ])("reads %p", async (args, expected) => {
+    const { calls, terminal, exitCode } = await runCluster(...args);
+    expect(terminal.complaints).toEqual([]);
+    expect(calls).toEqual([expected]);
+    expect(exitCode).toBe(0);
+  });
+
+  test.each<[string[], RegExp]>([
+    [["cluster"], /^quorate: cluster needs to be told what to do: see "quorate cluster --help"$/],
+    [["cluster", "token"], /^quorate: cluster token needs to be told what to do: see "quorate cluster token --help"$/],
+    [["member", "promote"], /missing required argument 'id': see "quorate member promote --help"$/],
+    [["member", "promote", "b"], /^quorate: "b" is not the id of a member: see "quorate member list"$/],
+    [["member", "promote", "0"], /is not the id of a member/],
+    [["member", "nonsense"], /unknown command 'nonsense': see "quorate help member"$/],
+    [
+      ["member", "add-learner", "b"],
+      /flag '--peer-address <host:port>' not specified: see "quorate member add-learner --help"$/,
+    ],
+    [["status", "-o", "yaml"], /Allowed choices are table, json.*see "quorate help status"$/],
+    [["cluster", "join"], /missing required argument 'url'/],
+    [["cluster", "token", "create", "--ttl", "soon"], /^quorate: --ttl: "soon" is not a duration such as 1h$/],
+  ])("refuses %p with one line and exit code 1", async (args, message) => {
+    const { calls, terminal, exitCode } = await runCluster(...args);
+    expect(exitCode).toBe(1);
+    expect(calls).toEqual([]);
+    expect(terminal.complaints).toHaveLength(1);
+    expect(terminal.complaints[0]).toMatch(message);
   });
 });
 

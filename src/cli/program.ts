@@ -1,9 +1,8 @@
-import { Command, CommanderError, Option } from "commander";
-import { type Flag, type FlagName, flagNames, flags, optionName } from "../config/flags.ts";
-import { formatDurationMs } from "../config/duration.ts";
-import { parseFlag } from "../config/parse-flag.ts";
+import { Command, CommanderError } from "commander";
 import type { ServerOptions } from "../config/server-options.ts";
 import { escapeControls } from "../observability/redact.ts";
+import { addClusterCommands, type ClusterCommands, clusterCommands } from "./cluster/commands.ts";
+import { addServerFlags, toServerOptions } from "./server-flags.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import { processTerminal, type Terminal } from "./terminal.ts";
 import { up } from "./up.ts";
@@ -13,9 +12,10 @@ import { version } from "./version.ts";
 export interface Commands {
   up(options: ServerOptions, terminal: Terminal): Promise<number>;
   version(terminal: Terminal): Promise<number>;
+  readonly cluster: ClusterCommands;
 }
 
-const commands: Commands = { up, version };
+const commands: Commands = { up, version, cluster: clusterCommands };
 
 /**
  * Runs one command line.
@@ -36,7 +36,10 @@ export async function runCommand(
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const text = error instanceof CommanderError ? usageErrorText(error, args) : startupFailureText(error);
+    const text =
+      error instanceof CommanderError
+        ? usageErrorText(error, args, program)
+        : startupFailureText(error, prefixOf(args));
     terminal.complain(`quorate: ${escapeControls(text)}`);
     return 1;
   }
@@ -55,7 +58,8 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
     .description("run a control plane until interrupted, and write a kubeconfig for it")
     .allowExcessArguments(false)
     .action(async (values: Record<string, unknown>) => setExitCode(await run.up(toServerOptions(values), terminal)));
-  for (const name of flagNames) upCommand.addOption(toOption(name, flags[name]));
+  addServerFlags(upCommand);
+  addClusterCommands(program, run.cluster, terminal, setExitCode);
   program
     .command("version")
     .description("print the version of quorate and of the API that it serves")
@@ -64,59 +68,47 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
   return program;
 }
 
-function toOption(name: FlagName, flag: Flag): Option {
-  const placeholder = flag.value ?? "bool";
-  const value = flag.type === "boolean" ? `[${placeholder}]` : `<${placeholder}>`;
-  // Commander has one dash for short names only; `--v` works as well, as upstream has it.
-  const option = new Option(`${flag.short === undefined ? "" : `-${flag.short}, `}--${name} ${value}`, helpText(flag))
-    .helpGroup(`${flag.group}:`)
-    .argParser((text, previous) => parseFlag(name, flag, text, previous));
-  if (flag.type === "boolean") option.preset("true");
-  return option;
-}
-
-function helpText(flag: Flag): string {
-  const text = defaultText(flag);
-  return text === undefined ? flag.help : `${flag.help} (default ${text})`;
-}
-
-function defaultText(flag: Flag): string | undefined {
-  switch (flag.type) {
-    case "duration":
-      return formatDurationMs(flag.default);
-    case "seconds":
-      return String(flag.default / 1_000);
-    case "choices":
-    case "texts":
-      return flag.default?.join(",");
-    case "switches":
-      return undefined;
-    default:
-      return flag.default === undefined ? undefined : String(flag.default);
-  }
-}
-
-/** Commander names values in its own camel case; the options have names of their own. */
-function toServerOptions(values: Record<string, unknown>): ServerOptions {
-  const given = flagNames.flatMap((name) => {
-    const value = values[toOption(name, flags[name]).attributeName()];
-    return value === undefined ? [] : [[optionName(name), value] as const];
-  });
-  return Object.fromEntries(given) as ServerOptions;
-}
-
 /** `-v=4` as other servers of this kind take it; commander would read the value `=4`. */
 function withoutShortEquals(argument: string): string {
   return argument.replace(/^-([a-z])=/, "-$1");
 }
 
 /** One line, in our words, with the way out. */
-function usageErrorText(error: CommanderError, args: readonly string[]): string {
-  if (error.code === "commander.help") return `unknown command '${args[1]}': see "quorate help"`;
+function usageErrorText(error: CommanderError, args: readonly string[], program: Command): string {
+  if (error.code === "commander.help") {
+    const group = commandOf(args, program);
+    if (group === program) return `unknown command '${args[1]}': see "quorate help"`;
+    return `${nameOf(group)} needs to be told what to do: see "quorate ${nameOf(group)} --help"`;
+  }
   const text = error.message
     .replace(/^error: /, "")
     .replace(/\s+/g, " ")
     .replace(/^unknown option/, "unknown flag")
-    .replace(/^option /, "flag ");
-  return `${text}: see "quorate help${error.code === "commander.unknownCommand" ? "" : " up"}"`;
+    .replace(/^(required )?option /, "flag ");
+  const command = commandOf(args, program);
+  if (command === program) return `${text}: see "quorate help"`;
+  const name = nameOf(command);
+  return `${text}: see "quorate ${name.includes(" ") ? `${name} --help` : `help ${name}`}"`;
+}
+
+/** The command that the arguments name, as far as they name one. */
+function commandOf(args: readonly string[], program: Command): Command {
+  let command = program;
+  for (const word of args) {
+    const next = command.commands.find((known) => known.name() === word);
+    if (next === undefined || word === "help") return command;
+    command = next;
+  }
+  return command;
+}
+
+/** `member promote` */
+function nameOf(command: Command): string {
+  const parent = command.parent?.parent === null || command.parent === null ? undefined : command.parent;
+  return parent === undefined ? command.name() : `${nameOf(parent)} ${command.name()}`;
+}
+
+/** Before what nobody has put in words: a server could not start, or a command has just failed. */
+function prefixOf([first]: readonly string[]): string {
+  return first === "up" || first === "cluster" ? "cannot start: " : "";
 }

@@ -16,6 +16,8 @@ const waitingNoticeMs = 5_000;
 
 /** A server's place in its cluster. */
 export interface OpenMember {
+  /** Of the data. */
+  readonly directory: string;
   readonly store: Store;
   readonly cluster: Cluster;
   /** Signs members. @throws ClusterError where there are none besides this one */
@@ -54,6 +56,7 @@ export async function openMember(config: ServerConfig, directory: string, log: L
     throw error;
   }
   return {
+    directory,
     store,
     cluster,
     peers: {

@@ -192,7 +192,7 @@ function kubeconfigPathOf(asked: string | undefined, dataDir: string | undefined
 }
 
 /** The XDG base directory rules: a relative value is ignored. */
-function defaultDataDir(environment: Readonly<Record<string, string | undefined>>): string {
+export function defaultDataDir(environment: Readonly<Record<string, string | undefined>>): string {
   const base = environment.XDG_DATA_HOME;
   return join(base?.startsWith("/") === true ? base : join(homedir(), ".local", "share"), "quorate");
 }

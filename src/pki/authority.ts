@@ -82,17 +82,8 @@ export function createAuthority({
  * @throws when the authority's key cannot be read or is not on P-256
  */
 export function issueCertificate(authority: KeyPair, leaf: LeafCertificate): KeyPair {
-  const privateKey = newKey();
-  return { certificate: certify(authority, leaf, publicKeyInfo(privateKey)), key: exportKey(privateKey) };
-}
-
-/**
- * A leaf certificate for the key of somebody else, PEM.
- * @param keyInfo the public key as SubjectPublicKeyInfo, DER
- * @throws when the authority's key cannot be read or is not on P-256
- */
-export function certify(authority: KeyPair, leaf: LeafCertificate, keyInfo: Uint8Array): string {
   const issuerKey = readKey(authority.key);
+  const privateKey = newKey();
   const organizations = leaf.organizations.map((name) => [oid.organization, name] as const);
   const extensions = [
     extension(oid.basicConstraints, der.sequence(), { critical: true }),
@@ -103,7 +94,11 @@ export function certify(authority: KeyPair, leaf: LeafCertificate, keyInfo: Uint
   ];
   const subject = nameOf([...organizations, [oid.commonName, leaf.commonName]]);
   const issuer = subjectOf(authority.certificate);
-  return signed({ issuer, subject, validity: leaf, publicKeyInfo: keyInfo, extensions }, issuerKey);
+  const certificate = signed(
+    { issuer, subject, validity: leaf, publicKeyInfo: publicKeyInfo(privateKey), extensions },
+    issuerKey,
+  );
+  return { certificate, key: exportKey(privateKey) };
 }
 
 function purposesOf(usage: LeafCertificate["usage"]): string[] {

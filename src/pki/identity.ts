@@ -5,10 +5,12 @@ import type { ServerConfig } from "../config/server-options.ts";
 import { StartupError } from "../config/startup-error.ts";
 import type { ListenerTls } from "../http/listener.ts";
 import { issueCertificate, type KeyPair } from "./authority.ts";
+import { pinOf } from "./certificate-pin.ts";
 import { watchFiles } from "./changed-files.ts";
 import { type CertificateOptions, type Certificates, openCertificates } from "./certificates.ts";
 import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
 import { renewCertificates } from "./renewal.ts";
+import type { SharedSecrets } from "./shared-secrets.ts";
 
 const clockSkewMs = 60 * 60 * 1000;
 const nodeClientLifetimeMs = 24 * 60 * 60 * 1000;
@@ -40,6 +42,11 @@ export class ServerIdentity {
   /** The administrator's bearer token. */
   get token(): string {
     return this.#certificates.token;
+  }
+
+  /** What the administrator proves itself with. */
+  get admin(): KeyPair {
+    return this.#certificates.admin;
   }
 
   /** The token as a line of a token file. */
@@ -77,6 +84,17 @@ export class ServerIdentity {
       : readPem("--tls-cert-file", tlsFiles.certificate);
   }
 
+  /** By which those who are told it know this server before they trust its authority. */
+  get caHash(): string {
+    return pinOf(this.ca);
+  }
+
+  /** What a new replica gets. */
+  sharedSecrets(peerAuthority: KeyPair): SharedSecrets {
+    const { authority, serviceAccountKey, token } = this.#certificates;
+    return { authority, peerAuthority, serviceAccountKey, token };
+  }
+
   /** For the listener; read again at each reload, so that replaced files count. */
   tls(): ListenerTls {
     const { tlsFiles, clientCaFile } = this.#config;
@@ -84,7 +102,11 @@ export class ServerIdentity {
     const further = clientCaFile === undefined ? [] : [readPem("--client-ca-file", clientCaFile)];
     const ca = [authority.certificate, ...further];
     const frontProxyCa = this.#frontProxyCa(ca);
-    if (tlsFiles === undefined) return { cert: serving.certificate, key: serving.key, ca, frontProxyCa };
+    if (tlsFiles === undefined) {
+      // With the authority, which those who know its hash alone have to see.
+      const chain = serving.certificate + authority.certificate;
+      return { cert: chain, key: serving.key, ca, frontProxyCa };
+    }
     const cert = readPem("--tls-cert-file", tlsFiles.certificate);
     return { cert, key: readPem("--tls-private-key-file", tlsFiles.key), ca, frontProxyCa };
   }

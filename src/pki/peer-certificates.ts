@@ -1,4 +1,4 @@
-import { certify, issueCertificate, type KeyPair, type LeafCertificate, type Validity } from "./authority.ts";
+import { issueCertificate, type KeyPair, type LeafCertificate, type Validity } from "./authority.ts";
 import { renewedAuthority } from "./certificates.ts";
 import { isFresh, isSignedBy, keepPair, leafLifetimeMs, parseCertificate, validity } from "./kept-pair.ts";
 
@@ -47,14 +47,6 @@ export async function openPeerCertificates(options: PeerCertificateOptions): Pro
     make: () => issueCertificate(authority, peerLeaf(memberId, nowMs)),
   });
   return { authority, member };
-}
-
-/**
- * The certificate of another member, PEM.
- * @param publicKeyInfo its key as SubjectPublicKeyInfo, DER
- */
-export function certifyPeer(authority: KeyPair, memberId: number, publicKeyInfo: Uint8Array, nowMs: number): string {
-  return certify(authority, peerLeaf(memberId, nowMs), publicKeyInfo);
 }
 
 /** The DNS name in a member's certificate. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { createPublicKey, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -92,15 +92,6 @@ describe("members of one cluster", () => {
     const other = (await PeerIdentity.open({ ...options, memberId: 2 })).tls();
     expect(other.ca).toBe(first.ca);
     expect(new X509Certificate(other.cert).subjectAltName).toBe("DNS:member-2");
-  });
-
-  test("certify a key that somebody else keeps", async () => {
-    const clock = new StepClock();
-    const founder = await PeerIdentity.open({ directory: undefined, memberId: 1, clock });
-    const { key } = (await PeerIdentity.open({ directory: undefined, memberId: 9, clock })).tls();
-    const publicKey = createPublicKey(key).export({ type: "spki", format: "der" });
-    const cert = founder.certify(2, publicKey);
-    expect(await shakeHands(founder.tls(), { ...founder.tls(), cert, key }, "member-1")).toBe("DNS:member-2");
   });
 
   test("do not talk to holders of certificates of the API", async () => {

@@ -1,6 +1,6 @@
 import type { Clock } from "../api/clock.ts";
 import type { KeyPair } from "./authority.ts";
-import { certifyPeer, openPeerCertificates, type PeerCertificates } from "./peer-certificates.ts";
+import { openPeerCertificates, type PeerCertificates } from "./peer-certificates.ts";
 import { renewalIntervalMs } from "./renewal.ts";
 
 /** PEM texts of one side of a connection between members. */
@@ -41,11 +41,6 @@ export class PeerIdentity {
   tls(): PeerTls {
     const { authority, member } = this.#certificates;
     return { ca: authority.certificate, cert: member.certificate, key: member.key };
-  }
-
-  /** The certificate of another member for its key, which is SubjectPublicKeyInfo in DER. PEM. */
-  certify(memberId: number, publicKeyInfo: Uint8Array): string {
-    return certifyPeer(this.authority, memberId, publicKeyInfo, this.#options.clock.nowMs());
   }
 
   /**

@@ -209,6 +209,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         const inPods = expected.filter(({ key }) => key.startsWith(pods));
         expect(await store.scanAt(at, { prefix: pods, limit: 1 })).toEqual(inPods.slice(0, 1));
         expect(await store.scanAt(at, { prefix: pods, start: b })).toEqual(inPods.filter(({ key }) => key >= b));
+        expect(await store.scanAt(at, { prefix: pods, start: `${a}\0` })).toEqual(inPods.filter(({ key }) => key > a));
       }
     });
 

@@ -37,7 +37,7 @@ export function audit(options: AuditOptions): Filter {
     exchange.audit = recording;
     if (rule === undefined) return next(exchange);
     exchange.annotate = annotateExchange;
-    if (records(rule, "Request")) keepBody(exchange, recording);
+    if (records(rule, "Request") && hasObjects(exchange)) keepBody(exchange, recording);
     if (rule.omitStages.has("RequestReceived")) return next(exchange);
     const received = eventOf(exchange, recording, "RequestReceived", exchange.receivedMs, nothingMore);
     const wait = options.backend.write(eventText(received));
@@ -75,6 +75,11 @@ const noNotes: NonNullable<Exchange["request"]["auditNotes"]> = [];
 
 function records({ level }: AuditRule, wanted: AuditRule["level"]): boolean {
   return levels.indexOf(level) >= levels.indexOf(wanted);
+}
+
+/** Beside resources there are no objects to record, as upstream has it: what a new member is sent is secret throughout. */
+function hasObjects({ info }: Exchange): boolean {
+  return info.kind === "resource";
 }
 
 /** One function for all exchanges. */
@@ -137,7 +142,7 @@ function writeEnd(
   const bytes = response.kind === "reply" && readsBody(exchange, rule, response) ? bodyBytes(response.body) : undefined;
   return write(options, exchange, recording, stage, {
     requestObject: requestText(options, exchange, recording),
-    responseObject: responseText(options, recording, response, bytes),
+    responseObject: hasObjects(exchange) ? responseText(options, recording, response, bytes) : undefined,
     responseStatus: statusText(response, bytes),
     object: objectOf(exchange, bytes),
   });

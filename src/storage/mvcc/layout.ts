@@ -56,10 +56,14 @@ export const everyCurrent: KeyRange = { gte: current, lt: after(current) };
 /** All that belongs to the state; what the store knows of itself stays with the database that it is in. */
 export const everyRecord: KeyRange & { readonly keys: true } = { gte: current, lt: after(version), keys: true };
 
-/** Versions of every key below `prefix` from `start` on, up to and including those of `last`. */
+/**
+ * Versions of every key below `prefix` from `start` on, up to and including those of `last`. A `start` that is a key and a
+ * NUL is the place just behind that key, so none of its versions are meant.
+ */
 export function versionRange(prefix: Key, start: Key, last: Key | undefined): KeyRange {
   const end = last === undefined ? after(version + prefix) : version + last + after(separator);
-  return { gte: version + (start > prefix ? start : prefix), lt: end };
+  const first = start > prefix ? start : prefix;
+  return { gte: version + (first.endsWith(separator) ? after(first) : first), lt: end };
 }
 
 /** Events with a revision in [from, to]. */

@@ -137,6 +137,8 @@ export const defaultClusterRoles: readonly DefaultRole[] = [
       allowUrls("get", "/statusz"),
     ],
   },
+  { name: "system:quorate:cluster-admin", rules: [allowUrls("get post delete", "/cluster/*")] },
+  { name: "system:quorate:cluster-viewer", rules: [allowUrls("get", "/cluster/members /cluster/status")] },
   {
     name: "system:basic-user",
     rules: [

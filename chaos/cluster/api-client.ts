@@ -1,0 +1,37 @@
+import { type Answer, Connection, type Endpoint, NoAnswerError, NotSentError } from "./connection.ts";
+
+export const requestMsMax = 6_000;
+
+/** Asks one member, over a connection that is kept while it is good. */
+export class ApiClient implements Disposable {
+  readonly #endpoint: Endpoint;
+  #connection: Connection | undefined;
+
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+  }
+
+  /** @throws NotSentError, NoAnswerError */
+  async request(method: string, path: string, body?: unknown, contentType?: string): Promise<Answer> {
+    if (this.#connection?.isOpen !== true) this.#connection = await Connection.open(this.#endpoint);
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    return this.#connection.request(method, path, requestMsMax, text, contentType);
+  }
+
+  /** The body of a 2xx as JSON; undefined when there was no answer or another one. For what is asked until it succeeds. */
+  async ask(method: string, path: string, body?: unknown): Promise<unknown> {
+    try {
+      const answer = await this.request(method, path, body);
+      if (answer.code < 200 || answer.code > 299) return undefined;
+      return answer.body.startsWith("{") ? JSON.parse(answer.body) : answer.body;
+    } catch (error) {
+      if (error instanceof NotSentError || error instanceof NoAnswerError) return undefined;
+      throw error;
+    }
+  }
+
+  /** The next request goes over a new connection. */
+  [Symbol.dispose](): void {
+    this.#connection?.[Symbol.dispose]();
+  }
+}

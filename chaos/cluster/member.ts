@@ -1,0 +1,156 @@
+import { writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { faketimeLibrary } from "../requirements.ts";
+import type { MemberDisk } from "./member-disk.ts";
+
+export interface MemberOptions {
+  readonly number: number;
+  /** Of its API. */
+  readonly host: string;
+  readonly namespace: string;
+  readonly disk: MemberDisk;
+  /** The program and what it is started with, beginning with the runtime. */
+  readonly command: readonly string[];
+  /** Where its output is kept. */
+  readonly logFile: string;
+  /** Given where its clock is to be moved: the file that says by how much. */
+  readonly clockFile: string | undefined;
+}
+
+export const apiPort = 6443;
+
+const endMsMax = 20_000;
+
+/** A replica: its process, started and ended as often as a run wants, on its own disk and in its own network. */
+export class Member {
+  readonly #options: MemberOptions;
+  #process: Bun.Subprocess<"ignore", number, number> | undefined;
+  #isWanted = false;
+  #deaths = 0;
+
+  constructor(options: MemberOptions) {
+    this.#options = options;
+  }
+
+  get number(): number {
+    return this.#options.number;
+  }
+
+  get name(): string {
+    return `m${this.number}`;
+  }
+
+  get host(): string {
+    return this.#options.host;
+  }
+
+  get disk(): MemberDisk {
+    return this.#options.disk;
+  }
+
+  get dataDirectory(): string {
+    return join(this.disk.directory, "data");
+  }
+
+  /** Where its process is, if it runs. */
+  get pid(): number | undefined {
+    return this.isRunning ? this.#process?.pid : undefined;
+  }
+
+  get isRunning(): boolean {
+    return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  /** How often its process ended without being told to. */
+  get deaths(): number {
+    return this.#deaths;
+  }
+
+  /** Starts the process, if it does not run; whether it serves is another question. */
+  async start(): Promise<void> {
+    if (this.isRunning) return;
+    const { namespace, command, clockFile, logFile } = this.#options;
+    const log = await open(logFile, "a");
+    try {
+      this.#isWanted = true;
+      const child: Bun.Subprocess<"ignore", number, number> = Bun.spawn(
+        ["nsenter", `--net=/run/netns/${namespace}`, "--", ...command],
+        {
+          stdin: "ignore",
+          stdout: log.fd,
+          stderr: log.fd,
+          env: { ...process.env, ...clockEnvironment(clockFile) },
+          onExit: () => this.#ended(child),
+        },
+      );
+      this.#process = child;
+    } finally {
+      await log.close();
+    }
+  }
+
+  /** Runs a command of the program once, in its network, and gives what it prints. @throws when it fails */
+  async run(command: readonly string[], timeoutMs: number): Promise<string> {
+    const child = Bun.spawn(["nsenter", `--net=/run/netns/${this.#options.namespace}`, "--", ...command], {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: timeoutMs,
+      killSignal: "SIGKILL",
+    });
+    const [printed, complained, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    if (code !== 0) throw new Error(`${command.slice(1).join(" ")}: ${complained.trim() || `exit code ${code}`}`);
+    return printed;
+  }
+
+  /** Without a warning; back when it is gone. */
+  async kill(): Promise<void> {
+    this.#isWanted = false;
+    this.#process?.kill("SIGKILL");
+    await this.#process?.exited;
+  }
+
+  /** As an operator stops it; one that does not go in time is killed. */
+  async stop(): Promise<void> {
+    this.#isWanted = false;
+    this.#process?.kill("SIGTERM");
+    const late = setTimeout(() => this.#process?.kill("SIGKILL"), endMsMax);
+    await this.#process?.exited;
+    clearTimeout(late);
+  }
+
+  pause(): void {
+    if (this.isRunning) this.#process?.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    if (this.isRunning) this.#process?.kill("SIGCONT");
+  }
+
+  /** Its time of day from now on: `+3600`, `-3600`, `+0 x2` as libfaketime has it. */
+  setClock(offset: string): void {
+    const { clockFile } = this.#options;
+    if (clockFile !== undefined) writeFileSync(clockFile, `${offset}\n`);
+  }
+
+  #ended(child: Bun.Subprocess): void {
+    if (child !== this.#process || !this.#isWanted) return;
+    this.#deaths++;
+    this.#isWanted = false;
+  }
+}
+
+function clockEnvironment(clockFile: string | undefined): Record<string, string> {
+  if (clockFile === undefined || faketimeLibrary === undefined) return {};
+  return {
+    LD_PRELOAD: faketimeLibrary,
+    FAKETIME_TIMESTAMP_FILE: clockFile,
+    FAKETIME_CACHE_DURATION: "1",
+    DONT_FAKE_MONOTONIC: "1",
+  };
+}

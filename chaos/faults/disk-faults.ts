@@ -1,0 +1,78 @@
+import type { Member } from "../cluster/member.ts";
+import { anyone, type Fault, leading, minority, type Scene, type Undo } from "./fault.ts";
+import { traceCalls } from "./traced-calls.ts";
+
+function powerCut(
+  name: string,
+  does: string,
+  membersMin: number,
+  choose: (scene: Scene) => Member[] | Promise<Member[]>,
+): Fault {
+  return {
+    name,
+    does,
+    parts: ["process", "disk"],
+    membersMin,
+    inject: async (scene) => {
+      const members = await choose(scene);
+      for (const { disk } of members) disk.cutPower();
+      await Promise.all(members.map((member) => member.kill()));
+      for (const { disk } of members) disk.restorePower();
+      return async () => {
+        await Promise.all(members.map((member) => member.start()));
+      };
+    },
+  };
+}
+
+function calls(name: string, does: string, injected: readonly string[], chooseLeader = false): Fault {
+  return {
+    name,
+    does,
+    parts: ["process", "disk"],
+    membersMin: chooseLeader ? 3 : 1,
+    needs: "strace",
+    inject: async (scene) => {
+      const member = chooseLeader ? await leading(scene) : anyone(scene);
+      return traceCalls(member, injected);
+    },
+  };
+}
+
+const syncs = "fsync,fdatasync";
+const positionedWrites = "pwrite64,pwritev,pwritev2";
+
+async function full(member: Member): Promise<Undo> {
+  member.disk.fill();
+  return () => member.disk.release();
+}
+
+export const diskFaults: readonly Fault[] = [
+  powerCut("power-cut-one", "one member loses its power: what was not synced is lost", 1, (scene) => [anyone(scene)]),
+  powerCut("power-cut-leader", "the leader loses its power", 3, async (scene) => [await leading(scene)]),
+  powerCut("power-cut-minority", "as many as the cluster can be without lose their power", 5, minority),
+  powerCut("power-cut-all", "all members lose their power at once", 1, ({ cluster }) => [...cluster.members]),
+  {
+    name: "disk-full",
+    does: "nothing is left on one member's disk",
+    parts: ["disk"],
+    membersMin: 1,
+    inject: (scene) => full(anyone(scene)),
+  },
+  {
+    name: "disk-full-leader",
+    does: "nothing is left on the leader's disk",
+    parts: ["disk"],
+    membersMin: 3,
+    inject: async (scene) => full(await leading(scene)),
+  },
+  calls("slow-sync", "every sync of one member takes 200 ms longer", [`${syncs}:delay_exit=200000`]),
+  calls("slow-sync-leader", "every sync of the leader takes 200 ms longer", [`${syncs}:delay_exit=200000`], true),
+  calls("hung-sync", "no sync of one member comes back", [`${syncs}:delay_enter=60000000`]),
+  calls("hung-sync-leader", "no sync of the leader comes back", [`${syncs}:delay_enter=60000000`], true),
+  calls("sync-error", "every sync of one member fails with EIO", [`${syncs}:error=EIO`]),
+  calls("sync-error-leader", "every sync of the leader fails with EIO", [`${syncs}:error=EIO`], true),
+  calls("sync-error-once", "one sync of one member fails with EIO", [`${syncs}:error=EIO:when=3`]),
+  calls("write-error", "positioned writes of one member fail with EIO", [`${positionedWrites}:error=EIO`]),
+  calls("write-no-space", "positioned writes of one member fail with ENOSPC", [`${positionedWrites}:error=ENOSPC`]),
+];

@@ -1,0 +1,44 @@
+import type { Operation } from "./operation.ts";
+import type { CachedRead, ListRead } from "./reads.ts";
+import type { InformerState, WatchRecord } from "./watch-record.ts";
+
+/** What a member holds at the end, read from it alone. */
+export interface FinalState {
+  readonly member: number;
+  readonly revision: number;
+  readonly objects: readonly FinalObject[];
+}
+
+export interface FinalObject {
+  readonly key: string;
+  readonly uid: string;
+  readonly revision: number;
+  readonly value: string;
+  readonly color: string;
+  /** Of a set: what was appended to it, in order. */
+  readonly elements: readonly string[];
+}
+
+/** Everything that the clients of a run saw. */
+export interface History {
+  readonly operations: Operation[];
+  readonly lists: ListRead[];
+  readonly cachedReads: CachedRead[];
+  readonly watches: WatchRecord[];
+  readonly informers: InformerState[];
+  readonly finals: FinalState[];
+  /** Answers that no client should get, with how often. */
+  readonly surprises: Map<string, number>;
+}
+
+export function emptyHistory(): History {
+  return {
+    operations: [],
+    lists: [],
+    cachedReads: [],
+    watches: [],
+    informers: [],
+    finals: [],
+    surprises: new Map(),
+  };
+}

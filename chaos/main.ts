@@ -1,0 +1,90 @@
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeProgram } from "../test/bench/process.ts";
+import { faults, whyNot } from "./faults/catalogue.ts";
+import { faultsOf, type Options, parseOptions, usage, UsageError } from "./options.ts";
+import { replayCommand, report, summary } from "./report/report.ts";
+import { obstacles } from "./requirements.ts";
+import { removeDisks, run } from "./run.ts";
+import { insideMark, runInside, settleIn } from "./sandbox.ts";
+
+/**
+ * Real processes, real faults: see README.md. Ends with 0 when nothing was found, with 1 when something was, or when it
+ * cannot run here.
+ */
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+process.exit(await main(Bun.argv.slice(2)));
+
+async function main(args: readonly string[]): Promise<number> {
+  const isInside = args[0] === insideMark;
+  try {
+    const options = parseOptions(isInside ? args.slice(1) : args);
+    if (options === undefined) return list();
+    if (isInside) return await inside(options);
+    const found = obstacles();
+    for (const one of found) print(`no run is possible here: ${one}`);
+    return found.length > 0 ? 1 : await runInside(import.meta.path, args);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    print(`${error.message}\n\n${usage}`);
+    return 1;
+  }
+}
+
+function list(): number {
+  for (const fault of faults) {
+    const why = whyNot(fault, Infinity);
+    print(`${fault.name.padEnd(20)} ${fault.does}${why === undefined ? "" : ` – not here: ${why}`}`);
+  }
+  return 0;
+}
+
+async function inside(options: Options): Promise<number> {
+  const { directory } = settleIn();
+  const built = join(directory, "program");
+  mkdirSync(built);
+  const program = await makeProgram(built);
+  const reports = resolve(options.reportDirectory);
+  mkdirSync(reports, { recursive: true });
+  let bad = 0;
+  for (let number = 0; number < options.runs; number++) {
+    bad += (await oneRun(options, options.seed + number, program, directory, reports)) ? 0 : 1;
+  }
+  print(`${options.runs - bad} of ${options.runs} runs found nothing; reports are in ${reports}`);
+  return bad === 0 ? 0 : 1;
+}
+
+/** False when it found something. */
+async function oneRun(
+  { members, seconds, ...options }: Options,
+  seed: number,
+  program: string,
+  scratch: string,
+  reports: string,
+): Promise<boolean> {
+  const directory = join(scratch, `run-${seed}`);
+  const runOptions = {
+    seed,
+    members,
+    seconds,
+    faults: faultsOf({ members, seconds, ...options }, seed),
+    program,
+    directory,
+  };
+  print(replayCommand({ options: runOptions }));
+  let isGood = false;
+  try {
+    const result = await run(runOptions);
+    isGood = result.violations.length === 0;
+    writeFileSync(join(reports, `${seed}.md`), report(result));
+    if (!isGood) writeFileSync(join(reports, `${seed}.json`), JSON.stringify(result.history));
+    print(summary(result));
+  } catch (error) {
+    print(`seed ${seed}: the run broke off: ${(error as Error).stack ?? String(error)}`);
+  }
+  removeDisks(directory, members);
+  if (!isGood) cpSync(directory, join(reports, `${seed}-logs`), { recursive: true });
+  rmSync(directory, { recursive: true, force: true });
+  return isGood;
+}

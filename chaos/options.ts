@@ -1,0 +1,95 @@
+import { parseArgs } from "node:util";
+import { SeededRandom } from "../raft/testing/simulator/seeded-random.ts";
+import { faultNamed, faults as allFaults, whyNot } from "./faults/catalogue.ts";
+import type { Fault } from "./faults/fault.ts";
+
+export interface Options {
+  readonly seed: number;
+  readonly runs: number;
+  readonly members: number;
+  readonly seconds: number;
+  /** Undefined: every run picks some by its seed. */
+  readonly faults: readonly Fault[] | undefined;
+  readonly reportDirectory: string;
+}
+
+const membersMax = 7;
+/** Kinds of faults in a run that picks for itself. */
+const picked = 4;
+const shortRuns = 6;
+const shortSeconds = 20;
+
+export const usage = `bun chaos/main.ts [flags]
+  --seed N          of the first run; the next ones count up (default by chance)
+  --runs N          (default 1)
+  --time S          seconds of faults in each run (default 30)
+  --members N       (default 1)
+  --faults a,b      classes to pick from (default ${picked} by the seed)
+  --short           ${shortRuns} runs of ${shortSeconds} s
+  --report DIR      for a report of each run, and what is left of one that found something (default .chaos)
+  --list            the classes, and which cannot be run here
+`;
+
+/** What is wrong with the command line, for people. */
+export class UsageError extends Error {}
+
+/** Undefined: only the list is wanted. @throws UsageError */
+export function parseOptions(args: readonly string[]): Options | undefined {
+  const values = parse(args);
+  if (values.list) return undefined;
+  const members = whole("members", values.members, 1, membersMax);
+  return {
+    seed: values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : whole("seed", values.seed, 0, 2 ** 32),
+    runs: whole("runs", values.runs ?? (values.short ? String(shortRuns) : "1"), 1, 100_000),
+    seconds: whole("time", values.time ?? (values.short ? String(shortSeconds) : "30"), 1, 3_600),
+    members,
+    faults: values.faults === undefined ? undefined : namedFaults(values.faults, members),
+    reportDirectory: values.report,
+  };
+}
+
+/** The classes of one run. */
+export function faultsOf({ faults, members }: Options, seed: number): readonly Fault[] {
+  if (faults !== undefined) return faults;
+  const possible = allFaults.filter((fault) => whyNot(fault, members) === undefined);
+  return new SeededRandom(seed).shuffled(possible).slice(0, picked);
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        seed: { type: "string" },
+        runs: { type: "string" },
+        time: { type: "string" },
+        members: { type: "string", default: "1" },
+        faults: { type: "string" },
+        short: { type: "boolean", default: false },
+        report: { type: "string", default: ".chaos" },
+        list: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function whole(flag: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new UsageError(`--${flag}: ${text} is not a whole number from ${min} to ${max}`);
+}
+
+function namedFaults(text: string, members: number): Fault[] {
+  return text
+    .split(",")
+    .filter((name) => name !== "")
+    .map((name) => {
+      const fault = faultNamed(name);
+      if (fault === undefined) throw new UsageError(`--faults: there is no ${name}; --list shows what there is`);
+      const why = whyNot(fault, members);
+      if (why !== undefined) throw new UsageError(`--faults: ${name} cannot be run here: ${why}`);
+      return fault;
+    });
+}

@@ -1,0 +1,46 @@
+import { existsSync } from "node:fs";
+
+/** What a fault class may need beyond what every run needs. */
+export type Tool = "strace" | "faketime";
+
+/** Where Debian and its like keep it; preloaded, it lies to a process about the time of day. */
+const faketimeLibraries = ["x86_64", "aarch64"].map(
+  (machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`,
+);
+
+export const faketimeLibrary = faketimeLibraries.find((path) => existsSync(path));
+
+/** Why no run is possible here, one line each; empty when it is. */
+export function obstacles(): string[] {
+  const found: string[] = [];
+  if (process.platform !== "linux") return ["faults are injected with what Linux offers; this is no Linux"];
+  if (process.getuid?.() !== 0) found.push("namespaces, mounts and devices need root");
+  for (const [command, from] of commands) {
+    if (Bun.which(command) === null) found.push(`there is no ${command} (Debian: ${from})`);
+  }
+  for (const [device, use] of devices) if (!existsSync(device)) found.push(`there is no ${device}: ${use}`);
+  return found;
+}
+
+const commands = [
+  ["unshare", "util-linux"],
+  ["nsenter", "util-linux"],
+  ["mount", "mount"],
+  ["mkfs.ext4", "e2fsprogs"],
+  ["ip", "iproute2"],
+] as const;
+
+const devices = [
+  ["/dev/net/tun", "members are connected by a switch of ours"],
+  ["/dev/loop-control", "members have disks of their own"],
+] as const;
+
+/** Why a class that needs this cannot be run here; undefined when it can. */
+export function whyWithout(tool: Tool): string | undefined {
+  switch (tool) {
+    case "strace":
+      return Bun.which("strace") === null ? "there is no strace, which makes system calls fail" : undefined;
+    case "faketime":
+      return faketimeLibrary === undefined ? "there is no libfaketime, which moves a process's clock" : undefined;
+  }
+}

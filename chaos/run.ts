@@ -1,0 +1,132 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { SeededRandom } from "../raft/testing/simulator/seeded-random.ts";
+import { check } from "./checkers/check.ts";
+import type { Violation } from "./checkers/violation.ts";
+import { Cluster } from "./cluster/cluster.ts";
+import type { Fault, Undo } from "./faults/fault.ts";
+import { type PlannedFault, planFaults } from "./faults/schedule.ts";
+import { emptyHistory, type History } from "./history/history.ts";
+import { Network } from "./network/network.ts";
+import { Traffic } from "./traffic/traffic.ts";
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly members: number;
+  /** How long faults are injected. */
+  readonly seconds: number;
+  readonly faults: readonly Fault[];
+  /** Path of the server's program. */
+  readonly program: string;
+  /** For disks and logs; made, and emptied by the caller. */
+  readonly directory: string;
+}
+
+/** A fault as it was injected. */
+export interface InjectedFault {
+  readonly name: string;
+  readonly notes: readonly string[];
+  /** Since the beginning of the traffic. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** From its end until all members were ready. */
+  readonly healMs: number;
+}
+
+export interface RunResult {
+  readonly options: RunOptions;
+  readonly history: History;
+  readonly injected: readonly InjectedFault[];
+  readonly violations: readonly Violation[];
+  readonly frames: { readonly passed: number; readonly lost: number };
+  /** Processes that ended without being told to. */
+  readonly deaths: number;
+  readonly startedMs: number;
+  readonly trafficMs: number;
+}
+
+/** Below this a run has not shown anything. */
+const acknowledgedPerSecondMin = 5;
+
+/** One cluster, its traffic, its faults, and whether everything that is promised held. */
+export async function run(options: RunOptions): Promise<RunResult> {
+  const { seed, members, seconds, faults, program, directory } = options;
+  const random = new SeededRandom(seed);
+  const history = emptyHistory();
+  mkdirSync(directory);
+  await using network = await Network.open(members, random.next());
+  const movesClocks = faults.some(({ needs }) => needs === "faketime");
+  await using cluster = await Cluster.start({ members, program, directory, network, movesClocks });
+  const traffic = new Traffic(cluster, history, random.next());
+  const startedMs = performance.now();
+  const violations: Violation[] = [];
+  const injected: InjectedFault[] = [];
+  try {
+    await traffic.start();
+    const deadlineMs = startedMs + seconds * 1000;
+    for (const planned of planFaults(random.next(), faults)) {
+      await sleepUntil(Math.min(deadlineMs, performance.now() + planned.gapMs));
+      if (performance.now() >= deadlineMs) break;
+      const { fault, late } = await inject(planned, cluster, startedMs);
+      injected.push(fault);
+      for (const name of late) violations.push({ law: "recovery", detail: `${name} is not ready after ${fault.name}` });
+      if (late.length > 0) break;
+    }
+    await sleepUntil(deadlineMs);
+    const trafficMs = performance.now() - startedMs;
+    for (const detail of await traffic.finish()) violations.push({ law: "convergence", detail });
+    violations.push(...check(history, traffic.from), ...idleness(history, trafficMs));
+    const deaths = cluster.members.reduce((sum, member) => sum + member.deaths, 0);
+    return { options, history, injected, violations, frames: network.frames, deaths, startedMs, trafficMs };
+  } finally {
+    await traffic.stop();
+  }
+}
+
+/** Disks of a run that is over; its logs stay. */
+export function removeDisks(directory: string, members: number): void {
+  for (let number = 1; number <= members; number++) {
+    rmSync(join(directory, `disk-${number}`), { recursive: true, force: true });
+  }
+}
+
+async function inject(
+  { faults, lengthMs, seed }: PlannedFault,
+  cluster: Cluster,
+  startedMs: number,
+): Promise<{ fault: InjectedFault; late: string[] }> {
+  const random = new SeededRandom(seed);
+  const notes: string[] = [];
+  const undoing: Undo[] = [];
+  const startMs = performance.now();
+  try {
+    for (const fault of faults) {
+      const scene = { cluster, random, note: (text: string) => notes.push(text) };
+      undoing.unshift(await fault.inject(scene));
+    }
+    await Bun.sleep(lengthMs);
+  } finally {
+    for (const undo of undoing) await undo();
+  }
+  const endMs = performance.now();
+  const late = await cluster.heal();
+  const fault: InjectedFault = {
+    name: faults.map(({ name }) => name).join(" + "),
+    notes,
+    startMs: startMs - startedMs,
+    endMs: endMs - startedMs,
+    healMs: performance.now() - endMs,
+  };
+  return { fault, late: late.map((number) => cluster.member(number).name) };
+}
+
+function idleness({ operations }: History, trafficMs: number): Violation[] {
+  const done = operations.filter(({ outcome }) => outcome.kind === "ok").length;
+  const perSecond = (done / trafficMs) * 1000;
+  if (perSecond >= acknowledgedPerSecondMin) return [];
+  return [{ law: "traffic", detail: `only ${perSecond.toFixed(1)} operations in a second were acknowledged` }];
+}
+
+function sleepUntil(timeMs: number): Promise<void> {
+  return Bun.sleep(Math.max(0, timeMs - performance.now()));
+}

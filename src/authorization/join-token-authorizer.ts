@@ -1,0 +1,20 @@
+import { type Authorizer, type Decision, noOpinion } from "./authorizer.ts";
+
+/** Who comes with the token of a new member. */
+export const joinersGroup = "system:bootstrappers:quorate:members";
+export const joinPath = "/cluster/join";
+
+const allowed: Decision = { kind: "allow", reason: "" };
+const denied: Decision = {
+  kind: "deny",
+  reason: "the token of a new member is for joining the cluster and nothing else",
+};
+
+/** Stands before all others: where everybody may do everything, the bearer of such a token may not. */
+export const joinTokenAuthorizer: Authorizer = {
+  authorize({ groups }, attributes) {
+    if (!groups.includes(joinersGroup)) return noOpinion;
+    const joins = attributes.kind === "nonResource" && attributes.verb === "post" && attributes.path === joinPath;
+    return joins ? allowed : denied;
+  },
+};

@@ -1,0 +1,134 @@
+import { type Command, Option } from "commander";
+import { parseDurationMs } from "../../config/duration.ts";
+import type { ServerOptions } from "../../config/server-options.ts";
+import { StartupError } from "../../config/startup-error.ts";
+import { addServerFlags, toServerOptions } from "../server-flags.ts";
+import type { Terminal } from "../terminal.ts";
+import type { ConnectionOptions } from "./connection.ts";
+import type { JoinOptions } from "./join.ts";
+import type { LearnerOptions } from "./member.ts";
+import type { TokenOptions } from "./token.ts";
+
+export type Output = "table" | "json";
+
+/** The commands of a cluster behind the names; each gives its exit code. */
+export interface ClusterCommands {
+  init(options: ServerOptions, terminal: Terminal): Promise<number>;
+  join(options: ServerOptions, join: JoinOptions, terminal: Terminal): Promise<number>;
+  createToken(at: ConnectionOptions, options: TokenOptions, terminal: Terminal): Promise<number>;
+  listTokens(at: ConnectionOptions, terminal: Terminal): Promise<number>;
+  listMembers(at: ConnectionOptions, output: Output, terminal: Terminal): Promise<number>;
+  addLearner(at: ConnectionOptions, learner: LearnerOptions, terminal: Terminal): Promise<number>;
+  promoteMember(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
+  removeMember(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
+  transferLeader(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
+  status(at: ConnectionOptions, output: Output, terminal: Terminal): Promise<number>;
+}
+
+const open = async (at: ConnectionOptions) => (await import("./connection.ts")).openCluster(at);
+
+/** Each is loaded when it is called: a server that starts needs none of them. */
+export const clusterCommands: ClusterCommands = {
+  init: async (...args) => (await import("./init.ts")).initCluster(...args),
+  join: async (...args) => (await import("./join.ts")).joinCluster(...args),
+  createToken: async (at, ...args) => (await import("./token.ts")).createToken(await open(at), ...args),
+  listTokens: async (at, ...args) => (await import("./token.ts")).listTokens(await open(at), ...args),
+  listMembers: async (at, ...args) => (await import("./member.ts")).listMembers(await open(at), ...args),
+  addLearner: async (at, ...args) => (await import("./member.ts")).addLearner(await open(at), ...args),
+  promoteMember: async (at, ...args) => (await import("./member.ts")).promoteMember(await open(at), ...args),
+  removeMember: async (at, ...args) => (await import("./member.ts")).removeMember(await open(at), ...args),
+  transferLeader: async (at, ...args) => (await import("./member.ts")).transferLeader(await open(at), ...args),
+  status: async (at, ...args) => (await import("./status.ts")).showStatus(await open(at), ...args),
+};
+
+/** Adds `cluster`, `member` and `status` to the program. */
+export function addClusterCommands(
+  program: Command,
+  run: ClusterCommands,
+  terminal: Terminal,
+  setExitCode: (code: number) => void,
+): void {
+  const done = (code: Promise<number>) => code.then(setExitCode);
+  const cluster = groupOf(program, "cluster", "make a cluster of several replicas");
+  const member = groupOf(program, "member", "look after the members of a cluster");
+
+  addServerFlags(leaf(cluster, "init", "run the first member of a new cluster, which others can join")).action(
+    (values) => done(run.init(toServerOptions(values), terminal)),
+  );
+  addServerFlags(
+    leaf(cluster, "join <url>", "make this machine a member of the cluster of <url>, and run it")
+      .option("--token <token>", 'what "quorate cluster token create" has printed')
+      .option("--token-file <file>", "the token in a file, where a command line can be seen by others")
+      .option("--ca-hash <hash>", "by which the cluster is known before anything is sent to it")
+      .option("--learner", "stay a learner: serve reads and watches, and never vote"),
+  ).action((endpoint, { token, tokenFile, caHash, learner, ...values }) =>
+    done(
+      run.join(toServerOptions(values), { endpoint, token, tokenFile, caHash, learner: learner === true }, terminal),
+    ),
+  );
+  const token = groupOf(cluster, "token", "invite machines");
+  client(leaf(token, "create", "make a token, and print the command with which a machine joins"))
+    .option("--ttl <duration>", "how long it can be used, at most 24h (default 1h)", (text) => seconds("--ttl", text))
+    .option("--description <text>", "what it is for")
+    .action(({ ttl, description, ...at }) => done(run.createToken(at, { ttlSeconds: ttl, description }, terminal)));
+  client(leaf(token, "list", "show the tokens that can be used, without their secrets")).action((at) =>
+    done(run.listTokens(at, terminal)),
+  );
+
+  client(leaf(member, "list", "show the members"))
+    .addOption(output())
+    .action(({ output: form, ...at }) => done(run.listMembers(at, form, terminal)));
+  client(leaf(member, "add-learner <name>", "record a member before it is there, and print the command for it"))
+    .requiredOption("--peer-address <host:port>", "where the other members reach it")
+    .requiredOption("--client-url <url>", "where its API is")
+    .action((name, { peerAddress, clientUrl, ...at }) =>
+      done(run.addLearner(at, { name, peerAddress, clientUrl }, terminal)),
+    );
+  const changes = [
+    ["promote", "let a learner vote", "promoteMember"],
+    ["remove", "take a member out of the cluster", "removeMember"],
+    ["transfer-leader", "let another member lead", "transferLeader"],
+  ] as const;
+  for (const [name, description, change] of changes) {
+    client(leaf(member, `${name} <id>`, description)).action((id, at) =>
+      done(run[change](at, memberNumber(id), terminal)),
+    );
+  }
+  client(leaf(program, "status", "show who leads, and how each member is"))
+    .addOption(output())
+    .action(({ output: form, ...at }) => done(run.status(at, form, terminal)));
+}
+
+function groupOf(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description).helpCommand(false);
+}
+
+function leaf(parent: Command, usage: string, description: string): Command {
+  return parent.command(usage).description(description).allowExcessArguments(false);
+}
+
+function client(command: Command): Command {
+  return command
+    .option(
+      "--kubeconfig <file>",
+      "how to reach the cluster (default $KUBECONFIG, or that of a server on this machine)",
+    )
+    .option("--context <name>", "of the kubeconfig (default the current one)")
+    .option("-s, --server <url>", "the member to ask (default that of the kubeconfig)");
+}
+
+function output(): Option {
+  return new Option("-o, --output <form>", "table or json").choices(["table", "json"]).default("table");
+}
+
+function seconds(flag: string, text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms === undefined || ms < 1_000)
+    throw new StartupError(`${flag}: ${JSON.stringify(text)} is not a duration such as 1h`);
+  return Math.floor(ms / 1_000);
+}
+
+function memberNumber(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new StartupError(`${JSON.stringify(text)} is not the id of a member: see "quorate member list"`);
+}

@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import { ClusterClient } from "../../cluster/cluster-client.ts";
+import { defaultDataDir } from "../../config/server-options.ts";
+import { StartupError } from "../../config/startup-error.ts";
+import { readKubeconfig } from "../../outbound/kubeconfig.ts";
+
+/** Where a command finds the cluster, in kubectl's words. */
+export interface ConnectionOptions {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  readonly server?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The cluster of the kubeconfig that a flag names, that is in the environment, that kubectl would take, or that a server on this
+ * machine has written.
+ * @throws StartupError when there is none, or it cannot be used
+ */
+export function openCluster(options: ConnectionOptions, environment: Environment = process.env): ClusterClient {
+  const { kubeconfig, context, server } = options;
+  const candidates = candidatesOf(kubeconfig, environment);
+  const file = candidates.find((path) => existsSync(path));
+  if (file === undefined) {
+    throw new StartupError(`no kubeconfig at ${candidates.join(" or ")}: name one with --kubeconfig`);
+  }
+  try {
+    return new ClusterClient(readKubeconfig(file, { context }), server === undefined ? undefined : urlOf(server));
+  } catch (error) {
+    throw error instanceof StartupError ? error : new StartupError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+function candidatesOf(kubeconfig: string | undefined, environment: Environment): string[] {
+  if (kubeconfig !== undefined) return [kubeconfig];
+  const listed = (environment["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
+  if (listed.length > 0) return listed;
+  return [join(homedir(), ".kube", "config"), join(defaultDataDir(environment), "kubeconfig")];
+}
+
+function urlOf(server: string): string {
+  if (server.startsWith("https://") && URL.canParse(server)) return server;
+  throw new StartupError(`--server: ${JSON.stringify(server)} is not an https URL`);
+}

@@ -1,0 +1,12 @@
+export interface JoinCommand {
+  readonly endpoint: string;
+  readonly token: string;
+  readonly caHash: string;
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+/** What is typed on a machine to make it a member. */
+export function joinCommand({ endpoint, token, caHash, flags }: JoinCommand): string {
+  const further = Object.entries(flags).map(([name, value]) => ` --${name} ${value}`);
+  return `quorate cluster join ${endpoint} --token ${token} --ca-hash ${caHash}${further.join("")}`;
+}

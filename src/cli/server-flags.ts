@@ -1,0 +1,52 @@
+import { type Command, Option } from "commander";
+import { formatDurationMs } from "../config/duration.ts";
+import { type Flag, type FlagName, flagNames, flags, optionName } from "../config/flags.ts";
+import { parseFlag } from "../config/parse-flag.ts";
+import type { ServerOptions } from "../config/server-options.ts";
+
+/** Gives a command every flag of the server. */
+export function addServerFlags(command: Command): Command {
+  for (const name of flagNames) command.addOption(toOption(name, flags[name]));
+  return command;
+}
+
+/** Commander names values in its own camel case; the options have names of their own. */
+export function toServerOptions(values: Record<string, unknown>): ServerOptions {
+  const given = flagNames.flatMap((name) => {
+    const value = values[toOption(name, flags[name]).attributeName()];
+    return value === undefined ? [] : [[optionName(name), value] as const];
+  });
+  return Object.fromEntries(given) as ServerOptions;
+}
+
+function toOption(name: FlagName, flag: Flag): Option {
+  const placeholder = flag.value ?? "bool";
+  const value = flag.type === "boolean" ? `[${placeholder}]` : `<${placeholder}>`;
+  // Commander has one dash for short names only; `--v` works as well, as upstream has it.
+  const option = new Option(`${flag.short === undefined ? "" : `-${flag.short}, `}--${name} ${value}`, helpText(flag))
+    .helpGroup(`${flag.group}:`)
+    .argParser((text, previous) => parseFlag(name, flag, text, previous));
+  if (flag.type === "boolean") option.preset("true");
+  return option;
+}
+
+function helpText(flag: Flag): string {
+  const text = defaultText(flag);
+  return text === undefined ? flag.help : `${flag.help} (default ${text})`;
+}
+
+function defaultText(flag: Flag): string | undefined {
+  switch (flag.type) {
+    case "duration":
+      return formatDurationMs(flag.default);
+    case "seconds":
+      return String(flag.default / 1_000);
+    case "choices":
+    case "texts":
+      return flag.default?.join(",");
+    case "switches":
+      return undefined;
+    default:
+      return flag.default === undefined ? undefined : String(flag.default);
+  }
+}

@@ -1,0 +1,125 @@
+import type { MemberNumber, MemberRole, MemberStatus } from "../storage/cluster.ts";
+import { type ClusterClient, ClusterRequestError } from "./cluster-client.ts";
+import { parseReplicaAnswer, type ReplicaAnswer } from "./replica-answer.ts";
+
+/** A member that lacks no more than this is not behind: entries are on their way all the time. */
+const lagMax = 1_000;
+const memberTimeoutMs = 3_000;
+
+export type MemberHealth = "ok" | "behind" | "failed" | "differs" | "unreachable";
+
+/** What is known of a member: its own words where it answers, those of the leader where it does not. */
+export interface MemberReport {
+  readonly id: MemberNumber;
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly peerAddress: string;
+  readonly clientUrl: string;
+  readonly health: MemberHealth;
+  /** Why it is not well, in a few words. */
+  readonly problem: string | undefined;
+  readonly version: string | undefined;
+  readonly appliedIndex: number | undefined;
+  /** Entries that are committed and that it has not applied. */
+  readonly lag: number | undefined;
+  readonly revision: number | undefined;
+  readonly objects: number | undefined;
+  readonly logBytes: number | undefined;
+}
+
+export interface ClusterReport {
+  readonly clusterId: string;
+  readonly leader: MemberNumber | undefined;
+  readonly term: number;
+  readonly commitIndex: number;
+  readonly revision: number;
+  /** Voters that are well, or no worse than behind, of all of them. */
+  readonly voters: { readonly well: number; readonly all: number };
+  readonly members: readonly MemberReport[];
+}
+
+/** Asks one member who there is, and each of them how it is. @throws ClusterRequestError when that one does not answer */
+export async function clusterReport(client: ClusterClient): Promise<ClusterReport> {
+  const first = parseReplicaAnswer(await client.get("/cluster/status"));
+  const answers = await Promise.all(first.members.map((member) => askMember(client, member, first)));
+  const known = [first, ...answers.flatMap(({ status }) => (status === undefined ? [] : [status]))];
+  // The newest term knows who leads, and who leads knows of the others.
+  const newest = known.reduce((best, status) => (status.term > best.term ? status : best));
+  const leading = known.find(({ role, term }) => role === "leader" && term === newest.term) ?? newest;
+  const commitIndex = Math.max(...known.map((status) => status.commitIndex));
+  const members = answers.map((answer) => memberReport(answer, { leading, commitIndex, known }));
+  const voters = members.filter(({ role }) => role !== "learner");
+  return {
+    clusterId: first.clusterId,
+    leader: leading.leader,
+    term: newest.term,
+    commitIndex,
+    revision: Math.max(...known.map(({ revision }) => revision)),
+    voters: { well: voters.filter(({ health }) => health === "ok" || health === "behind").length, all: voters.length },
+    members,
+  };
+}
+
+interface MemberAnswer {
+  readonly member: MemberStatus;
+  readonly status: ReplicaAnswer | undefined;
+  /** Why there is none. */
+  readonly problem: string | undefined;
+}
+
+async function askMember(client: ClusterClient, member: MemberStatus, first: ReplicaAnswer): Promise<MemberAnswer> {
+  if (member.id === first.self) return { member, status: first, problem: undefined };
+  try {
+    const status = parseReplicaAnswer(await client.at(member.clientUrl).get("/cluster/status", memberTimeoutMs));
+    const isIt = status.clusterId === first.clusterId && status.self === member.id;
+    if (isIt) return { member, status, problem: undefined };
+    return { member, status: undefined, problem: `${member.clientUrl} is another server` };
+  } catch (error) {
+    const problem = error instanceof ClusterRequestError ? error.message : String(error);
+    return { member, status: undefined, problem };
+  }
+}
+
+interface Whole {
+  readonly leading: ReplicaAnswer;
+  readonly commitIndex: number;
+  readonly known: readonly ReplicaAnswer[];
+}
+
+function memberReport(answer: MemberAnswer, whole: Whole): MemberReport {
+  const { member, status } = answer;
+  const { id, name, peerAddress, clientUrl, role, matchIndex } =
+    whole.leading.members.find((seen) => seen.id === member.id) ?? member;
+  const appliedIndex = status?.appliedIndex ?? matchIndex;
+  const lag = appliedIndex === undefined ? undefined : Math.max(0, whole.commitIndex - appliedIndex);
+  return {
+    id,
+    name,
+    role,
+    peerAddress,
+    clientUrl,
+    ...judge(answer, whole.known, lag),
+    version: status?.version,
+    appliedIndex,
+    lag,
+    revision: status?.revision,
+    objects: status?.objects,
+    logBytes: status?.logBytes,
+  };
+}
+
+function judge(
+  { status, problem }: MemberAnswer,
+  known: readonly ReplicaAnswer[],
+  lag: number | undefined,
+): { health: MemberHealth; problem: string | undefined } {
+  if (status === undefined) return { health: "unreachable", problem };
+  if (status.failure !== undefined) return { health: "failed", problem: status.failure };
+  const { appliedIndex, stateHash } = status;
+  const twin = known.find((other) => other.appliedIndex === appliedIndex && other.stateHash !== stateHash);
+  if (twin !== undefined) {
+    return { health: "differs", problem: `its state is not that of member ${twin.self} at index ${appliedIndex}` };
+  }
+  if (lag !== undefined && lag > lagMax) return { health: "behind", problem: `it is ${lag} entries behind` };
+  return { health: "ok", problem: undefined };
+}

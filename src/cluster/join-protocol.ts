@@ -1,0 +1,57 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { parseSharedSecrets, type SharedSecrets } from "../pki/shared-secrets.ts";
+import type { MemberRecord } from "../storage/cluster.ts";
+import { parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
+
+/** What a machine says of itself when it wants to be a member, and an administrator of a machine that will. */
+export type NewMember = Omit<MemberRecord, "id">;
+
+/** What a new member gets: all that it needs to start beside the others. Its own private keys never travel. */
+export interface JoinAnswer {
+  readonly clusterId: string;
+  readonly member: MemberRecord;
+  /** All members, the new one too. */
+  readonly members: readonly MemberRecord[];
+  readonly secrets: SharedSecrets;
+}
+
+/** @throws Error that names the field and says what is wrong with it */
+export function parseNewMember(value: JsonValue | undefined): NewMember {
+  if (!isJsonObject(value)) throw new Error("a member is an object with name, peerAddress and clientUrl");
+  const name = field(value, "name", parseMemberName);
+  const peerAddress = field(value, "peerAddress", (text) => {
+    parsePeerAddress(text);
+    return text;
+  });
+  return { name, peerAddress, clientUrl: field(value, "clientUrl", parseClientUrl) };
+}
+
+/** @throws Error that names the field and says what is wrong with it */
+export function parseMemberRecord(value: JsonValue | undefined): MemberRecord {
+  const id = isJsonObject(value) ? value["id"] : undefined;
+  if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 1) throw new Error("id is not a number from 1");
+  return { id, ...parseNewMember(value) };
+}
+
+/** @throws Error that says what is missing or wrong, without any secret */
+export function parseJoinAnswer(value: JsonValue | undefined): JoinAnswer {
+  const { clusterId, member, members, secrets } = isJsonObject(value) ? value : {};
+  if (typeof clusterId !== "string" || clusterId === "") throw new Error("clusterId is missing");
+  if (!Array.isArray(members)) throw new Error("members are missing");
+  return {
+    clusterId,
+    member: parseMemberRecord(member),
+    members: members.map(parseMemberRecord),
+    secrets: parseSharedSecrets(secrets),
+  };
+}
+
+function field<T>(value: JsonObject, name: string, parse: (text: string) => T): T {
+  const text = value[name];
+  if (typeof text !== "string") throw new Error(`${name} is missing`);
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new Error(`${name}: ${(error as Error).message}`);
+  }
+}

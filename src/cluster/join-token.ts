@@ -1,0 +1,122 @@
+import { createHmac, randomInt, timingSafeEqual } from "node:crypto";
+import { formatTime } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { bootstrapTokenNamespace, bootstrapTokenPrefix } from "../authentication/bootstrap-token.ts";
+import { joinersGroup } from "../authorization/join-token-authorizer.ts";
+import type { MemberNumber } from "../storage/cluster.ts";
+
+/** A bootstrap token that lets a machine become a member of the cluster, and do nothing else. */
+export interface JoinToken {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** What the Secret of such a token says of it; never the token itself. */
+export interface JoinTokenInfo {
+  readonly id: string;
+  /** RFC 3339. */
+  readonly expiration: string;
+  readonly description: string;
+  /** The member that was recorded for its bearer. With it the token is good for one time. */
+  readonly member: MemberNumber | undefined;
+}
+
+const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
+const idLength = 6;
+const secretLength = 16;
+const type = "bootstrap.kubernetes.io/token";
+const proofPrefix = "quorate join token ";
+
+export const joinTokenNamespace = bootstrapTokenNamespace;
+/** Of the user that such a token authenticates. */
+const userPrefix = "system:bootstrap:";
+
+export function newJoinToken(): JoinToken {
+  return { id: randomText(idLength), secret: randomText(secretLength) };
+}
+
+export function joinTokenText({ id, secret }: JoinToken): string {
+  return `${id}.${secret}`;
+}
+
+/** @throws Error that never quotes the token */
+export function parseJoinToken(text: string): JoinToken {
+  const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(text) ?? [];
+  if (id === undefined || secret === undefined) {
+    throw new Error('a token is six and sixteen lower-case letters and digits with a "." between them');
+  }
+  return { id, secret };
+}
+
+export function joinTokenName(id: string): string {
+  return `${bootstrapTokenPrefix}${id}`;
+}
+
+/** The id of the token that the user came with; undefined for anybody else. */
+export function joinTokenIdOf(userName: string): string | undefined {
+  return userName.startsWith(userPrefix) ? userName.slice(userPrefix.length) : undefined;
+}
+
+/** What a token is made with. */
+export interface JoinTokenOptions {
+  readonly expirationMs: number;
+  readonly description: string;
+  /** See `JoinTokenInfo`. */
+  readonly member: MemberNumber | undefined;
+}
+
+/**
+ * The Secret of a token.
+ * @param key what `proof` is made with: Secrets of others, who may write some, are no tokens of ours
+ */
+export function joinTokenSecret(token: JoinToken, info: JoinTokenOptions, key: string): KubeObject {
+  const { id, secret } = token;
+  const texts = {
+    "token-id": id,
+    "token-secret": secret,
+    expiration: formatTime(info.expirationMs),
+    "usage-bootstrap-authentication": "true",
+    "auth-extra-groups": joinersGroup,
+    description: info.description,
+    member: info.member === undefined ? "" : String(info.member),
+  };
+  const data = { ...texts, proof: proofOf(key, texts) };
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: joinTokenName(id), namespace: joinTokenNamespace },
+    type,
+    data: Object.fromEntries(
+      Object.entries(data).flatMap(([name, text]) =>
+        text === "" ? [] : [[name, Buffer.from(text).toString("base64")]],
+      ),
+    ),
+  };
+}
+
+/** Undefined for a Secret that is not the token of a member, or was not made by a holder of `key`. */
+export function readJoinTokenSecret(secret: KubeObject, key: string): JoinTokenInfo | undefined {
+  const data = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
+  const text = (name: string) => Buffer.from(data[name] ?? "", "base64").toString("utf8");
+  const proof = Buffer.from(text("proof"));
+  const right = Buffer.from(proofOf(key, Object.fromEntries(provenFields.map((name) => [name, text(name)]))));
+  if (secret["type"] !== type || proof.length !== right.length || !timingSafeEqual(proof, right)) return undefined;
+  const member = text("member");
+  return {
+    id: text("token-id"),
+    expiration: text("expiration"),
+    description: text("description"),
+    member: member === "" ? undefined : Number(member),
+  };
+}
+
+const provenFields = ["token-id", "token-secret", "expiration", "auth-extra-groups", "member"] as const;
+
+function proofOf(key: string, texts: Readonly<Record<string, string>>): string {
+  const mac = createHmac("sha256", key).update(proofPrefix);
+  return mac.update(JSON.stringify(provenFields.map((name) => texts[name] ?? ""))).digest("hex");
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");
+}

@@ -1,0 +1,94 @@
+import type { Clock } from "../api/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import { hasExpired } from "../authentication/bootstrap-token.ts";
+import type { UserInfo } from "../authentication/user-info.ts";
+import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { MemberNumber } from "../storage/cluster.ts";
+import type { Store } from "../storage/store.ts";
+import {
+  type JoinToken,
+  type JoinTokenInfo,
+  joinTokenName,
+  joinTokenNamespace,
+  joinTokenSecret,
+  newJoinToken,
+  readJoinTokenSecret,
+} from "./join-token.ts";
+
+export interface JoinTokensParts {
+  readonly secrets: Registry;
+  readonly store: Pick<Store, "scan">;
+  readonly clock: Clock;
+  /** Only we have it: what proves that a Secret is a token of ours. */
+  readonly proofKey: () => string;
+}
+
+export interface NewJoinToken {
+  readonly lifetimeMs: number;
+  readonly description: string;
+  readonly member: MemberNumber | undefined;
+}
+
+/** The tokens by which machines become members: Secrets that expire. */
+export class JoinTokens {
+  readonly #parts: JoinTokensParts;
+
+  constructor(parts: JoinTokensParts) {
+    this.#parts = parts;
+  }
+
+  async create(request: NewJoinToken, user: UserInfo): Promise<JoinToken & JoinTokenInfo> {
+    const { clock, secrets, proofKey } = this.#parts;
+    const token = newJoinToken();
+    const expirationMs = clock.nowMs() + request.lifetimeMs;
+    const secret = joinTokenSecret(token, { ...request, expirationMs }, proofKey());
+    await secrets.create(secret, joinTokenNamespace, contextOf(user));
+    return { ...token, ...(this.#read(secret) as JoinTokenInfo) };
+  }
+
+  /** Those that can be used now. */
+  list(): JoinTokenInfo[] {
+    const { secrets, store } = this.#parts;
+    const entries = store.scan(secrets.keyOf(joinTokenNamespace, joinTokenName("")));
+    return entries.flatMap(({ key }) => this.find(key.slice(key.lastIndexOf("-") + 1)) ?? []);
+  }
+
+  /** Undefined for a token that is not there, has expired or was not made by us. */
+  find(id: string): JoinTokenInfo | undefined {
+    const secret = this.#parts.secrets.current(joinTokenNamespace, joinTokenName(id));
+    return secret === undefined ? undefined : this.#read(secret);
+  }
+
+  /** False when somebody else was first: only one may use a token that is good for one time. */
+  async consume(id: string, user: UserInfo): Promise<boolean> {
+    const { secrets } = this.#parts;
+    const secret = secrets.current(joinTokenNamespace, joinTokenName(id));
+    if (secret === undefined || this.#read(secret) === undefined) return false;
+    const { uid, resourceVersion } = secret.metadata;
+    const options = {
+      gracePeriodSeconds: undefined,
+      propagationPolicy: undefined,
+      orphanDependents: undefined,
+      preconditions: { uid, resourceVersion },
+      dryRun: false,
+    };
+    try {
+      const { removed } = await secrets.delete(joinTokenNamespace, joinTokenName(id), options, contextOf(user));
+      return removed;
+    } catch (error) {
+      if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return false;
+      throw error;
+    }
+  }
+
+  #read(secret: KubeObject): JoinTokenInfo | undefined {
+    const info = readJoinTokenSecret(secret, this.#parts.proofKey());
+    if (info === undefined || secret.metadata.deletionTimestamp !== undefined) return undefined;
+    return hasExpired(info.expiration, this.#parts.clock.nowMs()) ? undefined : info;
+  }
+}
+
+function contextOf(user: UserInfo): WriteContext {
+  return { user, manager: "quorate", dryRun: false, warn() {} };
+}

@@ -1,0 +1,55 @@
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import { connect } from "node:tls";
+import { type CertificatePin, keyPin } from "../pki/certificate-pin.ts";
+import { ClusterRequestError, connectionFailureText } from "./cluster-client.ts";
+import { hostOf } from "./member-address.ts";
+
+const handshakeMsMax = 10_000;
+const chainLengthMax = 8;
+
+/**
+ * The authority of a server, known by the hash of its key alone: its certificate as the server shows it, PEM. Nothing is sent but
+ * the handshake. Whether the server has a certificate of that authority shows when one connects and trusts it alone.
+ * @throws ClusterRequestError when nobody is there, and when no certificate that is shown has the hash
+ */
+export function pinnedAuthority(url: string, pin: CertificatePin): Promise<string> {
+  const host = hostOf(url);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const fail = (why: string) => reject(new ClusterRequestError(`cannot reach ${url}: ${why}`));
+  const socket = connect({
+    host,
+    port: Number(new URL(url).port || 443),
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    rejectUnauthorized: false,
+    ALPNProtocols: ["http/1.1"],
+  });
+  const deadline = setTimeout(() => fail("it does not answer in time"), handshakeMsMax);
+  socket.once("error", (error) => fail(connectionFailureText(error)));
+  socket.once("close", () => fail("the connection was closed"));
+  socket.once("secureConnect", () => {
+    const found = shownBy(socket.getPeerCertificate(true)).find((certificate) => keyPin(certificate) === pin);
+    if (found !== undefined) return resolve(found.toString());
+    const text = `${url} is not the server that it should be: it shows no certificate with the hash ${pin}`;
+    reject(new ClusterRequestError(`${text}; nothing was sent to it`));
+  });
+  return promise.finally(() => {
+    clearTimeout(deadline);
+    socket.destroy();
+  });
+}
+
+interface Shown {
+  readonly raw?: Buffer;
+  readonly issuerCertificate?: Shown;
+}
+
+/** The chain from the server's own certificate up; a root names itself as its issuer. */
+function shownBy(leaf: Shown): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  for (let at: Shown | undefined = leaf; at?.raw !== undefined && chain.length < chainLengthMax; ) {
+    chain.push(new X509Certificate(at.raw));
+    at = at.issuerCertificate === at ? undefined : at.issuerCertificate;
+  }
+  return chain;
+}

@@ -1,0 +1,40 @@
+import type { CertificatePin } from "../pki/certificate-pin.ts";
+import { ClusterRequestError, readAnswer, sendJson, untilAnswered } from "./cluster-client.ts";
+import { type JoinAnswer, type NewMember, parseJoinAnswer } from "./join-protocol.ts";
+import { type JoinToken, joinTokenText } from "./join-token.ts";
+import { pinnedAuthority } from "./pinned-authority.ts";
+
+export interface JoinRequest {
+  /** `https://host:port` of any member. */
+  readonly endpoint: string;
+  readonly token: JoinToken;
+  readonly caHash: CertificatePin;
+  readonly member: NewMember;
+}
+
+/**
+ * Asks a member, and from there the leader, to take this machine in. The token goes only to who shows a certificate of the
+ * authority that has the hash.
+ * @throws ClusterRequestError
+ */
+export async function requestJoin({ endpoint, token, caHash, member }: JoinRequest): Promise<JoinAnswer> {
+  const answer = await untilAnswered(endpoint, async (url) => {
+    const ca = await pinnedAuthority(url, caHash);
+    const response = await sendJson(url, {
+      method: "POST",
+      path: "/cluster/join",
+      body: { ...member },
+      authorization: `Bearer ${joinTokenText(token)}`,
+      tls: { ca, rejectUnauthorized: true },
+    });
+    if (response.status === 401) {
+      throw new ClusterRequestError("the token is not accepted: it is wrong, was used up, or has expired");
+    }
+    return readAnswer(response);
+  });
+  try {
+    return parseJoinAnswer(answer);
+  } catch (error) {
+    throw new ClusterRequestError(`the answer of ${endpoint} cannot be used: ${(error as Error).message}`);
+  }
+}

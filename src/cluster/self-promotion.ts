@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../api/clock.ts";
+import type { KubeconfigServer } from "../outbound/kubeconfig.ts";
+import type { KeyPair } from "../pki/authority.ts";
+import type { Cluster } from "../storage/cluster.ts";
+import { ClusterClient, ClusterRequestError } from "./cluster-client.ts";
+import { parseReplicaAnswer } from "./replica-answer.ts";
+
+const wishFile = "promote-when-caught-up";
+const askIntervalMs = 500;
+const progressIntervalMs = 2_000;
+const timeoutMs = 5_000;
+
+export interface SelfPromotionParts {
+  readonly cluster: Cluster;
+  /** Of the data. */
+  readonly directory: string;
+  readonly clock: Clock;
+  /** With what this server speaks for its administrator, and whom it trusts. */
+  readonly identity: { readonly admin: KeyPair; readonly ca: string };
+  /** What is told of the way there. */
+  readonly onProgress: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A member that has joined wants to vote: it stays so over restarts until it does. */
+export async function askForPromotion(directory: string): Promise<void> {
+  await writeFile(join(directory, wishFile), "", { mode: 0o600 });
+}
+
+/** Where this member wants to vote, asks the leader for it until it does. */
+export function startSelfPromotion(parts: SelfPromotionParts): Disposable {
+  const { cluster, directory, clock, onProgress } = parts;
+  const wish = join(directory, wishFile);
+  if (!existsSync(wish)) return { [Symbol.dispose]() {} };
+  let running = false;
+  let toldMs = Number.NEGATIVE_INFINITY;
+  const tell = (message: string, fields: Readonly<Record<string, unknown>>) => {
+    if (clock.nowMs() - toldMs < progressIntervalMs) return;
+    toldMs = clock.nowMs();
+    onProgress(message, fields);
+  };
+  const attempt = async () => {
+    const { role, self } = cluster.status();
+    if (role === "leader" || role === "voter") {
+      timer[Symbol.dispose]();
+      await rm(wish, { force: true });
+      onProgress("this member votes now", { member: self });
+      return;
+    }
+    await askLeader(parts, tell);
+  };
+  const timer = clock.every(askIntervalMs, () => {
+    if (running) return;
+    running = true;
+    attempt()
+      .catch((error: unknown) => tell("waiting to be promoted", { reason: (error as Error).message }))
+      .finally(() => {
+        running = false;
+      });
+  });
+  return timer;
+}
+
+async function askLeader(
+  { cluster, identity }: SelfPromotionParts,
+  tell: SelfPromotionParts["onProgress"],
+): Promise<void> {
+  const { self, leader, appliedIndex } = cluster.status();
+  const url = cluster.members().find(({ id }) => id === leader)?.clientUrl;
+  if (url === undefined) return tell("looking for the leader", { applied: appliedIndex });
+  const client = new ClusterClient(adminAt(url, identity));
+  const { commitIndex } = parseReplicaAnswer(await client.get("/cluster/status", timeoutMs));
+  tell("catching up", { applied: appliedIndex, of: commitIndex });
+  try {
+    await client.change({ method: "POST", path: `/cluster/members/${self}/promote`, timeoutMs });
+  } catch (error) {
+    if (error instanceof ClusterRequestError && error.reasons.includes("notCaughtUp")) return;
+    throw error;
+  }
+}
+
+function adminAt(url: string, { admin, ca }: SelfPromotionParts["identity"]): KubeconfigServer {
+  const tls = { ca, cert: admin.certificate, key: admin.key, rejectUnauthorized: true };
+  return { url, proof: async () => ({ tls, authorization: undefined }), renew: () => false };
+}

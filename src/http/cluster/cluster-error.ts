@@ -1,0 +1,38 @@
+import { status, type StatusError } from "../../api/status.ts";
+import { type Cluster, ClusterError, type ClusterErrorCode } from "../../storage/cluster.ts";
+
+/** Beside the code of the error, this cause names the URL of the leader, where the request has to go. */
+const leaderCause = "leaderUrl";
+
+interface Form {
+  readonly answer: readonly [code: number, reason: string];
+  readonly retryAfterSeconds?: number;
+}
+
+const forms: Readonly<Record<ClusterErrorCode, Form>> = {
+  // Not a redirect: those are followed by clients that never asked where to, with their credentials.
+  notLeader: { answer: [421, "NotLeader"] },
+  unknownMember: { answer: [404, "NotFound"] },
+  notCaughtUp: { answer: [409, "Conflict"], retryAfterSeconds: 1 },
+  quorumAtRisk: { answer: [409, "Conflict"] },
+  conflict: { answer: [409, "Conflict"] },
+  busy: { answer: [503, "ServiceUnavailable"], retryAfterSeconds: 1 },
+  unknown: { answer: [504, "Timeout"] },
+};
+const noLeader: Form = { answer: [503, "ServiceUnavailable"], retryAfterSeconds: 1 };
+
+/** How a client hears why a change of the cluster was not made. */
+export function clusterStatusError(error: ClusterError, cluster: Cluster): StatusError {
+  const { code, message } = error;
+  const cause = { reason: code, message };
+  if (code !== "notLeader") return statusOf(forms[code], message, [cause]);
+  const id = error.leader ?? cluster.status().leader;
+  const leader = cluster.members().find((member) => member.id === id);
+  if (leader === undefined) return statusOf(noLeader, "no leader is known at the moment", [cause]);
+  const text = `member ${leader.id} (${leader.name}) leads: ask ${leader.clientUrl}`;
+  return statusOf(forms.notLeader, text, [cause, { reason: leaderCause, message: leader.clientUrl }]);
+}
+
+function statusOf({ answer, retryAfterSeconds }: Form, message: string, causes: { reason: string; message: string }[]) {
+  return status.clusterChange(answer, message, causes, retryAfterSeconds);
+}

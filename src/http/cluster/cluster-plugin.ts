@@ -1,0 +1,218 @@
+import type { Clock } from "../../api/clock.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { StatusError, status, successStatus } from "../../api/status.ts";
+import { addMember, admitMember, JoinRefusedError } from "../../cluster/admit-member.ts";
+import { parseNewMember } from "../../cluster/join-protocol.ts";
+import { joinTokenText } from "../../cluster/join-token.ts";
+import { JoinTokens, type NewJoinToken } from "../../cluster/join-tokens.ts";
+import { decodeBody } from "../../codec/decode-body.ts";
+import type { KeyPair } from "../../pki/authority.ts";
+import type { SharedSecrets } from "../../pki/shared-secrets.ts";
+import type { Registry } from "../../registry/registry.ts";
+import type { Store } from "../../storage/store.ts";
+import { type Cluster, ClusterError, type MemberNumber } from "../../storage/cluster.ts";
+import type { AppPlugin } from "../app.ts";
+import { type Exchange, header, type HttpResponse } from "../exchange.ts";
+import { clusterStatusError } from "./cluster-error.ts";
+import { SnapshotStreams } from "./snapshot-streams.ts";
+
+const bodyBytesMax = 64 * 1024;
+const tokenSecondsDefault = 3_600;
+const tokenSecondsMax = 24 * 3_600;
+const descriptionLengthMax = 256;
+
+export interface ClusterPluginParts {
+  readonly cluster: Cluster;
+  /** Of Secrets, which tokens of new members are. */
+  readonly secrets: Registry;
+  readonly store: Pick<Store, "scan">;
+  readonly clock: Clock;
+  readonly identity: {
+    /** Signs clients; only replicas have its key. */
+    readonly authority: KeyPair;
+    /** By what a new member knows that it speaks to us. */
+    readonly caHash: string;
+    sharedSecrets(peerAuthority: KeyPair): SharedSecrets;
+  };
+  /** Signs members. @throws ClusterError where there can be none */
+  readonly peers: { readonly authority: KeyPair };
+  /** Of this program. */
+  readonly version: string;
+}
+
+/** The administration of the cluster: `/cluster/…`. Changes are made on the leader; elsewhere the answer says who leads. */
+export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
+  const { cluster, clock, secrets, store, identity, peers, version } = parts;
+  const desk: Desk = {
+    cluster,
+    version,
+    tokens: new JoinTokens({ secrets, store, clock, proofKey: () => identity.authority.key }),
+    secrets: () => identity.sharedSecrets(peers.authority),
+    caHash: () => identity.caHash,
+    snapshots: new SnapshotStreams(cluster),
+  };
+  return {
+    name: "cluster",
+    paths: ["/cluster/*"],
+    async handle(exchange) {
+      try {
+        return await answer(desk, exchange);
+      } catch (error) {
+        if (error instanceof ClusterError) throw clusterStatusError(error, cluster);
+        if (error instanceof JoinRefusedError) throw status.forbiddenPath(error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+/** What the requests of one server share. */
+interface Desk {
+  readonly cluster: Cluster;
+  readonly version: string;
+  readonly tokens: JoinTokens;
+  /** @throws ClusterError where nobody can join */
+  readonly secrets: () => SharedSecrets;
+  readonly caHash: () => string;
+  readonly snapshots: SnapshotStreams;
+}
+
+function answer(desk: Desk, exchange: Exchange): HttpResponse | Promise<HttpResponse> {
+  const { info, request } = exchange;
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  const [name = "", id, action, ...more] = info.path.slice("/cluster/".length).split("/");
+  const member = id === undefined ? undefined : memberNumber(id);
+  if (more.length > 0 || (id !== undefined && (name !== "members" || member === undefined))) {
+    throw status.pathNotFound();
+  }
+  const path = `${name}${id === undefined ? "" : "/<id>"}${action === undefined ? "" : `/${action}`}`;
+  if (!paths.has(path)) throw status.pathNotFound();
+  const run = routes.get(`${method} ${path}`);
+  if (run === undefined) throw status.methodNotAllowed();
+  return run({ ...desk, exchange, id: member ?? 0 });
+}
+
+interface Call extends Desk {
+  readonly exchange: Exchange;
+  /** Of the member in the path. */
+  readonly id: MemberNumber;
+}
+type Run = (call: Call) => HttpResponse | Promise<HttpResponse>;
+
+/** All that can be done below `/cluster/`. */
+const routes = new Map<string, Run>([
+  ["GET status", ({ cluster, version }) => json(200, { ...cluster.status(), version })],
+  ["GET members", listMembers],
+  ["POST members", addLearner],
+  ["DELETE members/<id>", removeMember],
+  ["POST members/<id>/promote", promoteMember],
+  ["POST leader", transferLeadership],
+  ["GET snapshot", ({ snapshots, exchange }) => snapshots.reply(exchange)],
+  ["GET tokens", ({ tokens }) => json(200, { items: tokens.list() })],
+  ["POST tokens", createToken],
+  ["POST join", join],
+]);
+const paths: ReadonlySet<string> = new Set([...routes.keys()].map((route) => route.slice(route.indexOf(" ") + 1)));
+
+function listMembers({ cluster }: Call): HttpResponse {
+  const { clusterId, leader, members } = cluster.status();
+  return json(200, { clusterId, leader, members });
+}
+
+/** Records a member before it is there, and makes the token that it will come with. */
+async function addLearner({ cluster, tokens, caHash, secrets, exchange }: Call): Promise<HttpResponse> {
+  const wanted = orBadRequest(parseNewMember, await bodyOf(exchange));
+  secrets();
+  const member = await addMember(cluster, wanted);
+  const description = `for member ${member.id} (${member.name})`;
+  const request = { lifetimeMs: tokenSecondsDefault * 1_000, description, member: member.id };
+  const token = await tokens.create(request, exchange.user);
+  return json(201, { member, token: joinTokenText(token), expiration: token.expiration, caHash: caHash() });
+}
+
+async function removeMember({ cluster, id }: Call): Promise<HttpResponse> {
+  await cluster.remove(id);
+  return json(200, successStatus());
+}
+
+async function promoteMember({ cluster, id }: Call): Promise<HttpResponse> {
+  await cluster.promote(id);
+  return json(200, successStatus());
+}
+
+async function transferLeadership({ cluster, exchange }: Call): Promise<HttpResponse> {
+  const { to } = await bodyOf(exchange);
+  if (typeof to !== "number" || !Number.isSafeInteger(to)) throw status.badRequest("to: the id of a member is missing");
+  await cluster.transferLeadership(to);
+  return json(200, successStatus());
+}
+
+async function createToken({ tokens, caHash, cluster, secrets, exchange }: Call): Promise<HttpResponse> {
+  const request = orBadRequest(parseTokenRequest, await bodyOf(exchange));
+  secrets();
+  const token = await tokens.create(request, exchange.user);
+  const endpoints = cluster.members().map(({ clientUrl }) => clientUrl);
+  return json(201, { token: joinTokenText(token), expiration: token.expiration, caHash: caHash(), endpoints });
+}
+
+async function join(call: Call): Promise<HttpResponse> {
+  const { exchange } = call;
+  if (exchange.impersonation !== undefined) throw new JoinRefusedError("nobody joins for somebody else");
+  const wanted = orBadRequest(parseNewMember, await bodyOf(exchange));
+  return json(201, await admitMember(call, wanted, exchange.user));
+}
+
+function parseTokenRequest({ ttlSeconds = tokenSecondsDefault, description = "" }: JsonObject): NewJoinToken {
+  if (
+    typeof ttlSeconds !== "number" ||
+    !Number.isInteger(ttlSeconds) ||
+    ttlSeconds < 1 ||
+    ttlSeconds > tokenSecondsMax
+  ) {
+    throw new Error(`ttlSeconds has to be an integer from 1 to ${tokenSecondsMax}`);
+  }
+  if (typeof description !== "string" || description.length > descriptionLengthMax) {
+    throw new Error(`description has to be a text of at most ${descriptionLengthMax} characters`);
+  }
+  return { lifetimeMs: ttlSeconds * 1_000, description, member: undefined };
+}
+
+/** A JSON object, also where nothing says that it is JSON: forms of web pages say that they are something else. */
+async function bodyOf({ request }: Exchange): Promise<JsonObject> {
+  const bytes = await request.body();
+  if (bytes.length > bodyBytesMax) throw status.requestEntityTooLarge(bodyBytesMax);
+  if (bytes.length === 0) return {};
+  const decoded = decodeBody(bytes, header(request, "content-type"), {
+    strict: false,
+    accepted: ["application/json"],
+    cbor: false,
+  });
+  const value: JsonValue | undefined = decoded.kind === "document" ? decoded.value : undefined;
+  if (!isJsonObject(value)) throw status.badRequest("the body has to be a JSON object");
+  return value;
+}
+
+function orBadRequest<T>(parse: (value: JsonObject) => T, value: JsonObject): T {
+  try {
+    return parse(value);
+  } catch (error) {
+    throw error instanceof StatusError ? error : status.badRequest((error as Error).message);
+  }
+}
+
+function memberNumber(text: string): MemberNumber | undefined {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}
+
+function json(code: number, value: object): HttpResponse {
+  const body = new TextEncoder().encode(`${JSON.stringify(value)}\n`);
+  return {
+    kind: "reply",
+    code,
+    headers: [
+      ["content-type", "application/json"],
+      ["cache-control", "no-store"],
+    ],
+    body,
+  };
+}

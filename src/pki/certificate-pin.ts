@@ -1,0 +1,22 @@
+import { createHash, X509Certificate } from "node:crypto";
+
+/** `sha256:<hex>` of a certificate's public key, as kubeadm has it: a name of an authority that nobody can forge. */
+export type CertificatePin = string;
+
+/** @param certificate PEM; of several the last one, which is the one next to the root */
+export function pinOf(certificate: string): CertificatePin {
+  const blocks = certificate.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return keyPin(new X509Certificate(blocks.at(-1) ?? certificate));
+}
+
+export function keyPin(certificate: X509Certificate): CertificatePin {
+  const key = certificate.publicKey.export({ type: "spki", format: "der" });
+  return `sha256:${createHash("sha256").update(key).digest("hex")}`;
+}
+
+/** @throws Error that says what is wrong, to follow the name of a flag */
+export function parsePin(text: string): CertificatePin {
+  const pin = text.toLowerCase();
+  if (/^sha256:[0-9a-f]{64}$/.test(pin)) return pin;
+  throw new Error(`${JSON.stringify(text)} is not sha256: and 64 hexadecimal digits`);
+}

@@ -1,0 +1,129 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { createServer as createTcpServer } from "node:net";
+import { createServer } from "node:tls";
+import { parseJoinToken } from "../../src/cluster/join-token.ts";
+import { requestJoin } from "../../src/cluster/request-join.ts";
+import { FakeCluster } from "../../src/cluster/testing.ts";
+import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+import { ClusterServer } from "./cluster-server.ts";
+
+const open: AsyncDisposable[] = [];
+afterAll(async () => {
+  for (const server of open) await server[Symbol.asyncDispose]();
+});
+
+async function start(...args: Parameters<typeof ClusterServer.start>): Promise<ClusterServer> {
+  const server = await ClusterServer.start(...args);
+  open.push(server);
+  return server;
+}
+
+const member = { name: "b", peerAddress: "10.0.0.2:7380", clientUrl: "https://10.0.0.2:6443" };
+const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
+const names = { commonName: "x", organizations: [], dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
+
+async function invitation(server: ClusterServer) {
+  const { json } = await server.request("POST", "/cluster/tokens", {});
+  return { endpoint: server.url, token: parseJoinToken(json.token), caHash: json.caHash as string, member };
+}
+
+describe("a machine that joins", () => {
+  test("gets in with the address of a member, a token and the hash of the authority", async () => {
+    const server = await start();
+    const answer = await requestJoin(await invitation(server));
+    const { cluster, identity, peers } = server.parts;
+    expect(answer.member).toEqual({ id: 2, ...member });
+    expect(answer.members).toEqual(cluster.members());
+    expect(answer.secrets).toEqual(identity.sharedSecrets(peers.authority));
+  });
+
+  test("is sent on to the leader by a member that is none", async () => {
+    const leader = await start();
+    const followers = new FakeCluster("a", "b2");
+    followers.leader = 2;
+    const follower = await start({}, followers, leader);
+    followers.members = () => [{ id: 2, name: "b2", peerAddress: "10.0.0.9:1", clientUrl: leader.url }];
+    const answer = await requestJoin({ ...(await invitation(leader)), endpoint: follower.url });
+    expect(answer.member.name).toBe("b");
+    expect(follower.parts.seen).toEqual(["POST /cluster/join"]);
+    expect(leader.parts.cluster.members()).toHaveLength(2);
+  });
+
+  test("sends nothing to a server whose authority has another hash", async () => {
+    const server = await start();
+    const asked = await invitation(server);
+    const before = server.parts.seen.length;
+    const caHash = `sha256:${"0".repeat(64)}`;
+    await expect(requestJoin({ ...asked, caHash })).rejects.toThrow(
+      /is not the server that it should be.*nothing was sent/,
+    );
+    expect(server.parts.seen).toHaveLength(before);
+    expect(server.parts.cluster.members()).toHaveLength(1);
+  });
+
+  test("sends nothing to a server that shows the right authority and has no certificate of it", async () => {
+    const server = await start();
+    const asked = await invitation(server);
+    const forger = createAuthority({ commonName: "quorate-ca", ...validity });
+    const leaf = issueCertificate(forger, { ...names, ...validity, usage: "server" });
+    let received = "";
+    const impostor = createServer({ key: leaf.key, cert: leaf.certificate + server.ca }, (socket) => {
+      socket.on("data", (data) => (received += data.toString()));
+      socket.on("error", () => {});
+    });
+    await new Promise<void>((done) => impostor.listen(0, "127.0.0.1", done));
+    const { port } = impostor.address() as { port: number };
+    const endpoint = `https://127.0.0.1:${port}`;
+    await expect(requestJoin({ ...asked, endpoint })).rejects.toThrow(/not the server|not of the authority/);
+    expect(received).toBe("");
+    impostor.close();
+  });
+
+  test("sends nothing to a server whose certificate is for another name", async () => {
+    const server = await start();
+    const { identity } = server.parts;
+    const elsewhere = { ...names, dnsNames: ["elsewhere.example"], ipAddresses: [] };
+    const leaf = issueCertificate(identity.authority, { ...elsewhere, ...validity, usage: "server" });
+    let received = "";
+    const other = createServer({ key: leaf.key, cert: leaf.certificate + server.ca }, (socket) => {
+      socket.on("data", (data) => (received += data.toString()));
+      socket.on("error", () => {});
+    });
+    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
+    const { port } = other.address() as { port: number };
+    const asked = { ...(await invitation(server)), endpoint: `https://127.0.0.1:${port}` };
+    await expect(requestJoin(asked)).rejects.toThrow(/for another name/);
+    expect(received).toBe("");
+    other.close();
+  });
+
+  test("says in a line what is wrong with a server that is none, or hears nothing", async () => {
+    const server = await start();
+    const asked = await invitation(server);
+    const closing = createTcpServer((socket) => void socket.destroy());
+    await new Promise<void>((done) => closing.listen(0, "127.0.0.1", done));
+    const { port } = closing.address() as { port: number };
+    const at = (endpoint: string) => requestJoin({ ...asked, endpoint });
+    await expect(at(`https://127.0.0.1:${port}`)).rejects.toThrow(/^cannot reach https:\/\/127.0.0.1:\d+: /);
+    closing.close();
+    await expect(at(`https://127.0.0.1:${port}`)).rejects.toThrow(/nothing listens there/);
+  });
+
+  test("hears that its token is not good, and that its name is taken", async () => {
+    const server = await start();
+    const asked = await invitation(server);
+    const token = { ...asked.token, secret: "0000000000000000" };
+    await expect(requestJoin({ ...asked, token })).rejects.toThrow(/token is not accepted/);
+    await requestJoin(asked);
+    await expect(requestJoin(asked)).rejects.toThrow(/member 2 has the name/);
+  });
+
+  test("waits for a leader", async () => {
+    const cluster = new FakeCluster("a");
+    const server = await start({}, cluster);
+    const asked = await invitation(server);
+    cluster.leader = undefined;
+    setTimeout(() => (cluster.leader = 1), 1_500);
+    expect((await requestJoin(asked)).member.id).toBe(2);
+  });
+});
