@@ -131,7 +131,7 @@ describe("what is not a resource", () => {
   test("verbose health names its checks", async () => {
     const { text } = await server.get("/readyz?verbose&exclude=etcd");
     expect(text).toBe(
-      "[+]ping ok\n[+]etcd excluded: ok\n[+]poststarthook/rbac/bootstrap-roles ok\n[+]shutdown ok\nhealthz check passed\n",
+      "[+]ping ok\n[+]etcd excluded: ok\n[+]etcd-readiness ok\n[+]poststarthook/rbac/bootstrap-roles ok\n[+]shutdown ok\nhealthz check passed\n",
     );
     expect((await server.get("/livez?verbose&exclude=nobody")).text).toContain(
       'warn: some health checks cannot be excluded: no matches for "nobody"',
@@ -252,7 +252,7 @@ describe("the end", () => {
     const ready = await leaving.get("/readyz");
     expect({ code: ready.code, text: ready.text }).toEqual({
       code: 500,
-      text: "[+]ping ok\n[+]etcd ok\n[+]poststarthook/rbac/bootstrap-roles ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n",
+      text: "[+]ping ok\n[+]etcd ok\n[+]etcd-readiness ok\n[+]poststarthook/rbac/bootstrap-roles ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n",
     });
     expect((await leaving.get("/livez")).code).toBe(200);
     await leaving.create(maps, configMap("last"));
