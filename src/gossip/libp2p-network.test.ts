@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { connect, createServer, type Socket } from "node:net";
-import { gossipsub } from "@chainsafe/libp2p-gossipsub";
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { type GossipSub, type GossipSubComponents, gossipsub } from "@chainsafe/libp2p-gossipsub";
 import { noise } from "@chainsafe/libp2p-noise";
 import { yamux } from "@chainsafe/libp2p-yamux";
 import { privateKeyFromRaw } from "@libp2p/crypto/keys";
@@ -9,7 +10,7 @@ import { tcp } from "@libp2p/tcp";
 import { multiaddr } from "@multiformats/multiaddr";
 import { createLibp2p } from "libp2p";
 import { type GossipIdentity, openGossipIdentity } from "./gossip-identity.ts";
-import { openLibp2pNetwork } from "./libp2p-network.ts";
+import { type NetworkTiming, openLibp2pNetwork } from "./libp2p-network.ts";
 import type { Contact, DropReason, GossipNetwork, NetworkOptions, Topic } from "./network.ts";
 import type { PeerId } from "./peer-id.ts";
 
@@ -36,8 +37,8 @@ class Peer {
     this.identity = identity;
   }
 
-  async open(options: Partial<NetworkOptions> = {}): Promise<this> {
-    this.network = await openLibp2pNetwork({
+  async open(options: Partial<NetworkOptions>, timing?: NetworkTiming): Promise<this> {
+    const defaults: NetworkOptions = {
       clusterId,
       identity: this.identity,
       listen: { host: loopback, port: 0 },
@@ -47,8 +48,8 @@ class Peer {
         return this.verdict(text);
       },
       onDropped: (reason) => this.dropped.push(reason),
-      ...options,
-    });
+    };
+    this.network = await openLibp2pNetwork({ ...defaults, ...options }, timing);
     opened.defer(() => this.network.close());
     return this;
   }
@@ -68,8 +69,9 @@ class Peer {
   }
 }
 
-async function openPeer(options: Partial<NetworkOptions> = {}): Promise<Peer> {
-  return await new Peer(options.identity ?? (await openGossipIdentity(undefined, Date.now()))).open(options);
+async function openPeer(options: Partial<NetworkOptions> = {}, timing?: NetworkTiming): Promise<Peer> {
+  const identity = options.identity ?? (await openGossipIdentity(undefined, Date.now()));
+  return await new Peer(identity).open(options, timing);
 }
 
 /** In the order of their ids: of two the first one connects. */
@@ -116,7 +118,10 @@ async function openRaw(identity: GossipIdentity, cluster = clusterId) {
     connectionEncrypters: [noise({ prologueBytes: encoder.encode(`quorate/gossip/1/${cluster}`) })],
     streamMuxers: [yamux()],
     connectionMonitor: { enabled: false },
-    services: { identify: identify(), gossip: gossipsub({ allowPublishToZeroTopicPeers: true }) },
+    services: {
+      identify: identify(),
+      gossip: gossipsub({ allowPublishToZeroTopicPeers: true }) as (components: GossipSubComponents) => GossipSub,
+    },
   });
   opened.defer(() => node.stop());
   node.services.gossip.subscribe(topic);
@@ -317,6 +322,52 @@ describe("attacks on the gossip port", () => {
   });
 });
 
+describe("connections", () => {
+  test("one that is open and carries nothing is replaced", async () => {
+    const quick = { upkeepIntervalMs: 100, silenceMs: 500, patienceMs: 5_000, banMs: 60_000, dialTimeoutMs: 5_000 };
+    const identities = await Promise.all([0, 1].map(() => openGossipIdentity(undefined, Date.now())));
+    identities.sort((a, b) => (a.peerId < b.peerId ? -1 : 1));
+    const [first, second] = (await Promise.all(identities.map((identity) => openPeer({ identity }, quick)))) as [
+      Peer,
+      Peer,
+    ];
+    await using proxy = await StallingProxy.open(second.network.address.port);
+    first.network.admit([{ ...second.contact, address: { host: loopback, port: proxy.port } }]);
+    second.network.admit([first.contact]);
+    await untilHeard(first, [second], "before");
+    proxy.stall();
+    await untilHeard(first, [second], "after");
+    expect(proxy.connections).toBeGreaterThan(1);
+  });
+
+  test("closing while others are being connected with disturbs nobody", async () => {
+    const one = await openPeer();
+    for (let delayMs = 0; delayMs < 30; delayMs += 2) {
+      const other = await openPeer();
+      one.network.admit([other.contact]);
+      other.network.admit([
+        one.contact,
+        { peerId: (await openGossipIdentity(undefined, 0)).peerId, address: { host: loopback, port: 1 } },
+      ]);
+      await Bun.sleep(delayMs);
+      await other.network.close();
+    }
+  });
+
+  test("an attempt that gets no answer is given up, and the next one succeeds", async () => {
+    const timing = { upkeepIntervalMs: 100, silenceMs: 5_000, patienceMs: 100, banMs: 60_000, dialTimeoutMs: 300 };
+    const mute = createServer((socket) => opened.defer(() => void socket.destroy())).listen(0, loopback);
+    opened.defer(() => void mute.close());
+    const one = await openPeer({}, timing);
+    const other = await openPeer();
+    const { port } = mute.address() as { port: number };
+    one.network.admit([{ ...other.contact, address: { host: loopback, port } }]);
+    await Bun.sleep(1_000);
+    acquaint(one, other);
+    await untilHeard(one, [other], "at last");
+  });
+});
+
 test("an address that is taken is said in one line", async () => {
   const taken = createServer().listen(0, loopback);
   opened.defer(() => void taken.close());
@@ -335,6 +386,47 @@ async function open(host: string, port: number): Promise<Socket> {
   socket.once("connect", resolve).once("close", resolve);
   await promise;
   return socket;
+}
+
+/** Passes bytes on to a port, until it is told to keep those of the connections that it has. */
+class StallingProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets: Socket[] = [];
+  connections = 0;
+
+  static async open(target: number): Promise<StallingProxy> {
+    const proxy = new StallingProxy(target);
+    await once(proxy.#server, "listening");
+    return proxy;
+  }
+
+  constructor(target: number) {
+    this.#server = createServer((socket) => {
+      this.connections++;
+      const onward = connect({ host: loopback, port: target });
+      for (const end of [socket, onward]) end.on("error", () => {});
+      socket.on("close", () => onward.destroy());
+      onward.on("close", () => socket.destroy());
+      socket.pipe(onward).pipe(socket);
+      this.#sockets.push(socket, onward);
+    }).listen(0, loopback);
+  }
+
+  get port(): number {
+    return (this.#server.address() as { port: number }).port;
+  }
+
+  stall(): void {
+    for (const socket of this.#sockets) {
+      socket.unpipe();
+      socket.pause();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+  }
 }
 
 /** A frame as gossipsub would never send it. */

@@ -1,17 +1,12 @@
-import { isIP, type Socket } from "node:net";
-import { type GossipSub, type GossipSubComponents, gossipsub } from "@chainsafe/libp2p-gossipsub";
-import { createTopicScoreParams } from "@chainsafe/libp2p-gossipsub/score";
-import { noise } from "@chainsafe/libp2p-noise";
-import { yamux } from "@chainsafe/libp2p-yamux";
-import { privateKeyFromRaw } from "@libp2p/crypto/keys";
-import { identify } from "@libp2p/identify";
-import { type Libp2p, type PeerId as Libp2pPeerId, TopicValidatorResult, type Transport } from "@libp2p/interface";
+import { isIP } from "node:net";
+import type { GossipSub } from "@chainsafe/libp2p-gossipsub";
+import { type PeerId as Libp2pPeerId, TopicValidatorResult } from "@libp2p/interface";
 import { peerIdFromString } from "@libp2p/peer-id";
-import { type TCPComponents, tcp } from "@libp2p/tcp";
-import { type Multiaddr, multiaddr } from "@multiformats/multiaddr";
-import { createLibp2p } from "libp2p";
+import { multiaddr } from "@multiformats/multiaddr";
 import type { PeerAddress } from "../cluster/member-address.ts";
 import { StartupError } from "../config/startup-error.ts";
+import { Gate } from "./gate.ts";
+import { createLibp2pNode, type Libp2pNode, scoreMin, topicName } from "./libp2p-node.ts";
 import {
   type Contact,
   type DropReason,
@@ -43,45 +38,13 @@ const defaultTiming: NetworkTiming = {
   dialTimeoutMs: 5_000,
 };
 
-const connectionsMax = 64;
-const pendingConnectionsMax = 16;
-const connectionsPerSecondMax = 20;
-/** From the first byte to a proven peer id. */
-const handshakeTimeoutMs = 3_000;
-const streamsPerConnectionMax = 16;
-const streamWindowBytes = 256 * 1_024;
-const frameBytesMax = 64 * 1_024;
-const outboundBacklogBytesMax = 256 * 1_024;
-const seenMs = 30_000;
-
-/** The ten-fold of what a frame of a well-meaning peer holds. */
-const frameLimits = {
-  maxSubscriptions: 16,
-  maxMessages: 64,
-  maxIhaveMessageIDs: 64,
-  maxIwantMessageIDs: 64,
-  maxIdontwantMessageIDs: 64,
-  maxControlMessages: 64,
-  maxPeerInfos: 16,
-};
-
-/** The score of a peer falls with the square of the invalid messages that it sent in about the last ten seconds: nine are too many. */
-const scoreMin = -80;
-const invalidMessageWeight = -1;
-const invalidMessageDecay = 0.8;
-
-type Node = Libp2p<{ identify: unknown; gossip: GossipSub }>;
-
-/**
- * Gossip over libp2p: TCP, Noise, yamux, gossipsub with signed messages. Both ends of a connection have proven their key
- * and that they mean the same cluster before anything else is said; then the gate lets only members through.
- */
+/** Gossip over libp2p. This file and what it imports are loaded only where there is a cluster. */
 export async function openLibp2pNetwork(
   options: NetworkOptions,
   timing: NetworkTiming = defaultTiming,
 ): Promise<GossipNetwork> {
   const gate = new Gate(options.onDropped, timing.banMs);
-  const node = await createNode(options, gate, timing);
+  const node = await createLibp2pNode(options, gate, timing.dialTimeoutMs);
   const network = new Libp2pNetwork(options, node, gate, timing);
   try {
     await node.start();
@@ -94,137 +57,6 @@ export async function openLibp2pNetwork(
   return network;
 }
 
-async function createNode(
-  { clusterId, identity, listen }: NetworkOptions,
-  gate: Gate,
-  { dialTimeoutMs }: NetworkTiming,
-): Promise<Node> {
-  const subjects = topics.map((topic) => topicName(clusterId, topic));
-  const topicScores = subjects.map((subject) => [subject, topicScore] as const);
-  return await createLibp2p({
-    start: false,
-    privateKey: privateKeyFromRaw(identity.privateKey),
-    addresses: { listen: [`${listenAddress(listen)}/tcp/${listen.port}`] },
-    nodeInfo: { userAgent: "quorate" },
-    transports: [tcpTransport],
-    // The prologue is mixed into the keys: a handshake with another cluster fails.
-    connectionEncrypters: [noise({ prologueBytes: new TextEncoder().encode(`quorate/gossip/1/${clusterId}`) })],
-    streamMuxers: [
-      yamux({
-        maxInboundStreams: streamsPerConnectionMax,
-        maxOutboundStreams: streamsPerConnectionMax,
-        maxStreamWindowSize: streamWindowBytes,
-      }),
-    ],
-    connectionGater: {
-      denyInboundEncryptedConnection: (peer) => gate.refuses(peer.toString()),
-      denyOutboundEncryptedConnection: (peer) => gate.refuses(peer.toString()),
-    },
-    connectionManager: {
-      maxConnections: connectionsMax,
-      maxParallelDials: pendingConnectionsMax,
-      maxDialQueueLength: connectionsMax,
-      maxIncomingPendingConnections: pendingConnectionsMax,
-      inboundConnectionThreshold: connectionsPerSecondMax,
-      inboundUpgradeTimeout: handshakeTimeoutMs,
-      dialTimeout: dialTimeoutMs,
-      reconnectRetries: 0,
-    },
-    // Heartbeats tell whether a peer is there.
-    connectionMonitor: { enabled: false },
-    services: {
-      identify: identify(),
-      gossip: gossipsub({
-        globalSignaturePolicy: "StrictSign",
-        allowedTopics: subjects,
-        allowPublishToZeroTopicPeers: true,
-        fallbackToFloodsub: false,
-        floodPublish: true,
-        seenTTL: seenMs,
-        awaitRpcHandler: true,
-        awaitRpcMessageHandler: true,
-        maxInboundStreams: 2,
-        maxOutboundStreams: 2,
-        maxInboundDataLength: frameBytesMax,
-        maxOutboundBufferSize: outboundBacklogBytesMax,
-        decodeRpcLimits: frameLimits,
-        // Replicas that share an address are no attack.
-        scoreParams: { topics: Object.fromEntries(topicScores), IPColocationFactorWeight: 0 },
-        scoreThresholds: { gossipThreshold: -20, publishThreshold: -40, graylistThreshold: scoreMin },
-      }) as (components: GossipSubComponents) => GossipSub,
-    },
-  });
-}
-
-/**
- * TCP, whose sockets do not know of the signal that ends an attempt to connect. A socket that does emits an error when
- * nobody listens for it any more, which would end the process; the transport destroys the socket itself.
- */
-function tcpTransport(components: TCPComponents): Transport {
-  const transport = tcp({ backlog: connectionsMax, dialOpts: { noDelay: true }, listenOpts: { noDelay: true } })(
-    components,
-  ) as Transport & { _connect(address: Multiaddr, options: object): Promise<Socket> };
-  const connect = transport._connect.bind(transport);
-  // What is inherited can be read, and is not among what is copied into the options of the socket.
-  transport._connect = (address, options) => connect(address, Object.create(options) as object);
-  return transport;
-}
-
-const topicScore = createTopicScoreParams({
-  topicWeight: 1,
-  timeInMeshWeight: 0,
-  firstMessageDeliveriesWeight: 0,
-  meshMessageDeliveriesWeight: 0,
-  meshFailurePenaltyWeight: 0,
-  invalidMessageDeliveriesWeight: invalidMessageWeight,
-  invalidMessageDeliveriesDecay: invalidMessageDecay,
-});
-
-function topicName(clusterId: string, topic: Topic): string {
-  return `/quorate/gossip/1/${clusterId}/${topic}`;
-}
-
-function listenAddress({ host }: PeerAddress): string {
-  if (isIP(host) === 0) return "/ip4/0.0.0.0";
-  return isIP(host) === 6 ? `/ip6/${host}` : `/ip4/${host}`;
-}
-
-function dialAddress({ peerId, address: { host, port } }: Contact): string {
-  const kind = { 0: "dns", 4: "ip4", 6: "ip6" }[isIP(host) as 0 | 4 | 6];
-  return `/${kind}/${host}/tcp/${port}/p2p/${peerId}`;
-}
-
-/** Who may be connected with. */
-class Gate {
-  readonly #onDropped: (reason: DropReason) => void;
-  readonly #banMs: number;
-  readonly #bannedUntilMs = new Map<PeerId, number>();
-  contacts: ReadonlyMap<PeerId, Contact> = new Map();
-
-  constructor(onDropped: (reason: DropReason) => void, banMs: number) {
-    this.#onDropped = onDropped;
-    this.#banMs = banMs;
-  }
-
-  ban(peerId: PeerId): void {
-    this.#onDropped("banned");
-    this.#bannedUntilMs.set(peerId, performance.now() + this.#banMs);
-  }
-
-  isBanned(peerId: PeerId): boolean {
-    const untilMs = this.#bannedUntilMs.get(peerId) ?? 0;
-    if (untilMs > performance.now()) return true;
-    this.#bannedUntilMs.delete(peerId);
-    return false;
-  }
-
-  refuses(peerId: PeerId): boolean {
-    if (this.contacts.has(peerId) && !this.isBanned(peerId)) return false;
-    this.#onDropped(this.contacts.has(peerId) ? "banned" : "stranger");
-    return true;
-  }
-}
-
 interface Link {
   /** Since when it is as it is now. */
   sinceMs: number;
@@ -234,7 +66,7 @@ interface Link {
 
 class Libp2pNetwork implements GossipNetwork {
   readonly #options: NetworkOptions;
-  readonly #node: Node;
+  readonly #node: Libp2pNode;
   readonly #gate: Gate;
   readonly #timing: NetworkTiming;
   readonly #topicNames: ReadonlyMap<Topic, string>;
@@ -243,7 +75,7 @@ class Libp2pNetwork implements GossipNetwork {
   readonly #closing = new AbortController();
   #upkeep: Timer | undefined;
 
-  constructor(options: NetworkOptions, node: Node, gate: Gate, timing: NetworkTiming) {
+  constructor(options: NetworkOptions, node: Libp2pNode, gate: Gate, timing: NetworkTiming) {
     this.#options = options;
     this.#node = node;
     this.#gate = gate;
@@ -275,18 +107,18 @@ class Libp2pNetwork implements GossipNetwork {
   }
 
   admit(contacts: readonly Contact[]): void {
-    const admitted = new Map(contacts.map((contact) => [contact.peerId, contact]));
-    this.#gate.contacts = admitted;
+    const gate = this.#gate;
+    gate.admit(contacts);
     for (const connection of this.#node.getConnections()) {
-      if (!admitted.has(connection.remotePeer.toString())) connection.abort(new Error("it is no member"));
+      if (gate.contact(connection.remotePeer.toString()) === undefined) connection.abort(new Error("it is no member"));
     }
     for (const peerId of this.#links.keys()) {
-      if (admitted.has(peerId)) continue;
+      if (gate.contact(peerId) !== undefined) continue;
       this.#links.delete(peerId);
       void this.#node.peerStore.delete(peerIdFromString(peerId)).catch(ignore);
     }
     const nowMs = performance.now();
-    for (const peerId of admitted.keys()) {
+    for (const { peerId } of contacts) {
       if (this.#links.has(peerId)) continue;
       this.#links.set(peerId, { sinceMs: nowMs, isConnected: false, heardMs: nowMs });
       this.#maintainLink(peerId, nowMs);
@@ -346,7 +178,7 @@ class Libp2pNetwork implements GossipNetwork {
   }
 
   #dial(peerId: PeerId): void {
-    const contact = this.#gate.contacts.get(peerId);
+    const contact = this.#gate.contact(peerId);
     if (contact === undefined || this.#dialing.has(peerId) || this.#closing.signal.aborted) return;
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#timing.dialTimeoutMs)]);
     const dialing = this.#node
@@ -355,6 +187,11 @@ class Libp2pNetwork implements GossipNetwork {
       .finally(() => this.#dialing.delete(peerId));
     this.#dialing.set(peerId, dialing);
   }
+}
+
+function dialAddress({ peerId, address: { host, port } }: Contact): string {
+  const kind = { 0: "dns", 4: "ip4", 6: "ip6" }[isIP(host) as 0 | 4 | 6];
+  return `/${kind}/${host}/tcp/${port}/p2p/${peerId}`;
 }
 
 /** Who passed a message on had to see that it is invalid, but cannot know whether it is old, or of somebody removed. */
