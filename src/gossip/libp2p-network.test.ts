@@ -340,20 +340,6 @@ describe("connections", () => {
     expect(proxy.connections).toBeGreaterThan(1);
   });
 
-  test("closing while others are being connected with disturbs nobody", async () => {
-    const one = await openPeer();
-    for (let delayMs = 0; delayMs < 30; delayMs += 2) {
-      const other = await openPeer();
-      one.network.admit([other.contact]);
-      other.network.admit([
-        one.contact,
-        { peerId: (await openGossipIdentity(undefined, 0)).peerId, address: { host: loopback, port: 1 } },
-      ]);
-      await Bun.sleep(delayMs);
-      await other.network.close();
-    }
-  });
-
   test("an attempt that gets no answer is given up, and the next one succeeds", async () => {
     const timing = { upkeepIntervalMs: 100, silenceMs: 5_000, patienceMs: 100, banMs: 60_000, dialTimeoutMs: 300 };
     const mute = createServer((socket) => opened.defer(() => void socket.destroy())).listen(0, loopback);

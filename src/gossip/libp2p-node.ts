@@ -1,17 +1,16 @@
-import { isIP, type Socket } from "node:net";
+import { isIP } from "node:net";
 import { type GossipSub, type GossipSubComponents, gossipsub } from "@chainsafe/libp2p-gossipsub";
 import { createTopicScoreParams } from "@chainsafe/libp2p-gossipsub/score";
 import { noise } from "@chainsafe/libp2p-noise";
 import { yamux } from "@chainsafe/libp2p-yamux";
 import { privateKeyFromRaw } from "@libp2p/crypto/keys";
 import { identify } from "@libp2p/identify";
-import type { Libp2p, Transport } from "@libp2p/interface";
-import { type TCPComponents, tcp } from "@libp2p/tcp";
-import type { Multiaddr } from "@multiformats/multiaddr";
+import type { Libp2p } from "@libp2p/interface";
 import { createLibp2p } from "libp2p";
 import type { PeerAddress } from "../cluster/member-address.ts";
 import type { Gate } from "./gate.ts";
 import { type NetworkOptions, type Topic, topics } from "./network.ts";
+import { tcpTransport } from "./tcp-transport.ts";
 
 const connectionsMax = 64;
 const pendingConnectionsMax = 16;
@@ -106,20 +105,6 @@ export async function createLibp2pNode(
       }) as (components: GossipSubComponents) => GossipSub,
     },
   });
-}
-
-/**
- * TCP, whose sockets do not know of the signal that ends an attempt to connect. A socket that does emits an error when
- * nobody listens for it any more, which would end the process; the transport destroys the socket itself.
- */
-function tcpTransport(components: TCPComponents): Transport {
-  const transport = tcp({ backlog: connectionsMax, dialOpts: { noDelay: true }, listenOpts: { noDelay: true } })(
-    components,
-  ) as Transport & { _connect(address: Multiaddr, options: object): Promise<Socket> };
-  const connect = transport._connect.bind(transport);
-  // What is inherited can be read, and is not among what is copied into the options of the socket.
-  transport._connect = (address, options) => connect(address, Object.create(options) as object);
-  return transport;
 }
 
 const topicScore = createTopicScoreParams({
