@@ -8,7 +8,7 @@ import type { PeerId } from "./peer-id.ts";
 export interface Gossip extends AsyncDisposable {
   /** Who this replica is to the others, for its record in the membership; undefined where gossip is off. */
   readonly peerId: PeerId | undefined;
-  /** What the other members said of themselves last, by number. Who was silent for `forgottenMs` is not in it. */
+  /** What the other members said of themselves last, by number. Who was never heard, or is no member, is not in it. */
   peers(): ReadonlyMap<MemberNumber, PeerHealth>;
   /** Tells the others what this replica's health is now, instead of with the next heartbeat. */
   announce(): void;
@@ -60,7 +60,6 @@ export interface GossipMember {
 export const heartbeatIntervalMs = 1_000;
 /** Five missed heartbeats are a silence. */
 export const staleMs = 5_000;
-export const forgottenMs = 60_000;
 /** However often a replica announces or invalidates, others hear of it once in such a time. */
 export const announceIntervalMs = 100;
 export const invalidationIntervalMs = 1_000;

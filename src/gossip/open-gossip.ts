@@ -3,7 +3,6 @@ import { type PeerAddress, parsePeerAddress } from "../cluster/member-address.ts
 import type { MemberNumber } from "../storage/cluster.ts";
 import {
   announceIntervalMs,
-  forgottenMs,
   type Gossip,
   type GossipMember,
   heartbeatIntervalMs,
@@ -177,10 +176,8 @@ class ReplicaGossip implements Gossip {
 
   #noticeSilence(): void {
     const nowMs = this.#options.clock.nowMs();
-    for (const [member, heard] of this.#heard) {
-      const ageMs = nowMs - heard.atMs;
-      if (ageMs > forgottenMs) this.#heard.delete(member);
-      if (ageMs <= staleMs || heard.isSilent) continue;
+    for (const heard of this.#heard.values()) {
+      if (nowMs - heard.atMs <= staleMs || heard.isSilent) continue;
       heard.isSilent = true;
       this.#tellPeersChanged();
     }
