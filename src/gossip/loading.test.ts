@@ -43,9 +43,10 @@ test("the help of the command line does not load it either", async () => {
 });
 
 test("gossip that is imported has not loaded it, gossip that is opened has", async () => {
-  const imported = run("-e", 'await import("./src/gossip/open-gossip.ts");');
+  const load = (name: string) => `await import(${JSON.stringify(join(import.meta.dir, name))})`;
+  const imported = run("-e", load("open-gossip.ts"));
   expect(await imported.exited).toBe(0);
-  const opened = run("-e", 'await import("./src/gossip/libp2p-network.ts");');
+  const opened = run("-e", load("libp2p-network.ts"));
   expect(await new Response(opened.stdout).text()).toStartWith("loaded ");
   expect(await opened.exited).toBe(70);
 });
