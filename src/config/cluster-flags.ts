@@ -32,7 +32,7 @@ export const clusterFlags = {
     type: "text",
     group,
     value: "host:port",
-    help: "where the other members reach this one for gossip; listened on (default one port above --peer-address)",
+    help: "where the other members reach this one for gossip; listened on (default --peer-address, its port and 1000)",
   },
   "tls-san": {
     type: "texts",

@@ -25,6 +25,8 @@ export interface MembershipOptions {
 }
 
 const portMax = 65_535;
+/** Far enough for members that share a machine and have ports in a row. */
+const gossipPortOffset = 1_000;
 
 /** @throws StartupError naming the flag, what is wrong and what to do */
 export function membershipOptionsOf(options: FlagOptions, inMemory: boolean): MembershipOptions {
@@ -63,9 +65,11 @@ export function gossipAddressOf(
   peerAddress: PeerAddress,
 ): PeerAddress | undefined {
   if (!gossip) return undefined;
-  const { host, port } = gossipAddress ?? { host: peerAddress.host, port: peerAddress.port + 1 };
+  const { host, port } = gossipAddress ?? { host: peerAddress.host, port: peerAddress.port + gossipPortOffset };
   if (port > portMax)
-    throw new StartupError("--gossip-address: there is no port above that of --peer-address: give one");
+    throw new StartupError(
+      `--gossip-address: there is no port ${gossipPortOffset} above that of --peer-address: give one`,
+    );
   if (host === peerAddress.host && port === peerAddress.port) {
     throw new StartupError("--gossip-address is that of --peer-address: give another port");
   }

@@ -15,6 +15,9 @@ class SteppedClock implements Clock {
   nowMs(): number {
     return this.#nowMs;
   }
+  steadyMs(): number {
+    return this.#nowMs;
+  }
   after(delayMs: number, run: () => void): Disposable {
     return this.#add({ atMs: this.#nowMs + delayMs, everyMs: undefined, run });
   }

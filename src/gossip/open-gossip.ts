@@ -108,7 +108,7 @@ class ReplicaGossip implements Gossip {
   }
 
   peers(): ReadonlyMap<MemberNumber, PeerHealth> {
-    const nowMs = this.#options.clock.nowMs();
+    const nowMs = this.#options.clock.steadyMs();
     const peers = [...this.#heard].map(([member, { health, atMs }]): [MemberNumber, PeerHealth] => {
       const ageMs = Math.max(0, nowMs - atMs);
       return [member, { ...health, ageMs, isStale: ageMs > staleMs }];
@@ -164,7 +164,7 @@ class ReplicaGossip implements Gossip {
       if (contacts.get(peerId)?.member !== sender.member) this.#forget(peerId, sender.member);
     }
     for (const [peerId, { member }] of contacts) {
-      if (!this.#senders.has(peerId)) this.#senders.set(peerId, new Sender(member, clock.nowMs()));
+      if (!this.#senders.has(peerId)) this.#senders.set(peerId, new Sender(member, clock.steadyMs()));
     }
     this.#network?.admit([...contacts.values()]);
   }
@@ -175,7 +175,7 @@ class ReplicaGossip implements Gossip {
   }
 
   #noticeSilence(): void {
-    const nowMs = this.#options.clock.nowMs();
+    const nowMs = this.#options.clock.steadyMs();
     for (const heard of this.#heard.values()) {
       if (nowMs - heard.atMs <= staleMs || heard.isSilent) continue;
       heard.isSilent = true;
@@ -200,7 +200,7 @@ class ReplicaGossip implements Gossip {
   #receive(topic: Topic, author: PeerId, message: Uint8Array): DropReason | undefined {
     const sender = this.#senders.get(author);
     if (sender === undefined || this.#running.disposed) return "stranger";
-    if (!sender.allows(this.#options.clock.nowMs())) return "flood";
+    if (!sender.allows(this.#options.clock.steadyMs())) return "flood";
     if (message.length > messageBytesMax) return "malformed";
     return topic === "heartbeat" ? this.#receiveHeartbeat(sender, message) : this.#receiveInvalidation(sender, message);
   }
@@ -212,7 +212,7 @@ class ReplicaGossip implements Gossip {
     if (!sender.isNews("heartbeat", heartbeat)) return "replayed";
     const before = this.#heard.get(sender.member);
     const { health } = heartbeat;
-    this.#heard.set(sender.member, { health, atMs: this.#options.clock.nowMs(), isSilent: false });
+    this.#heard.set(sender.member, { health, atMs: this.#options.clock.steadyMs(), isSilent: false });
     if (before === undefined || before.isSilent || choiceOf(before.health) !== choiceOf(health)) {
       this.#tellPeersChanged();
     }
