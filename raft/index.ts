@@ -24,6 +24,7 @@ export type { StateImage, StateMachine } from "./state-machine.ts";
 export type { Log, LogContents, LogWrite } from "./storage/log.ts";
 export { LogError, type LogErrorCode } from "./storage/log-error.ts";
 export { MemoryLog } from "./storage/memory-log.ts";
+export { forceMembership } from "./storage/force-membership.ts";
 export { createLog, foundedBy, logExists, openLog, type OpenedLog } from "./storage/open-log.ts";
 export { MemoryNetwork, noFaults, type NetworkFaults } from "./transport/memory-network.ts";
 export { type Address, type TlsFiles, TlsTransport, type TlsTransportOptions } from "./transport/tls-transport.ts";

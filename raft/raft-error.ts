@@ -30,4 +30,13 @@ const messages: Partial<Record<RaftErrorCode, string>> = {
   unknown: "the outcome is unknown: it may or may not happen",
   unconfirmed: "no leader confirmed the read in time",
   stopped: "this member was stopped",
+  behind: "it has not caught up: try again later",
+  quorumLost: "the members that are heard from would be no quorum",
+  notAMember: "it is no member",
+  alreadyAMember: "it is a member already",
+  notALearner: "it is no learner: only learners are promoted",
+  notAVoter: "it does not vote: promote it first",
+  noChange: "it changes nothing",
+  changePending: "another change of the members is under way",
+  transferring: "the leadership is being handed over",
 };

@@ -185,6 +185,26 @@ describe("the commands of a cluster", () => {
       ["transferLeader", { context: "c" }, 3],
     ],
     [["status"], ["status", {}, "table"]],
+    [
+      ["cluster", "recover", "--data-dir", "/d"],
+      ["recover", "/d"],
+    ],
+    [
+      ["snapshot", "save", "f", "-s", url],
+      ["saveSnapshot", { server: url }, "f"],
+    ],
+    [
+      ["snapshot", "inspect", "f"],
+      ["inspectSnapshot", "f", "table"],
+    ],
+    [
+      ["snapshot", "restore", "f", "--data-dir=/d"],
+      ["restoreSnapshot", "f", { directory: "/d", revisionGap: 1_000_000_000 }],
+    ],
+    [
+      ["snapshot", "restore", "f", "--data-dir=/d", "--bump-revision", "7"],
+      ["restoreSnapshot", "f", { directory: "/d", revisionGap: 7 }],
+    ],
   ])("reads %p", async (args, expected) => {
     const { calls, terminal, exitCode } = await runCluster(...args);
     expect(terminal.complaints).toEqual([]);
@@ -204,6 +224,11 @@ describe("the commands of a cluster", () => {
       /flag '--peer-address <host:port>' not specified: see "quorate member add-learner --help"$/,
     ],
     [["status", "-o", "yaml"], /Allowed choices are table, json.*see "quorate help status"$/],
+    [["cluster", "recover"], /flag '--data-dir <dir>' not specified/],
+    [
+      ["snapshot", "restore", "f", "--data-dir=/d", "--bump-revision=-1"],
+      /^quorate: --bump-revision: "-1" is not a number$/,
+    ],
     [["cluster", "join"], /missing required argument 'url'/],
     [["cluster", "token", "create", "--ttl", "soon"], /^quorate: --ttl: "soon" is not a duration such as 1h$/],
   ])("refuses %p with one line and exit code 1", async (args, message) => {

@@ -83,6 +83,8 @@ function usageErrorText(error: CommanderError, args: readonly string[], program:
   const text = error.message
     .replace(/^error: /, "")
     .replace(/\s+/g, " ")
+    // What was typed too much may be a secret.
+    .replace(/(but got \d+): .*$/, "$1")
     .replace(/^unknown option/, "unknown flag")
     .replace(/^(required )?option /, "flag ");
   const command = commandOf(args, program);
@@ -110,5 +112,5 @@ function nameOf(command: Command): string {
 
 /** Before what nobody has put in words: a server could not start, or a command has just failed. */
 function prefixOf([first]: readonly string[]): string {
-  return first === "up" || first === "cluster" ? "cannot start: " : "";
+  return first === "up" ? "cannot start: " : "";
 }

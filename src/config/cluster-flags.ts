@@ -22,6 +22,18 @@ export const clusterFlags = {
     value: "name",
     help: "what this member is called in the cluster (default the name of the host)",
   },
+  gossip: {
+    type: "boolean",
+    default: true,
+    group,
+    help: "tell the other members about this one's health; hints only, without them status says less",
+  },
+  "gossip-address": {
+    type: "text",
+    group,
+    value: "host:port",
+    help: "where the other members reach this one for gossip; listened on (default --peer-address, its port and 1000)",
+  },
   "tls-san": {
     type: "texts",
     group: "Serving",

@@ -19,24 +19,61 @@ export interface MembershipOptions {
   readonly peerAddress: PeerAddress | undefined;
   /** Of the API. Undefined: it follows from the address and the port that the server gets. */
   readonly clientUrl: string | undefined;
+  readonly gossip: boolean;
+  /** Undefined: beside the peer address. */
+  readonly gossipAddress: PeerAddress | undefined;
 }
+
+const portMax = 65_535;
+/** Far enough for members that share a machine and have ports in a row. */
+const gossipPortOffset = 1_000;
 
 /** @throws StartupError naming the flag, what is wrong and what to do */
 export function membershipOptionsOf(options: FlagOptions, inMemory: boolean): MembershipOptions {
-  const { peerAddress: address, advertiseClientUrl: url, memberName } = options;
+  const { peerAddress: address, advertiseClientUrl: url, memberName, gossip = true, gossipAddress } = options;
   if (inMemory && address !== undefined) {
     throw new StartupError("--peer-address: a member of a cluster keeps its data on disk: leave --in-memory out");
+  }
+  if (gossipAddress !== undefined && (address === undefined || !gossip)) {
+    throw new StartupError(
+      `--gossip-address is for members of a cluster: ${gossip ? "give --peer-address too" : "leave --gossip=false out"}`,
+    );
   }
   const peerAddress = address === undefined ? undefined : named("--peer-address", () => parsePeerAddress(address));
   if (url !== undefined && address === undefined) {
     throw new StartupError("--advertise-client-url is for members of a cluster: give --peer-address too");
   }
-  return {
+  const membership: MembershipOptions = {
     isNamed: memberName !== undefined,
     name: memberName === undefined ? hostName() : named("--member-name", () => parseMemberName(memberName)),
     peerAddress,
     clientUrl: url === undefined ? undefined : named("--advertise-client-url", () => parseClientUrl(url)),
+    gossip,
+    gossipAddress:
+      gossipAddress === undefined ? undefined : named("--gossip-address", () => parsePeerAddress(gossipAddress)),
   };
+  if (peerAddress !== undefined) gossipAddressOf(membership, peerAddress);
+  return membership;
+}
+
+/**
+ * Where a member that the others reach at `peerAddress` is reached for gossip; undefined when that is off.
+ * @throws StartupError when there is no port beside that of `peerAddress`, or it is the same
+ */
+export function gossipAddressOf(
+  { gossip, gossipAddress }: MembershipOptions,
+  peerAddress: PeerAddress,
+): PeerAddress | undefined {
+  if (!gossip) return undefined;
+  const { host, port } = gossipAddress ?? { host: peerAddress.host, port: peerAddress.port + gossipPortOffset };
+  if (port > portMax)
+    throw new StartupError(
+      `--gossip-address: there is no port ${gossipPortOffset} above that of --peer-address: give one`,
+    );
+  if (host === peerAddress.host && port === peerAddress.port) {
+    throw new StartupError("--gossip-address is that of --peer-address: give another port");
+  }
+  return { host, port };
 }
 
 /** The host that clients and members are told; undefined for a server that is alone. */

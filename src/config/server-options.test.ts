@@ -43,6 +43,13 @@ describe("resolveOptions()", () => {
       ["a.example", "lb.example", "fd00::9"],
     ],
     [{ peerAddress: "10.0.0.1:7380", bindAddress: "127.0.0.1" }, {}, "127.0.0.1", ["10.0.0.1"]],
+    [
+      { peerAddress: "a:7380", gossipAddress: "b:7390" },
+      { gossip: true, gossipAddress: { host: "b", port: 7390 } },
+      "0.0.0.0",
+      ["a"],
+    ],
+    [{ peerAddress: "a:65535", gossip: false }, { gossip: false, gossipAddress: undefined }, "0.0.0.0", ["a"]],
   ])("makes a member of %p", (options, membership, bindAddress, servingHosts) => {
     expect(resolveOptions(options, {})).toMatchObject({ membership, bindAddress, servingHosts });
   });
@@ -77,6 +84,11 @@ describe("resolveOptions()", () => {
     [{ peerAddress: "a:1", inMemory: true }, /--peer-address: .* leave --in-memory out/],
     [{ advertiseClientUrl: "https://a:1" }, /--advertise-client-url is for members of a cluster: give --peer-address/],
     [{ peerAddress: "a:1", advertiseClientUrl: "a:1" }, /--advertise-client-url: "a:1" is not https:/],
+    [{ gossipAddress: "a:1" }, /--gossip-address is for members of a cluster: give --peer-address/],
+    [{ peerAddress: "a:1", gossipAddress: "a:2", gossip: false }, /--gossip-address .*: leave --gossip=false out/],
+    [{ peerAddress: "a:1", gossipAddress: "a" }, /--gossip-address: "a" is not <host>:<port>/],
+    [{ peerAddress: "a:1", gossipAddress: "a:1" }, /--gossip-address is that of --peer-address: give another port/],
+    [{ peerAddress: "a:65535" }, /--gossip-address: there is no port 1000 above that of --peer-address: give one/],
     [{ memberName: "A b" }, /--member-name: "A b" is not a name/],
     [{ tlsSan: ["a b"] }, /--tls-san: "a b" is neither a name nor an address/],
     [{ featureGates: { Nonsense: true } }, /unknown feature gate/],

@@ -10,6 +10,9 @@ export interface MemberRecord {
   readonly peerAddress: string;
   /** `https://host:port` of its API. */
   readonly clientUrl: string;
+  /** Who it is in gossip, and the `host:port` of it; absent where that is off. */
+  readonly peerId?: string;
+  readonly gossipAddress?: string;
 }
 
 export type MemberRole = "leader" | "voter" | "learner";

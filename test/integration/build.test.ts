@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openGossipIdentity } from "../../src/gossip/gossip-identity.ts";
+import type { OpenNetwork } from "../../src/gossip/network.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -20,6 +22,9 @@ test("the built program starts, says what to do next, answers, and stops when to
   try {
     const built = Bun.spawnSync([process.execPath, join(root, "scripts/build.ts"), directory]);
     expect(built.stderr.toString()).toBe("");
+    await expectTalk(join(directory, "libp2p-network.js"));
+    // A server that is alone does without it.
+    rmSync(join(directory, "libp2p-network.js"));
     // The database's binding is no part of the build.
     symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
     const args = ["up", "--data-dir", join(directory, "data"), "--secure-port", "0"];
@@ -43,3 +48,30 @@ test("the built program starts, says what to do next, answers, and stops when to
     rmSync(directory, { recursive: true });
   }
 });
+
+/** Two that are opened by the built file hear each other. */
+async function expectTalk(path: string): Promise<void> {
+  const { openLibp2pNetwork } = (await import(path)) as { openLibp2pNetwork: OpenNetwork };
+  const heard = Promise.withResolvers<string>();
+  const open = async () => {
+    const identity = await openGossipIdentity(undefined, Date.now());
+    const network = await openLibp2pNetwork({
+      clusterId: "built",
+      identity,
+      listen: { host: "127.0.0.1", port: 0 },
+      onMessage: (_, author) => void heard.resolve(author),
+      onDropped: (reason) => heard.reject(new Error(reason)),
+    });
+    return { network, contact: { peerId: identity.peerId, address: network.address } };
+  };
+  const [one, other] = await Promise.all([open(), open()]);
+  one.network.admit([other.contact]);
+  other.network.admit([one.contact]);
+  const saying = setInterval(() => one.network.publish("heartbeat", new Uint8Array(10)), 50);
+  try {
+    expect(await heard.promise).toBe(one.contact.peerId);
+  } finally {
+    clearInterval(saying);
+    await Promise.all([one.network.close(), other.network.close()]);
+  }
+}

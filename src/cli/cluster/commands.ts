@@ -7,6 +7,7 @@ import type { Terminal } from "../terminal.ts";
 import type { ConnectionOptions } from "./connection.ts";
 import type { JoinOptions } from "./join.ts";
 import type { LearnerOptions } from "./member.ts";
+import type { RestoreOptions } from "./snapshot.ts";
 import type { TokenOptions } from "./token.ts";
 
 export type Output = "table" | "json";
@@ -23,7 +24,14 @@ export interface ClusterCommands {
   removeMember(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
   transferLeader(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
   status(at: ConnectionOptions, output: Output, terminal: Terminal): Promise<number>;
+  recover(directory: string, terminal: Terminal): Promise<number>;
+  saveSnapshot(at: ConnectionOptions, file: string, terminal: Terminal): Promise<number>;
+  inspectSnapshot(file: string, output: Output, terminal: Terminal): Promise<number>;
+  restoreSnapshot(file: string, options: RestoreOptions, terminal: Terminal): Promise<number>;
 }
+
+/** Far more than a cluster writes between a snapshot and its end. */
+const revisionGapDefault = 1_000_000_000;
 
 const open = async (at: ConnectionOptions) => (await import("./connection.ts")).openCluster(at);
 
@@ -39,9 +47,13 @@ export const clusterCommands: ClusterCommands = {
   removeMember: async (at, ...args) => (await import("./member.ts")).removeMember(await open(at), ...args),
   transferLeader: async (at, ...args) => (await import("./member.ts")).transferLeader(await open(at), ...args),
   status: async (at, ...args) => (await import("./status.ts")).showStatus(await open(at), ...args),
+  recover: async (...args) => (await import("./recover.ts")).recoverCluster(...args),
+  saveSnapshot: async (at, ...args) => (await import("./snapshot.ts")).saveSnapshot(await open(at), ...args),
+  inspectSnapshot: async (...args) => (await import("./snapshot.ts")).inspectSnapshot(...args),
+  restoreSnapshot: async (...args) => (await import("./snapshot.ts")).restoreSnapshot(...args),
 };
 
-/** Adds `cluster`, `member` and `status` to the program. */
+/** Adds `cluster`, `member`, `status` and `snapshot` to the program. */
 export function addClusterCommands(
   program: Command,
   run: ClusterCommands,
@@ -97,6 +109,28 @@ export function addClusterCommands(
   client(leaf(program, "status", "show who leads, and how each member is"))
     .addOption(output())
     .action(({ output: form, ...at }) => done(run.status(at, form, terminal)));
+  leaf(cluster, "recover", "go on with one member when the others are lost for good; it must not be running")
+    .requiredOption("--data-dir <dir>", "of the member that is left")
+    .action(({ dataDir }) => done(run.recover(dataDir, terminal)));
+
+  const snapshot = groupOf(program, "snapshot", "save and restore all objects");
+  client(leaf(snapshot, "save <file>", "save the state as it is now, and check it")).action((file, at) =>
+    done(run.saveSnapshot(at, file, terminal)),
+  );
+  leaf(snapshot, "inspect <file>", "check a snapshot, and show what is in it")
+    .addOption(output())
+    .action((file, { output: form }) => done(run.inspectSnapshot(file, form, terminal)));
+  leaf(snapshot, "restore <file>", 'make a new cluster of a snapshot; its first member is started with "quorate up"')
+    .requiredOption("--data-dir <dir>", "of the new member; empty, or not there")
+    .option(
+      "--bump-revision <count>",
+      "how far revisions go on above that of the snapshot, so that clients see none twice",
+      count,
+      revisionGapDefault,
+    )
+    .action((file, { dataDir, bumpRevision }) =>
+      done(run.restoreSnapshot(file, { directory: dataDir, revisionGap: bumpRevision }, terminal)),
+    );
 }
 
 function groupOf(parent: Command, name: string, description: string): Command {
@@ -131,4 +165,9 @@ function seconds(flag: string, text: string): number {
 function memberNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new StartupError(`${JSON.stringify(text)} is not the id of a member: see "quorate member list"`);
+}
+
+function count(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new StartupError(`--bump-revision: ${JSON.stringify(text)} is not a number`);
 }

@@ -190,7 +190,7 @@ async function writeIdentity(path: string, identity: Identity): Promise<void> {
   await syncDirectory(path);
 }
 
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ReplicaHealth } from "./gossip.ts";
+import {
+  encodeHeartbeat,
+  encodeInvalidation,
+  type Heartbeat,
+  messageBytesMax,
+  parseHeartbeat,
+  parseInvalidation,
+} from "./message.ts";
+
+const health: ReplicaHealth = {
+  revision: 4_711,
+  appliedIndex: 815,
+  ready: false,
+  failing: ["etcd"],
+  term: 3,
+  leader: 2,
+  endpoints: ["https://10.0.0.1:6443"],
+  release: "0.1.0",
+};
+const heartbeat: Heartbeat = { member: 1, incarnation: 1_700_000_000_000, sequence: 7, health };
+
+function bytesOf(value: unknown): Uint8Array {
+  return new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** As it is on the wire, with other fields. */
+function changed(fields: Record<string, unknown>): Uint8Array {
+  const wire = JSON.parse(new TextDecoder().decode(encodeHeartbeat(heartbeat))) as Record<string, unknown>;
+  return bytesOf({ ...wire, ...fields });
+}
+
+describe("heartbeats", () => {
+  test.each([
+    ["with a leader", heartbeat],
+    ["without one", { ...heartbeat, health: { ...health, leader: undefined } }],
+    ["with nothing to tell", { ...heartbeat, health: { ...health, failing: [], endpoints: [], release: "" } }],
+  ])("%s are read as they were written", (_, written) => {
+    expect(parseHeartbeat(encodeHeartbeat(written))).toEqual(written);
+  });
+
+  test("fields that a later version adds are passed over", () => {
+    expect(parseHeartbeat(changed({ weather: "fine" }))).toEqual(heartbeat);
+  });
+
+  test.each([
+    ["no JSON", bytesOf("{")],
+    ["no UTF-8", Uint8Array.of(0xff, 0xfe)],
+    ["nothing", new Uint8Array()],
+    ["a list", bytesOf([1])],
+    ["no member", changed({ member: undefined })],
+    ["member zero", changed({ member: 0 })],
+    ["a member in words", changed({ member: "1" })],
+    ["a broken revision", changed({ revision: 1.5 })],
+    ["a negative revision", changed({ revision: -1 })],
+    ["a revision beyond all integers", changed({ revision: 2 ** 53 })],
+    ["a term of null", changed({ term: null })],
+    ["readiness in words", changed({ ready: "yes" })],
+    ["no list of endpoints", changed({ endpoints: "https://10.0.0.1" })],
+    ["an endpoint that moves the cursor", changed({ endpoints: ["\u001b[2J"] })],
+    ["a check with a line break", changed({ failing: ["etcd\nready"] })],
+    ["a name without end", changed({ failing: ["a".repeat(201)] })],
+    ["a hundred endpoints", changed({ endpoints: Array.from({ length: 100 }, () => "https://a") })],
+    ["a leader below zero", changed({ leader: -2 })],
+    ["more than a message holds", changed({ padding: "a".repeat(messageBytesMax) })],
+    ["depth without end", bytesOf("[".repeat(messageBytesMax))],
+  ])("%s is none", (_, bytes) => {
+    expect(parseHeartbeat(bytes)).toBeUndefined();
+  });
+
+  test("what is too long or unprintable is left out of what is written, and the rest arrives", () => {
+    const crowded: ReplicaHealth = {
+      ...health,
+      failing: Array.from({ length: 1_000 }, (_, at) => `check-${at}`.padEnd(190, "x")),
+      endpoints: ["https://ü", ...Array.from({ length: 100 }, () => "https://".padEnd(199, "x"))],
+      release: "\u0007",
+    };
+    const bytes = encodeHeartbeat({ ...heartbeat, health: crowded });
+    expect(bytes.length).toBeLessThanOrEqual(messageBytesMax);
+    const read = parseHeartbeat(bytes)?.health;
+    expect(read).toMatchObject({ revision: 4_711, release: "" });
+    expect(read?.failing[0]).toStartWith("check-0");
+    expect(read?.endpoints[0]).toStartWith("https://x");
+  });
+
+  test("whatever comes, reading it ends and gives a whole heartbeat or none", () => {
+    const property = fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.json().map(bytesOf)), (bytes) => {
+      expect(parseHeartbeat(bytes)?.health.revision ?? 0).toBeNumber();
+      parseInvalidation(bytes);
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+});
+
+describe("invalidations", () => {
+  test("are read as they were written", () => {
+    const written = { member: 3, incarnation: 1, sequence: 2, subject: "issuerKeys" } as const;
+    expect(parseInvalidation(encodeInvalidation(written))).toEqual(written);
+  });
+
+  test.each([["toString"], ["everything"], [null], [undefined], [["issuerKeys"]]])("of %p are none", (subject) => {
+    expect(parseInvalidation(bytesOf({ member: 3, incarnation: 1, sequence: 2, subject }))).toBeUndefined();
+  });
+});

@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { forceMembership, LogError, membershipOf, membersOf, openLog, toMemberId } from "../../../raft/index.ts";
+import type { MemberNumber } from "../cluster.ts";
+import { DataDirectory } from "../mvcc/data-directory.ts";
+import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
+import { encodeDecision } from "./log-entry.ts";
+
+export interface RecoveredReplica {
+  readonly self: MemberNumber;
+  /** Who is a member no more. */
+  readonly forgotten: readonly MemberNumber[];
+}
+
+/**
+ * Makes the member of a directory the only one of its cluster, after the others were lost for good. What only they had is lost,
+ * and they must never run again: they come back with empty directories, as new members. The member must not be running.
+ * @throws DataDirectoryError
+ */
+export async function recoverReplica(directory: string): Promise<RecoveredReplica> {
+  if (!existsSync(join(directory, "identity.json"))) {
+    throw new DataDirectoryError(directory, "it holds no replica", "choose the directory of a member that is left");
+  }
+  const opened = await DataDirectory.open(directory, { clusterId: randomUUID(), id: 1, seeds: [] });
+  try {
+    const { member } = opened.identity;
+    if (member === undefined) {
+      throw new DataDirectoryError(directory, "its replica was never in a cluster", 'run it with "quorate up"');
+    }
+    const self = toMemberId(member.id);
+    const { log } = await openLog(opened.logPath, { clusterId: member.clusterId, memberId: self });
+    try {
+      const forgotten: MemberNumber[] = [];
+      await forceMembership(log, membershipOf([self]), (before, index) => {
+        forgotten.push(...membersOf(before).filter((id) => id !== self));
+        return forgotten.map((id, at) => forgetting(id, at, index));
+      });
+      return { self: member.id, forgotten };
+    } finally {
+      await log.close();
+    }
+  } catch (error) {
+    if (error instanceof LogError) throw new DataDirectoryError(directory, error.problem, error.advice);
+    if (error instanceof DataDirectoryError) throw error;
+    throw new DataDirectoryError(directory, (error as Error).message, "see what the message says");
+  } finally {
+    await opened.release();
+  }
+}
+
+/** As a member would propose it. */
+function forgetting(id: MemberNumber, at: number, index: number): Uint8Array {
+  return encodeDecision(
+    { origin: randomUUID(), sequence: 1, floor: 1, basis: index + at },
+    { kind: "forgetMember", id },
+  );
+}

@@ -1,0 +1,142 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+
+const main = join(import.meta.dir, "../../src/main.ts");
+const startMsMax = 30_000;
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command to its end. */
+export async function quorate(args: readonly string[], environment: Record<string, string> = {}): Promise<Ran> {
+  const child = Bun.spawn([process.execPath, main, ...args], {
+    env: { ...process.env, ...environment },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, out, err };
+}
+
+/** A member in a process of its own. */
+export class MemberProcess implements AsyncDisposable {
+  readonly name: string;
+  readonly directory: string;
+  readonly peerPort: number;
+  readonly port: number;
+  #child: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
+  err = "";
+
+  private constructor(root: string, name: string, peerPort: number, port: number) {
+    this.name = name;
+    this.directory = join(root, name);
+    this.peerPort = peerPort;
+    this.port = port;
+  }
+
+  static async create(root: string, name: string): Promise<MemberProcess> {
+    const [peerPort = 0, port = 0] = await freePorts(2);
+    return new MemberProcess(root, name, peerPort, port);
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.port}`;
+  }
+
+  get kubeconfig(): string {
+    return join(this.directory, "kubeconfig");
+  }
+
+  get token(): string {
+    return readFileSync(join(this.directory, "pki/token"), "utf8").trim();
+  }
+
+  get ca(): string {
+    return readFileSync(join(this.directory, "pki/ca.crt"), "utf8");
+  }
+
+  get flags(): string[] {
+    const { directory, peerPort, port, name } = this;
+    const addresses = ["--peer-address", `127.0.0.1:${peerPort}`, "--secure-port", `${port}`];
+    return ["--data-dir", directory, "--member-name", name, ...addresses];
+  }
+
+  /** Resolves when it serves. @throws Error with what it said, when it ends before */
+  async start(command: readonly string[] = ["up"], flags: readonly string[] = this.flags): Promise<void> {
+    const child = Bun.spawn([process.execPath, main, ...command, ...flags], {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    this.#child = child;
+    void (async () => {
+      for await (const chunk of child.stderr) this.err += new TextDecoder().decode(chunk);
+    })();
+    const serving = (async () => {
+      for await (const chunk of child.stdout) if (new TextDecoder().decode(chunk).includes("KUBECONFIG")) return true;
+      return false;
+    })();
+    const late = Bun.sleep(startMsMax).then(() => false);
+    if (await Promise.race([serving, late])) return;
+    child.kill("SIGKILL");
+    await child.exited;
+    throw new Error(`${this.name} does not serve: ${this.err}`);
+  }
+
+  async stop(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
+    this.#child?.kill(signal);
+    await this.#child?.exited;
+    this.#child = undefined;
+  }
+
+  /** The answer as JSON; undefined for none. */
+  async request(method: string, path: string, body?: object): Promise<{ code: number; json: any }> {
+    const response = await fetch(this.url + path, {
+      method,
+      tls: { ca: this.ca },
+      keepalive: false,
+      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { code: response.status, json: await response.json() };
+  }
+
+  /** A command about the cluster, asked of this member. */
+  run(...args: string[]): Promise<Ran> {
+    return quorate([...args, "--kubeconfig", this.kubeconfig]);
+  }
+
+  get isPrepared(): boolean {
+    return existsSync(join(this.directory, "identity.json"));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop("SIGKILL");
+  }
+}
+
+/** Asks until there is an answer. The test's own time limit ends it otherwise. */
+export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const answer = await ask().catch(() => undefined);
+    if (answer !== undefined) return answer;
+    await Bun.sleep(100);
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
+}

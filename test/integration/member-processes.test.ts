@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { connect as connectTcp } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+import { eventually, MemberProcess, quorate } from "./member-process.ts";
+
+/** Members in processes of their own, made and looked after by the commands that people type. */
+
+const root = mkdtempSync(join(tmpdir(), "quorate-members-"));
+const members: MemberProcess[] = [];
+let a: MemberProcess;
+let b: MemberProcess;
+let c: MemberProcess;
+
+async function newMember(name: string): Promise<MemberProcess> {
+  const member = await MemberProcess.create(root, name);
+  members.push(member);
+  return member;
+}
+
+/** What `token create` prints, as the arguments of a command line. */
+async function invitation(from: MemberProcess): Promise<string[]> {
+  const { code, out, err } = await from.run("cluster", "token", "create");
+  if (code !== 0) throw new Error(err);
+  const [command = ""] = out.trim().replace("quorate ", "").split(" --peer-address");
+  return command.split(" ");
+}
+
+async function statusOf(member: MemberProcess): Promise<any> {
+  const { code, out, err } = await member.run("status", "-o", "json");
+  if (code !== 0) throw new Error(out + err);
+  return JSON.parse(out);
+}
+
+function rolesOf(member: MemberProcess, ...roles: string[]): Promise<any> {
+  return eventually(async () => {
+    const status = await statusOf(member);
+    const found = status.members.map(({ role, health }: any) => (health === "ok" ? role : health)).sort();
+    return JSON.stringify(found) === JSON.stringify(roles.sort()) ? status : undefined;
+  });
+}
+
+const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { name } });
+const configMaps = "/api/v1/namespaces/default/configmaps";
+
+beforeAll(async () => {
+  a = await newMember("a");
+  b = await newMember("b");
+  c = await newMember("c");
+  await a.start(["cluster", "init"]);
+  const join = await invitation(a);
+  await b.start(join);
+  await c.start(join);
+  await rolesOf(a, "leader", "voter", "voter");
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all(members.map((member) => member.stop("SIGKILL")));
+  rmSync(root, { recursive: true });
+});
+
+describe("three members", () => {
+  test("serve the same objects to the same administrator, whoever of them is asked", async () => {
+    expect((await b.request("POST", configMaps, configMap("one"))).code).toBe(201);
+    for (const member of [a, b, c]) {
+      const { code, json } = await member.request("GET", `${configMaps}/one`);
+      expect({ name: member.name, code, data: json.data }).toEqual({
+        name: member.name,
+        code: 200,
+        data: { name: "one" },
+      });
+      expect(member.token).toBe(a.token);
+      expect(member.ca).toBe(a.ca);
+    }
+  });
+
+  test("have keys of their own beside those that they share", () => {
+    const keys = [a, b, c].map(({ directory }) => readFileSync(join(directory, "pki/peer.key"), "utf8"));
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  test("hand the leadership over, whichever is asked to", async () => {
+    const { leader, members: known } = await rolesOf(a, "leader", "voter", "voter");
+    const heir = known.find(({ id }: any) => id !== leader);
+    const asked = [a, b, c].find(({ name }) => name === heir.name) as MemberProcess;
+    expect(await asked.run("member", "transfer-leader", `${heir.id}`)).toMatchObject({
+      code: 0,
+      out: `member ${heir.id} leads now\n`,
+    });
+    expect((await rolesOf(a, "leader", "voter", "voter")).leader).toBe(heir.id);
+  });
+
+  test("do not take in who has a name that is taken, a wrong token or a wrong hash, and say so in a line", async () => {
+    const twin = await newMember("twin");
+    const [cluster = "", join = "", url = "", tokenFlag = "", token = "", hashFlag = "", hash = ""] =
+      await invitation(a);
+    const wrongToken = `${token.slice(0, 7)}${"0".repeat(16)}`;
+    const attempts: [string[], RegExp][] = [
+      [[token, hashFlag, hash, "--member-name", "b"], /^quorate: member \d has the name b already: choose another/m],
+      [[wrongToken, hashFlag, hash], /^quorate: the token is not accepted/m],
+      [[token, hashFlag, `sha256:${"0".repeat(64)}`], /^quorate: .*is not the server that it should be/m],
+    ];
+    for (const [rest, message] of attempts) {
+      const ran = await quorate([cluster, join, url, ...twin.flags, tokenFlag, ...rest]);
+      expect(ran.code).toBe(1);
+      expect(ran.err).toMatch(message);
+      expect(twin.isPrepared).toBe(false);
+    }
+    expect((await statusOf(a)).members).toHaveLength(3);
+  });
+
+  test("take a learner in, which serves reads and never votes, and let it go again", async () => {
+    const learner = await newMember("reads");
+    await learner.start([...(await invitation(b)), "--learner"]);
+    expect((await learner.request("GET", `${configMaps}/one`)).code).toBe(200);
+    expect((await learner.request("POST", configMaps, configMap("by-learner"))).code).toBe(201);
+    const { members: known } = await rolesOf(a, "leader", "learner", "voter", "voter");
+    const { id } = known.find(({ name }: any) => name === "reads");
+    await learner.stop();
+    await learner.start();
+    expect((await learner.request("GET", `${configMaps}/by-learner`)).code).toBe(200);
+    await rolesOf(a, "leader", "learner", "voter", "voter");
+    expect((await b.run("member", "remove", `${id}`)).code).toBe(0);
+    await rolesOf(a, "leader", "voter", "voter");
+    await learner.stop("SIGKILL");
+  });
+
+  test("take in who was recorded before, once, with the command that is printed", async () => {
+    const late = await newMember("late");
+    const added = await a.run(
+      "member",
+      "add-learner",
+      "late",
+      `--peer-address=127.0.0.1:${late.peerPort}`,
+      `--client-url=${late.url}`,
+    );
+    expect(added.code).toBe(0);
+    const command = added.out.trim().replace("quorate ", "").split(" ");
+    await late.start([...command, "--learner"], ["--data-dir", late.directory, "--secure-port", `${late.port}`]);
+    const { members: known } = await rolesOf(a, "leader", "learner", "voter", "voter");
+    const again = await quorate([...command, "--data-dir", join(root, "again"), "--secure-port", "1"]);
+    expect(again).toMatchObject({ code: 1, err: expect.stringMatching(/the token is not accepted/) });
+    await late.stop("SIGKILL");
+    await a.run("member", "remove", `${known.find(({ name }: any) => name === "late").id}`);
+  });
+
+  test("68: who is no member gets nothing from the port of the peers, whatever is tried", async () => {
+    const validity = { notBeforeMs: Date.now() - 7_200_000, notAfterMs: Date.now() + 3_600_000 };
+    const pki = (name: string) => readFileSync(join(a.directory, "pki", name), "utf8");
+    const leaf = {
+      commonName: "member-2",
+      organizations: [],
+      usage: "peer",
+      dnsNames: ["member-2"],
+      ipAddresses: [],
+    } as const;
+    const peerAuthority = { certificate: pki("peer-ca.crt"), key: pki("peer-ca.key") };
+    const foreign = createAuthority({ commonName: "quorate-peer-ca", ...validity });
+    const expired = { ...validity, notAfterMs: Date.now() - 3_600_000 };
+    const of = ({ certificate, key }: { certificate: string; key: string }) => ({ cert: certificate, key });
+    const strangers: [string, ConnectionOptions][] = [
+      ["no certificate", {}],
+      ["the administrator's certificate", of({ certificate: pki("admin.crt"), key: pki("admin.key") })],
+      ["the certificate of an API server", of({ certificate: pki("serving.crt"), key: pki("serving.key") })],
+      ["a certificate of another authority of the same name", of(issueCertificate(foreign, { ...leaf, ...validity }))],
+      ["an expired certificate", of(issueCertificate(peerAuthority, { ...leaf, ...expired }))],
+      ["TLS 1.2", { ...of(issueCertificate(peerAuthority, { ...leaf, ...validity })), maxVersion: "TLSv1.2" }],
+    ];
+    const before = await statusOf(a);
+    for (const [name, options] of strangers) {
+      const received = await hears(
+        connectTls({ host: "127.0.0.1", port: a.peerPort, rejectUnauthorized: false, ...options }),
+      );
+      expect({ name, received }).toEqual({ name, received: 0 });
+    }
+    expect(await hears(connectTcp(a.peerPort, "127.0.0.1"))).toBe(0);
+    const after = await rolesOf(a, "leader", "voter", "voter");
+    expect({ leader: after.leader, term: after.term }).toEqual({ leader: before.leader, term: before.term });
+  });
+
+  test("lose nothing when one is killed, and the others say which; it comes back by itself", async () => {
+    await c.stop("SIGKILL");
+    await eventually(async () =>
+      (await a.request("POST", configMaps, configMap("without-c"))).code === 201 ? true : undefined,
+    );
+    const { out, code } = await a.run("status");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\d +c +voter +unreachable /m);
+    expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there$/m);
+    await c.start();
+    expect((await c.request("GET", `${configMaps}/without-c`)).code).toBe(200);
+    await rolesOf(a, "leader", "voter", "voter");
+  });
+});
+
+describe("when all is lost but", () => {
+  test("a snapshot, a new cluster is made of it, with revisions above all that clients have seen", async () => {
+    const file = join(root, "snapshot");
+    const saved = await b.run("snapshot", "save", file);
+    expect(saved).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/objects at revision \d+, whole and undamaged\n$/),
+    });
+    expect((await b.run("snapshot", "save", file)).err).toMatch(/^quorate: .*is there already/);
+    const { out } = await quorate(["snapshot", "inspect", file, "-o", "json"]);
+    const { revision } = JSON.parse(out);
+    const restored = await newMember("restored");
+    expect((await quorate(["snapshot", "restore", file, "--data-dir", restored.directory])).code).toBe(0);
+    await restored.start();
+    const { code, json } = await restored.request("GET", configMaps);
+    expect(code).toBe(200);
+    expect(json.items.map(({ metadata }: any) => metadata.name)).toContain("one");
+    expect(Number(json.metadata.resourceVersion)).toBeGreaterThan(revision + 1_000_000_000 - 1);
+    const old = await restored.request("GET", `${configMaps}?watch=true&resourceVersion=${revision}&timeoutSeconds=1`);
+    expect(old.json).toMatchObject({ type: "ERROR", object: { code: 410 } });
+    const status = await statusOf(restored);
+    expect(status.members).toHaveLength(1);
+    await restored.stop();
+  });
+
+  test("one member, the cluster goes on with it alone, and others can join it", async () => {
+    expect((await a.request("POST", configMaps, configMap("last"))).code).toBe(201);
+    await eventually(async () => ((await c.request("GET", `${configMaps}/last`)).code === 200 ? true : undefined));
+    await Promise.all([a.stop("SIGKILL"), b.stop("SIGKILL")]);
+    const busy = await quorate(["cluster", "recover", "--data-dir", c.directory]);
+    expect(busy).toMatchObject({ code: 1, err: expect.stringMatching(/^quorate: .*is using it/) });
+    await c.stop("SIGKILL");
+    const recovered = await quorate(["cluster", "recover", "--data-dir", c.directory]);
+    expect(recovered).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^member 3 is the only one of its cluster now; forgotten: 1, 2/),
+    });
+    await c.start();
+    expect((await c.request("GET", `${configMaps}/last`)).code).toBe(200);
+    expect((await statusOf(c)).members.map(({ name }: any) => name)).toEqual(["c"]);
+    const newcomer = await newMember("newcomer");
+    await newcomer.start(await invitation(c));
+    expect((await newcomer.request("GET", `${configMaps}/last`)).code).toBe(200);
+    await rolesOf(c, "leader", "voter");
+  });
+});
+
+/** Bytes that come back before the other side ends it. */
+async function hears(socket: ReturnType<typeof connectTcp>): Promise<number> {
+  let received = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.on("data", (data) => (received += data.length));
+  socket.on("error", () => {});
+  socket.on("close", () => resolve());
+  socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+  await Promise.race([promise, Bun.sleep(7_000)]);
+  socket.destroy();
+  return received;
+}
