@@ -118,7 +118,9 @@ export class ClusterServer implements AsyncDisposable {
       metrics: notServed,
       version: notServed,
       resources: notServed,
-      plugins: [clusterPlugin({ cluster, secrets, store, clock, identity, peers, version: "1.2.3" })],
+      plugins: [
+        clusterPlugin({ cluster, secrets, store, clock, identity, peers, version: "1.2.3", heard: () => new Map() }),
+      ],
     });
     const seen: string[] = [];
     const record = (request: IncomingRequest) => {
