@@ -7,6 +7,7 @@ import type { CacherMetrics } from "./cacher/cacher.ts";
 import { CacherSet } from "./cacher/cacher-set.ts";
 import { encodeStatus } from "./codec/encode-object.ts";
 import { contentTypeOf, negotiate } from "./codec/negotiate.ts";
+import { openMemberGossip } from "./cluster/member-gossip.ts";
 import { openMember, type OpenMember } from "./cluster/open-member.ts";
 import { startSelfPromotion } from "./cluster/self-promotion.ts";
 import { type RunningServer, resolveOptions, type ServerConfig, type ServerOptions } from "./config/server-options.ts";
@@ -30,7 +31,9 @@ import { header } from "./http/exchange.ts";
 import { type AuditOptions, audit, auditResponse } from "./http/filters/audit.ts";
 import { impersonation } from "./http/filters/impersonation.ts";
 import { isServed, resourceHandler } from "./http/handlers/resources.ts";
+import { type Gossip, noGossip } from "./gossip/gossip.ts";
 import {
+  failingChecks,
   type HealthCheck,
   healthEndpoints,
   healthHandler,
@@ -47,6 +50,7 @@ import { auditMetrics } from "./observability/audit-metrics.ts";
 import { countAuthentications } from "./observability/authentication-metrics.ts";
 import { countDecisions } from "./observability/authorization-metrics.ts";
 import { type Log, openLog } from "./observability/logs.ts";
+import { gossipMetrics } from "./observability/gossip-metrics.ts";
 import { exposeFeatureGates } from "./observability/feature-gate-metric.ts";
 import { countMismatches } from "./observability/mismatch-metric.ts";
 import { createMetrics } from "./observability/metrics.ts";
@@ -192,6 +196,14 @@ async function wireUp(
     }),
   );
   const lifecycle = new Lifecycle();
+  const checks = [
+    pingCheck,
+    storeCheck(store),
+    quorumCheck(store, clock),
+    ...rbacCheck({ scheme, authorization }),
+    shutdownCheck(lifecycle),
+  ];
+  let gossip = noGossip;
   const app = buildApp(
     appOptions({
       config,
@@ -212,6 +224,8 @@ async function wireUp(
       authorization,
       audited,
       member,
+      checks,
+      heard: () => gossip.peers(),
     }),
   );
   const listener = await listenOn(config, identity, app, onError);
@@ -243,14 +257,37 @@ async function wireUp(
   if (member !== undefined) {
     const { cluster, directory } = member;
     disposables.use(member.keepFresh(onError));
-    member.announce(listener.port).catch(onError);
+    const { onDropped } = gossipMetrics(metrics.registry, () => gossip.peers());
+    const failing = () => failingChecks({ clock, checks }, "readyz");
+    const { membership } = config;
+    const opened = await openMemberGossip({
+      member,
+      membership,
+      clock,
+      log,
+      failing,
+      release: gitVersion,
+      onDropped,
+    });
+    gossip = opened.gossip;
+    member.announce(listener.port, opened.contact).catch(onError);
     const onProgress = (message: string, fields: Readonly<Record<string, unknown>>) => log.info(message, fields);
     disposables.use(startSelfPromotion({ cluster, directory, clock, identity, onProgress }));
   }
   for (const { key, message } of store.corrupt) log.error("an object cannot be read", { key, reason: message });
   for (const warning of config.featureGates.warnings) log.warn(warning);
   log.info("serving", { url: urlOf(config, listener), revision: store.revision, objects: store.size });
-  return runningServer({ config, listener, lifecycle, disposables, controllers, identity, kubeconfig, audited });
+  return runningServer({
+    config,
+    listener,
+    lifecycle,
+    disposables,
+    controllers,
+    identity,
+    kubeconfig,
+    audited,
+    gossip,
+  });
 }
 
 function declarativeValidation(
@@ -276,6 +313,9 @@ interface AppParts {
   readonly authorization: ServerAuthorization;
   readonly audited: OpenAudit | undefined;
   readonly member: OpenMember | undefined;
+  readonly checks: readonly HealthCheck[];
+  /** What the other members say of themselves. */
+  readonly heard: Gossip["peers"];
 }
 
 function appOptions(parts: AppParts): AppOptions {
@@ -324,7 +364,7 @@ function appOptions(parts: AppParts): AppOptions {
     health: healthHandler({
       clock,
       livezGracePeriodMs: config.livezGracePeriodMs,
-      checks: [pingCheck, storeCheck(store), quorumCheck(store, clock), ...rbacCheck(parts), shutdownCheck(lifecycle)],
+      checks: parts.checks,
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
@@ -349,7 +389,7 @@ function appOptions(parts: AppParts): AppOptions {
 }
 
 /** Under upstream's name: tests of clients wait for it. */
-function rbacCheck({ scheme, authorization }: AppParts): HealthCheck[] {
+function rbacCheck({ scheme, authorization }: Pick<AppParts, "scheme" | "authorization">): HealthCheck[] {
   if (scheme.find("rbac.authorization.k8s.io", "v1", "clusterroles") === undefined) return [];
   let made = false;
   const check = () => {
@@ -366,11 +406,11 @@ function auditingOf({ audited, config, scheme, log }: AppParts): AuditOptions | 
   return { ...audited, clock: config.clock, decodeProtobuf: messageDecoder(scheme), onError };
 }
 
-function clusterPlugins({ member, registries, store, config, identity }: AppParts): AppPlugin[] {
+function clusterPlugins({ member, registries, store, config, identity, heard }: AppParts): AppPlugin[] {
   if (member === undefined) return [];
   const { cluster, peers } = member;
   const secrets = registries.builtIn({ group: "", resource: "secrets" });
-  return [clusterPlugin({ cluster, peers, secrets, store, clock: config.clock, identity, version: gitVersion })];
+  return [clusterPlugin({ cluster, peers, secrets, store, clock: config.clock, identity, version: gitVersion, heard })];
 }
 
 function documentPlugins(parts: AppParts, served: (info: ResourceInfo, subresource: string) => boolean): AppPlugin[] {
@@ -464,16 +504,18 @@ interface RunningParts {
   readonly identity: ServerIdentity;
   readonly kubeconfig: string;
   readonly audited: OpenAudit | undefined;
+  readonly gossip: Gossip;
 }
 
 function runningServer(parts: RunningParts): RunningServer {
-  const { config, listener, lifecycle, disposables, controllers, identity, kubeconfig, audited } = parts;
+  const { config, listener, lifecycle, disposables, controllers, identity, kubeconfig, audited, gossip } = parts;
   let closing: Promise<void> | undefined;
   async function stop(graceMs: number): Promise<void> {
     await controllers.leave();
     lifecycle.advance("refusing");
     await listener.close(graceMs);
     lifecycle.advance("stopped");
+    await gossip.close();
     await controllers.stop();
     await audited?.backend.close();
     disposables.dispose();
@@ -487,6 +529,7 @@ function runningServer(parts: RunningParts): RunningServer {
     ca: identity.ca,
     beginShutdown() {
       lifecycle.advance("leaving");
+      gossip.announce();
       void controllers.leave();
     },
     close({ graceMs = closeGraceMsDefault } = {}) {

@@ -109,11 +109,13 @@ function memberReport(answer: MemberAnswer, whole: Whole): MemberReport {
 }
 
 function judge(
-  { status, problem }: MemberAnswer,
+  { member, status, problem }: MemberAnswer,
   known: readonly ReplicaAnswer[],
   lag: number | undefined,
 ): { health: MemberHealth; problem: string | undefined } {
-  if (status === undefined) return { health: "unreachable", problem };
+  if (status === undefined) {
+    return { health: "unreachable", problem: [problem, ...heardOf(member.id, known)].join("; ") };
+  }
   if (status.failure !== undefined) return { health: "failed", problem: status.failure };
   const { appliedIndex, stateHash } = status;
   const twin = known.find((other) => other.appliedIndex === appliedIndex && other.stateHash !== stateHash);
@@ -122,4 +124,15 @@ function judge(
   }
   if (lag !== undefined && lag > lagMax) return { health: "behind", problem: `it is ${lag} entries behind` };
   return { health: "ok", problem: undefined };
+}
+
+/** Who does not answer us may still be heard by the others. */
+function heardOf(id: MemberNumber, known: readonly ReplicaAnswer[]): string[] {
+  const heard = known
+    .flatMap(({ self, gossip }) => gossip.map((record) => ({ by: self, ...record })))
+    .filter(({ member }) => member === id)
+    .toSorted((a, b) => a.ageMs - b.ageMs)[0];
+  if (heard === undefined) return [];
+  const failing = heard.failing.length === 0 ? "" : `, not ready: ${heard.failing.join(", ")}`;
+  return [`member ${heard.by} heard of it ${Math.round(heard.ageMs / 1_000)} s ago${failing}`];
 }

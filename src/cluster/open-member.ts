@@ -9,10 +9,13 @@ import { type Cluster, ClusterError, type MemberRecord } from "../storage/cluste
 import { openReplica, type ReplicaEvent, type ReplicaSelf } from "../storage/replicated/open-replica.ts";
 import { connectPeers, type PeerNetwork } from "../storage/replicated/peer-network.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
-import { parsePeerAddress, peerAddressText } from "./member-address.ts";
+import { type PeerAddress, parsePeerAddress, peerAddressText } from "./member-address.ts";
 
 /** So often the log says that the others are waited for. */
 const waitingNoticeMs = 5_000;
+
+/** Who a member is in gossip, and where. */
+export type GossipContact = Required<Pick<MemberRecord, "peerId" | "gossipAddress">>;
 
 /** A server's place in its cluster. */
 export interface OpenMember {
@@ -24,8 +27,10 @@ export interface OpenMember {
   readonly peers: { readonly authority: KeyPair };
   /** Renews what this member proves itself with. */
   keepFresh(onError: (error: unknown) => void): Disposable;
+  /** Where the others reach it; undefined for a replica that is alone. */
+  readonly peerAddress: PeerAddress | undefined;
   /** Records where this member is reached, unless that is known already. `port` is that of its API. */
-  announce(port: number): Promise<void>;
+  announce(port: number, gossip: GossipContact | undefined): Promise<void>;
 }
 
 /**
@@ -37,11 +42,13 @@ export async function openMember(config: ServerConfig, directory: string, log: L
   const { clock, membership } = config;
   let peers: PeerIdentity | undefined;
   let network: PeerNetwork | undefined;
+  let reachedAt: PeerAddress | undefined;
   const connect = async (self: ReplicaSelf) => {
     const address = membership.peerAddress ?? recordedAddress(self);
     if (address === undefined) return undefined;
     const identity = await PeerIdentity.open({ directory: join(directory, "pki"), memberId: self.id, clock });
     peers = identity;
+    reachedAt = address;
     network = connectPeers(self, { address, tls: () => identity.tls() });
     return network.transport;
   };
@@ -69,15 +76,18 @@ export async function openMember(config: ServerConfig, directory: string, log: L
       },
     },
     keepFresh: (onError) => peers?.keepFresh(() => network?.reloadCertificates(), onError) ?? new DisposableStack(),
-    async announce(port) {
+    peerAddress: reachedAt,
+    async announce(port, gossip) {
       const known = cluster.members().find(({ id }) => id === cluster.self);
+      const { peerId: _, gossipAddress: __, ...lasting } = known ?? {};
       const { name, isNamed, peerAddress } = membership;
       const record: MemberRecord = {
-        ...known,
+        ...lasting,
         id: cluster.self,
         name: isNamed ? name : (known?.name ?? name),
         peerAddress: peerAddress === undefined ? (known?.peerAddress ?? "") : peerAddressText(peerAddress),
         clientUrl: clientUrlOf(membership, port) ?? known?.clientUrl ?? "",
+        ...gossip,
       };
       if (JSON.stringify(record) !== JSON.stringify(known)) await cluster.updateMember(record);
     },

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import type { MemberStatus, ReplicaStatus } from "../storage/cluster.ts";
+import type { MemberNumber, MemberStatus, ReplicaStatus } from "../storage/cluster.ts";
 import { ClusterRequestError } from "./cluster-client.ts";
 import { parseMemberRecord } from "./join-protocol.ts";
 
@@ -7,6 +7,14 @@ import { parseMemberRecord } from "./join-protocol.ts";
 export interface ReplicaAnswer extends ReplicaStatus {
   /** Of the program. */
   readonly version: string;
+  /** What it has heard of the others by gossip. */
+  readonly gossip: readonly HeardMember[];
+}
+
+export interface HeardMember {
+  readonly member: MemberNumber;
+  readonly ageMs: number;
+  readonly failing: readonly string[];
 }
 
 const numbers = [
@@ -25,7 +33,7 @@ const texts = ["clusterId", "role", "stateHash", "version"] as const;
 
 /** @throws ClusterRequestError for what is no such answer */
 export function parseReplicaAnswer(value: JsonObject): ReplicaAnswer {
-  const { members, leader, failure } = value;
+  const { members, leader, failure, gossip } = value;
   try {
     for (const name of numbers) if (typeof value[name] !== "number") throw new Error(`${name} is missing`);
     for (const name of texts) if (typeof value[name] !== "string") throw new Error(`${name} is missing`);
@@ -34,10 +42,18 @@ export function parseReplicaAnswer(value: JsonObject): ReplicaAnswer {
       leader: typeof leader === "number" ? leader : undefined,
       failure: typeof failure === "string" ? failure : undefined,
       members: parseMembers(members),
+      gossip: Array.isArray(gossip) ? gossip.flatMap(parseHeard) : [],
     };
   } catch (error) {
     throw new ClusterRequestError(`the answer is no status of a replica: ${(error as Error).message}`);
   }
+}
+
+/** It is only good to have: what is no such record is passed over. */
+function parseHeard(value: JsonValue): HeardMember[] {
+  const { member, ageMs, failing } = isJsonObject(value) ? value : {};
+  if (typeof member !== "number" || typeof ageMs !== "number" || !Array.isArray(failing)) return [];
+  return [{ member, ageMs, failing: failing.filter((name) => typeof name === "string") }];
 }
 
 /** @throws Error that says what is missing */

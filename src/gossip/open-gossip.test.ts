@@ -27,7 +27,8 @@ class SteppedClock implements Clock {
   get timers(): number {
     return this.#timers.size;
   }
-  pass(ms: number): void {
+  async pass(ms: number): Promise<void> {
+    await Bun.sleep(0);
     const endMs = this.#nowMs + ms;
     for (;;) {
       const [next] = [...this.#timers].sort((a, b) => a.atMs - b.atMs);
@@ -36,6 +37,7 @@ class SteppedClock implements Clock {
       if (next.everyMs === undefined) this.#timers.delete(next);
       else next.atMs += next.everyMs;
       next.run();
+      await Bun.sleep(0);
     }
     this.#nowMs = endMs;
   }
@@ -104,7 +106,7 @@ class TestCluster {
   static async of(count: number): Promise<TestCluster> {
     const cluster = new TestCluster();
     for (let id = 1; id <= count; id++) await cluster.add(id);
-    cluster.clock.pass(1_000);
+    await cluster.clock.pass(1_000);
     return cluster;
   }
 
@@ -157,7 +159,7 @@ describe("what is heard of the others", () => {
   test("every replica knows the health of all others after a heartbeat", async () => {
     cluster = await TestCluster.of(3);
     cluster.replica(2).health = { ...healthy, revision: 99, ready: false, failing: ["etcd"] };
-    cluster.clock.pass(1_000);
+    await cluster.clock.pass(1_000);
     const peers = cluster.replica(1).gossip.peers();
     expect([...peers.keys()]).toEqual([2, 3]);
     expect(peers.get(2)).toMatchObject({ revision: 99, ready: false, failing: ["etcd"], isStale: false });
@@ -165,16 +167,17 @@ describe("what is heard of the others", () => {
 
   test("a change that is announced is heard without waiting for the heartbeat", async () => {
     cluster = await TestCluster.of(2);
-    cluster.clock.pass(500);
+    await cluster.clock.pass(500);
     const [one, other] = [cluster.replica(1), cluster.replica(2)];
     other.health = { ...healthy, ready: false };
     other.gossip.announce();
+    await cluster.clock.pass(0);
     expect(one.gossip.peers().get(2)?.ready).toBe(false);
   });
 
   test("a thousand announcements at once are two messages, and the last state is what is heard", async () => {
     cluster = await TestCluster.of(2);
-    cluster.clock.pass(500);
+    await cluster.clock.pass(500);
     const { identity, gossip } = cluster.replica(2);
     let heard = 0;
     cluster.replica(1).gossip.onPeersChanged(() => heard++);
@@ -182,7 +185,7 @@ describe("what is heard of the others", () => {
       cluster.replica(2).health = { ...healthy, term };
       gossip.announce();
     }
-    cluster.clock.pass(200);
+    await cluster.clock.pass(200);
     expect(cluster.replica(1).gossip.peers().get(2)?.term).toBe(1_000);
     expect(heard).toBeLessThanOrEqual(2);
     expect(identity.peerId).toBe(gossip.peerId as string);
@@ -194,13 +197,13 @@ describe("what is heard of the others", () => {
     let changes = 0;
     gossip.onPeersChanged(() => changes++);
     await cluster.replica(2).gossip.close();
-    cluster.clock.pass(4_000);
+    await cluster.clock.pass(4_000);
     expect(gossip.peers().get(2)).toMatchObject({ isStale: false, ageMs: 4_000 });
     expect(changes).toBe(0);
-    cluster.clock.pass(3_000);
+    await cluster.clock.pass(3_000);
     expect(gossip.peers().get(2)).toMatchObject({ isStale: true });
     expect(changes).toBe(1);
-    cluster.clock.pass(3_600_000);
+    await cluster.clock.pass(3_600_000);
     expect(gossip.peers().get(2)).toMatchObject({ isStale: true, ageMs: 3_607_000 });
     expect(changes).toBe(1);
   });
@@ -210,26 +213,26 @@ describe("what is heard of the others", () => {
     let changes = 0;
     const listening = cluster.replica(1).gossip.onPeersChanged(() => changes++);
     cluster.replica(2).health = { ...healthy, revision: 11, appliedIndex: 12 };
-    cluster.clock.pass(1_000);
+    await cluster.clock.pass(1_000);
     expect(changes).toBe(0);
     cluster.replica(2).health = { ...healthy, leader: 2, term: 2 };
-    cluster.clock.pass(1_000);
+    await cluster.clock.pass(1_000);
     expect(changes).toBe(1);
     listening[Symbol.dispose]();
     cluster.replica(2).health = healthy;
-    cluster.clock.pass(1_000);
+    await cluster.clock.pass(1_000);
     expect(changes).toBe(1);
   });
 
   test("a replica that starts again is heard at once, although its sequence begins anew", async () => {
     cluster = await TestCluster.of(2);
-    cluster.clock.pass(20_000);
+    await cluster.clock.pass(20_000);
     const { identity, gossip } = cluster.replica(2);
     await gossip.close();
     const incarnation = identity.incarnation + 1;
     const back = await cluster.add(2, { ...identity, incarnation });
     back.health = { ...healthy, revision: 500 };
-    cluster.clock.pass(1_000);
+    await cluster.clock.pass(1_000);
     expect(cluster.replica(1).gossip.peers().get(2)?.revision).toBe(500);
     expect(cluster.replica(1).dropped).toEqual([]);
   });
@@ -242,7 +245,7 @@ describe("what is heard of the others", () => {
     });
     cluster.replica(1).gossip.onPeersChanged(() => heard++);
     cluster.replica(2).health = { ...healthy, ready: false };
-    cluster.clock.pass(1_000);
+    await cluster.clock.pass(1_000);
     expect(heard).toBe(1);
     expect(cluster.errors.splice(0)).toEqual([new Error("mine")]);
   });
@@ -277,7 +280,7 @@ describe("the membership", () => {
         throw new Error("the store is closed");
       },
     });
-    cluster.clock.pass(1_000);
+    await cluster.clock.pass(1_000);
     expect([...cluster.replica(1).gossip.peers().keys()]).toEqual([2]);
     expect(cluster.errors.splice(0).length).toBeGreaterThan(0);
     Object.defineProperty(cluster, "members", { value: members });
@@ -306,7 +309,7 @@ describe("attacks by a member", () => {
     for (let sequence = 1_000; sequence < 2_000; sequence++) cluster.say(cluster.replica(2), { sequence });
     expect(dropped.length).toBeGreaterThanOrEqual(890);
     expect(new Set(dropped)).toEqual(new Set<DropReason>(["flood"]));
-    cluster.clock.pass(2_000);
+    await cluster.clock.pass(2_000);
     cluster.say(cluster.replica(2), { sequence: 5_000, health: { ...healthy, revision: 77 } });
     expect(gossip.peers().get(2)?.revision).toBe(77);
   });
@@ -331,9 +334,9 @@ describe("invalidations", () => {
       cluster.replica(2).gossip.invalidate("tokenReviews");
     }
     expect(heard).toEqual(["issuerKeys", "tokenReviews"]);
-    cluster.clock.pass(900);
+    await cluster.clock.pass(900);
     expect(heard.length).toBe(2);
-    cluster.clock.pass(2_200);
+    await cluster.clock.pass(2_200);
     expect(heard.toSorted()).toEqual(
       ["issuerKeys", "issuerKeys", "issuerKeys", "tokenReviews", "tokenReviews"].slice(0, heard.length),
     );
@@ -347,7 +350,7 @@ describe("invalidations", () => {
     cluster.say(cluster.replica(2), { sequence: 50 }, "invalidation");
     cluster.say(cluster.replica(2), { sequence: 50 }, "invalidation");
     cluster.say(cluster.replica(2), { sequence: 51, member: 3 }, "invalidation");
-    cluster.clock.pass(5_000);
+    await cluster.clock.pass(5_000);
     expect(heard).toEqual(["issuerKeys"]);
     expect(cluster.replica(1).dropped).toEqual(["replayed", "forged"]);
   });
@@ -361,6 +364,6 @@ test("after closing nothing is said and nothing is heard", async () => {
   two.gossip.announce();
   two.gossip.invalidate("issuerKeys");
   two.gossip.membersChanged();
-  cluster.clock.pass(10_000);
+  await cluster.clock.pass(10_000);
   expect(one.gossip.peers().get(2)?.isStale).toBe(true);
 });

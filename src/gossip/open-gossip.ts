@@ -27,7 +27,7 @@ export interface GossipOptions {
   /** Asked before every heartbeat. This replica may be among them; one that cannot be spoken with is passed over. */
   readonly members: () => readonly Partial<GossipMember>[];
   /** Asked for every heartbeat. */
-  readonly health: () => ReplicaHealth;
+  readonly health: () => ReplicaHealth | Promise<ReplicaHealth>;
   readonly clock: Clock;
   /** What `members`, `health` or a listener threw; gossip goes on. */
   readonly onError: (error: unknown) => void;
@@ -73,12 +73,13 @@ class ReplicaGossip implements Gossip {
   readonly #running = new DisposableStack();
   #network: GossipNetwork | undefined;
   #sequence = 0;
+  #isAsking = false;
 
   constructor(options: GossipOptions) {
     this.#options = options;
     const { clock } = options;
     this.#announcement = this.#running.use(
-      new Throttle(clock, announceIntervalMs, () => this.#safely(() => this.#sendHeartbeat())),
+      new Throttle(clock, announceIntervalMs, () => void this.#sendHeartbeat().catch(options.onError)),
     );
     this.#sentInvalidation = this.#running.use(
       new Throttle(clock, invalidationIntervalMs, (subject) => this.#sendInvalidation(subject)),
@@ -183,9 +184,17 @@ class ReplicaGossip implements Gossip {
     }
   }
 
-  #sendHeartbeat(): void {
-    const health = this.#options.health();
-    this.#network?.publish("heartbeat", encodeHeartbeat({ ...this.#nextEnvelope(), health }));
+  /** Health that takes long to tell is not asked for twice at a time; the next heartbeat comes anyway. */
+  async #sendHeartbeat(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      const health = await this.#options.health();
+      if (this.#running.disposed) return;
+      this.#network?.publish("heartbeat", encodeHeartbeat({ ...this.#nextEnvelope(), health }));
+    } finally {
+      this.#isAsking = false;
+    }
   }
 
   #sendInvalidation(subject: InvalidationSubject): void {

@@ -73,6 +73,16 @@ export function quorumCheck(store: Pick<Store, "readBarrier">, clock: Clock): He
 
 export const pingCheck: HealthCheck = { name: "ping", endpoints: healthEndpoints, check() {} };
 
+/** Names of the checks that fail now. */
+export async function failingChecks(
+  { clock, checks }: Pick<HealthOptions, "clock" | "checks">,
+  endpoint: HealthEndpoint,
+): Promise<string[]> {
+  const asked = checks.filter(({ endpoints }) => endpoints.includes(endpoint));
+  const outcomes = await Promise.allSettled(asked.map((check) => withTimeout(clock, check)));
+  return asked.filter((_, at) => outcomes[at]?.status === "rejected").map(({ name }) => name);
+}
+
 /** `/livez`, `/readyz`, `/healthz` and the single checks below them. Reasons of failures stay with `onFailure`. */
 export function healthHandler(options: HealthOptions): Handler {
   const startedMs = options.clock.nowMs();

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Clock, systemClock } from "../../src/api/clock.ts";
 import { systemUser } from "../../src/authentication/system-user.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
+import type { PeerHealth } from "../../src/gossip/gossip.ts";
 import { ClusterError } from "../../src/storage/cluster.ts";
 import { ClusterServer } from "./cluster-server.ts";
 
@@ -17,6 +18,18 @@ async function start(...args: Parameters<typeof ClusterServer.start>): Promise<C
 }
 
 const machine = { name: "b", peerAddress: "10.0.0.2:7380", clientUrl: "https://10.0.0.2:6443" };
+const healthy: PeerHealth = {
+  revision: 5,
+  appliedIndex: 5,
+  ready: true,
+  failing: [],
+  term: 3,
+  leader: 1,
+  endpoints: [machine.clientUrl],
+  release: "1.2.3",
+  ageMs: 300,
+  isStale: false,
+};
 const everyEndpoint = [
   ["GET", "/cluster/status"],
   ["GET", "/cluster/members"],
@@ -65,6 +78,31 @@ describe("the administration of a cluster", () => {
     cluster.leader = 1;
     expect((await server.request("DELETE", "/cluster/members/2")).code).toBe(200);
     expect(cluster.members().map(({ id }) => id)).toEqual([1]);
+  });
+
+  test("tells what was heard of the others by gossip, and does not send new members to who is not ready", async () => {
+    await server.request("POST", "/cluster/members", machine);
+    const { heard } = server.parts;
+    heard.set(2, { ...healthy, ready: false, failing: ["etcd"] });
+    const { json } = await server.request("GET", "/cluster/status");
+    expect(json.gossip).toEqual([{ member: 2, ...healthy, ready: false, failing: ["etcd"] }]);
+    const endpoints = async () => (await server.request("POST", "/cluster/tokens", {})).json.endpoints;
+    const [own = ""] = await endpoints();
+    expect(await endpoints()).toEqual([own]);
+    heard.set(2, healthy);
+    expect(await endpoints()).toEqual([own, machine.clientUrl]);
+  });
+
+  test("names the leader that others name when it knows of none itself", async () => {
+    await server.request("POST", "/cluster/members", machine);
+    cluster.leader = undefined;
+    const refused = () => server.request("POST", "/cluster/members/2/promote");
+    expect((await refused()).code).toBe(503);
+    server.parts.heard.set(2, { ...healthy, term: 9, leader: 2 });
+    expect(await refused()).toMatchObject({
+      code: 421,
+      json: { details: { causes: [{ reason: "notLeader" }, { reason: "leaderUrl", message: machine.clientUrl }] } },
+    });
   });
 
   test.each([

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { runCommand } from "../../src/cli/program.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
+import type { PeerHealth } from "../../src/gossip/gossip.ts";
 import { renderKubeconfig } from "../../src/pki/kubeconfig.ts";
 import { ClusterServer } from "./cluster-server.ts";
 
@@ -165,6 +166,9 @@ describe("status", () => {
     expect(shown.printed[7]).toMatch(/^2 +b +voter +ok /);
     expect(shown.printed[8]).toMatch(/^3 +c +voter +unreachable +9 +1 +- +- +- /);
     expect(shown.printed.at(-1)).toMatch(/^member 3: cannot reach https:\/\/127.0.0.1:6003: nothing listens there$/);
+    second.parts.heard.set(3, { ageMs: 2_100, failing: ["etcd"] } as unknown as PeerHealth);
+    const heard = await at("status", "--server", front.url);
+    expect(heard.printed.at(-1)).toEndWith("listens there; member 2 heard of it 2 s ago, not ready: etcd");
     const json = JSON.parse((await at("status", "-o", "json", "--server", front.url)).printed.join("\n"));
     expect(json).toMatchObject({ leader: 1, voters: { well: 2, all: 3 }, members: [{ health: "ok" }, {}, {}] });
 

@@ -6,6 +6,7 @@ import { CacherSet } from "../../src/cacher/cacher-set.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
 import { resolveOptions, type ServerOptions } from "../../src/config/server-options.ts";
 import { ensureDefaultRbac, rbacRegistries } from "../../src/controllers/default-rbac.ts";
+import type { PeerHealth } from "../../src/gossip/gossip.ts";
 import { buildApp } from "../../src/http/app.ts";
 import { clusterPlugin } from "../../src/http/cluster/cluster-plugin.ts";
 import type { Handler, IncomingRequest } from "../../src/http/exchange.ts";
@@ -29,6 +30,8 @@ interface Parts {
   readonly seen: string[];
   /** Events, at the highest level. */
   readonly audited: string[];
+  /** What it has heard by gossip. */
+  readonly heard: Map<number, PeerHealth>;
   readonly listener: Listener;
   readonly disposables: AsyncDisposableStack;
 }
@@ -103,6 +106,7 @@ export class ClusterServer implements AsyncDisposable {
       }),
     );
     const audited: string[] = [];
+    const heard = new Map<number, PeerHealth>();
     const backend = { write: (event: string) => void audited.push(event), close: async () => {} };
     const auditing = { policy, backend, clock, decodeProtobuf: () => undefined, onError };
     const secrets = registries.builtIn({ group: "", resource: "secrets" });
@@ -118,7 +122,9 @@ export class ClusterServer implements AsyncDisposable {
       metrics: notServed,
       version: notServed,
       resources: notServed,
-      plugins: [clusterPlugin({ cluster, secrets, store, clock, identity, peers, version: "1.2.3" })],
+      plugins: [
+        clusterPlugin({ cluster, secrets, store, clock, identity, peers, version: "1.2.3", heard: () => heard }),
+      ],
     });
     const seen: string[] = [];
     const record = (request: IncomingRequest) => {
@@ -126,7 +132,18 @@ export class ClusterServer implements AsyncDisposable {
       return handle(request);
     };
     const listener = await listen({ host: "127.0.0.1", port: 0, tls: identity.tls(), handle: record, onError });
-    return new ClusterServer({ cluster, store, registries, identity, peers, seen, audited, listener, disposables });
+    return new ClusterServer({
+      cluster,
+      store,
+      registries,
+      identity,
+      peers,
+      seen,
+      audited,
+      heard,
+      listener,
+      disposables,
+    });
   }
 
   /** @param token the administrator's unless given; "" for none */

@@ -1,4 +1,6 @@
 import { status, type StatusError } from "../../api/status.ts";
+import type { Gossip } from "../../gossip/gossip.ts";
+import { leaderHint } from "../../gossip/leader-hint.ts";
 import { type Cluster, ClusterError, type ClusterErrorCode } from "../../storage/cluster.ts";
 
 /** Beside the code of the error, this cause names the URL of the leader, where the request has to go. */
@@ -22,11 +24,16 @@ const forms: Readonly<Record<ClusterErrorCode, Form>> = {
 const noLeader: Form = { answer: [503, "ServiceUnavailable"], retryAfterSeconds: 1 };
 
 /** How a client hears why a change of the cluster was not made. */
-export function clusterStatusError(error: ClusterError, cluster: Cluster): StatusError {
+export function clusterStatusError(
+  error: ClusterError,
+  cluster: Cluster,
+  heard: ReturnType<Gossip["peers"]>,
+): StatusError {
   const { code, message } = error;
   const cause = { reason: code, message };
   if (code !== "notLeader") return statusOf(forms[code], message, [cause]);
-  const id = error.leader ?? cluster.status().leader;
+  const { leader: known, self, term } = cluster.status();
+  const id = error.leader ?? known ?? leaderHint(heard, { self, term });
   const leader = cluster.members().find((member) => member.id === id);
   if (leader === undefined) return statusOf(noLeader, "no leader is known at the moment", [cause]);
   const text = `member ${leader.id} (${leader.name}) leads: ask ${leader.clientUrl}`;

@@ -6,6 +6,8 @@ import { parseNewMember } from "../../cluster/join-protocol.ts";
 import { joinTokenText } from "../../cluster/join-token.ts";
 import { JoinTokens, type NewJoinToken } from "../../cluster/join-tokens.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
+import type { Gossip } from "../../gossip/gossip.ts";
+import { servingMembers } from "../../gossip/serving-members.ts";
 import type { KeyPair } from "../../pki/authority.ts";
 import type { SharedSecrets } from "../../pki/shared-secrets.ts";
 import type { Registry } from "../../registry/registry.ts";
@@ -38,14 +40,17 @@ export interface ClusterPluginParts {
   readonly peers: { readonly authority: KeyPair };
   /** Of this program. */
   readonly version: string;
+  /** What the other members say of themselves. */
+  readonly heard: Gossip["peers"];
 }
 
 /** The administration of the cluster: `/cluster/…`. Changes are made on the leader; elsewhere the answer says who leads. */
 export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
-  const { cluster, clock, secrets, store, identity, peers, version } = parts;
+  const { cluster, clock, secrets, store, identity, peers, version, heard } = parts;
   const desk: Desk = {
     cluster,
     version,
+    heard,
     tokens: new JoinTokens({ secrets, store, clock, proofKey: () => identity.authority.key }),
     secrets: () => identity.sharedSecrets(peers.authority),
     caHash: () => identity.caHash,
@@ -58,7 +63,7 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
       try {
         return await answer(desk, exchange);
       } catch (error) {
-        if (error instanceof ClusterError) throw clusterStatusError(error, cluster);
+        if (error instanceof ClusterError) throw clusterStatusError(error, cluster, heard());
         if (error instanceof JoinRefusedError) throw status.forbiddenPath(error.message);
         throw error;
       }
@@ -70,6 +75,7 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
 interface Desk {
   readonly cluster: Cluster;
   readonly version: string;
+  readonly heard: Gossip["peers"];
   readonly tokens: JoinTokens;
   /** @throws ClusterError where nobody can join */
   readonly secrets: () => SharedSecrets;
@@ -101,7 +107,7 @@ type Run = (call: Call) => HttpResponse | Promise<HttpResponse>;
 
 /** All that can be done below `/cluster/`. */
 const routes = new Map<string, Run>([
-  ["GET status", ({ cluster, version }) => json(200, { ...cluster.status(), version })],
+  ["GET status", showStatus],
   ["GET members", listMembers],
   ["POST members", addLearner],
   ["DELETE members/<id>", removeMember],
@@ -113,6 +119,11 @@ const routes = new Map<string, Run>([
   ["POST join", join],
 ]);
 const paths: ReadonlySet<string> = new Set([...routes.keys()].map((route) => route.slice(route.indexOf(" ") + 1)));
+
+function showStatus({ cluster, version, heard }: Call): HttpResponse {
+  const gossip = [...heard()].map(([member, health]) => ({ member, ...health }));
+  return json(200, { ...cluster.status(), version, gossip });
+}
 
 function listMembers({ cluster }: Call): HttpResponse {
   const { clusterId, leader, members } = cluster.status();
@@ -147,11 +158,11 @@ async function transferLeadership({ cluster, exchange }: Call): Promise<HttpResp
   return json(200, successStatus());
 }
 
-async function createToken({ tokens, caHash, cluster, secrets, exchange }: Call): Promise<HttpResponse> {
+async function createToken({ tokens, caHash, cluster, secrets, heard, exchange }: Call): Promise<HttpResponse> {
   const request = orBadRequest(parseTokenRequest, await bodyOf(exchange));
   secrets();
   const token = await tokens.create(request, exchange.user);
-  const endpoints = cluster.members().map(({ clientUrl }) => clientUrl);
+  const endpoints = servingMembers(cluster.members(), heard(), cluster.self).map(({ clientUrl }) => clientUrl);
   return json(201, { token: joinTokenText(token), expiration: token.expiration, caHash: caHash(), endpoints });
 }
 

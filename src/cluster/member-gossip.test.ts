@@ -1,0 +1,85 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../api/clock.ts";
+import { resolveOptions, type ServerOptions } from "../config/server-options.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { isPeerId } from "../gossip/peer-id.ts";
+import { openLog } from "../observability/logs.ts";
+import { type MemberGossip, openMemberGossip } from "./member-gossip.ts";
+import { FakeCluster } from "./testing.ts";
+
+const scratch = await mkdtemp(join(tmpdir(), "quorate-member-gossip-"));
+afterAll(() => rm(scratch, { recursive: true }));
+const opened: MemberGossip[] = [];
+afterEach(async () => {
+  for (const { gossip } of opened.splice(0)) await gossip.close();
+});
+
+let directories = 0;
+
+async function open(options: ServerOptions, warnings: string[] = []) {
+  const directory = join(scratch, String(++directories));
+  const { membership } = resolveOptions({ ...options, dataDir: directory });
+  const log = openLog({ pretty: false, destination: { write: (line) => void warnings.push(line) } });
+  const gossip = await openMemberGossip({
+    member: { cluster: new FakeCluster("a"), directory, peerAddress: membership.peerAddress },
+    membership,
+    clock: systemClock,
+    log,
+    failing: async () => [],
+    release: "1",
+    onDropped() {},
+  });
+  opened.push(gossip);
+  return { ...gossip, directory, warnings };
+}
+
+/** A port whose neighbour a thousand above is taken. */
+async function takenPort(): Promise<{ taken: Server; port: number }> {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  return { taken, port: (taken.address() as { port: number }).port };
+}
+
+describe("gossip of a member", () => {
+  test.each<[string, ServerOptions]>([
+    ["that is alone", {}],
+    ["that was told so", { peerAddress: "127.0.0.1:7380", gossip: false }],
+  ])("%s is off and leaves no key", async (_, options) => {
+    const { gossip, contact, directory } = await open(options);
+    expect({ contact, peerId: gossip.peerId, peers: gossip.peers().size }).toEqual({
+      contact: undefined,
+      peerId: undefined,
+      peers: 0,
+    });
+    expect(existsSync(join(directory, "pki", "gossip.key"))).toBe(false);
+  });
+
+  test("tells others its peer id and its address", async () => {
+    const { taken, port } = await takenPort();
+    taken.close();
+    const { contact, directory } = await open({ peerAddress: "127.0.0.1:7380", gossipAddress: `127.0.0.1:${port}` });
+    expect(contact?.gossipAddress).toBe(`127.0.0.1:${port}`);
+    expect(isPeerId(contact?.peerId ?? "")).toBe(true);
+    expect(existsSync(join(directory, "pki", "gossip.key"))).toBe(true);
+  });
+
+  test("is off, with a warning, where the port that it takes by itself is taken", async () => {
+    const { taken, port } = await takenPort();
+    const { contact, warnings } = await open({ peerAddress: `127.0.0.1:${port - 1_000}` });
+    taken.close();
+    expect(contact).toBeUndefined();
+    expect(warnings.join("")).toContain("gossip is off: give another --gossip-address");
+  });
+
+  test("keeps the server from starting where the port that it was given is taken", async () => {
+    const { taken, port } = await takenPort();
+    const opening = open({ peerAddress: "127.0.0.1:7380", gossipAddress: `127.0.0.1:${port}` });
+    expect(await opening.catch((error: unknown) => error)).toBeInstanceOf(StartupError);
+    taken.close();
+  });
+});

@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import type { Clock } from "../api/clock.ts";
+import { gossipAddressOf, type MembershipOptions } from "../config/membership.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { type Gossip, noGossip, type ReplicaHealth } from "../gossip/gossip.ts";
+import { openGossipIdentity } from "../gossip/gossip-identity.ts";
+import type { DropReason } from "../gossip/network.ts";
+import { openGossip } from "../gossip/open-gossip.ts";
+import type { Log } from "../observability/logs.ts";
+import { peerAddressText } from "./member-address.ts";
+import type { GossipContact, OpenMember } from "./open-member.ts";
+
+export interface MemberGossipParts {
+  readonly member: Pick<OpenMember, "cluster" | "directory" | "peerAddress">;
+  readonly membership: MembershipOptions;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names of the checks of `/readyz` that fail. */
+  readonly failing: () => Promise<readonly string[]>;
+  /** Of this program. */
+  readonly release: string;
+  readonly onDropped: (reason: DropReason) => void;
+}
+
+export interface MemberGossip {
+  readonly gossip: Gossip;
+  /** For the record of this member; undefined where gossip is off. */
+  readonly contact: GossipContact | undefined;
+}
+
+/**
+ * Gossip of a member; off for a replica that is alone or was told so, and when the port beside the peers' is taken: it is
+ * only hints.
+ * @throws StartupError when the address that was given cannot be listened on, or the key not be read
+ */
+export async function openMemberGossip(parts: MemberGossipParts): Promise<MemberGossip> {
+  const { member, membership, clock, log, onDropped } = parts;
+  const { cluster, directory, peerAddress } = member;
+  const listen = peerAddress === undefined ? undefined : gossipAddressOf(membership, peerAddress);
+  if (listen === undefined) return { gossip: noGossip, contact: undefined };
+  const identity = await openGossipIdentity(join(directory, "pki"), clock.nowMs());
+  try {
+    const gossip = await openGossip({
+      clusterId: cluster.clusterId,
+      self: cluster.self,
+      identity,
+      listen,
+      members: () => cluster.members(),
+      health: () => healthOf(parts),
+      clock,
+      onError: (error) => log.warn("gossip has a problem", { error }),
+      onDropped,
+    });
+    return { gossip, contact: { peerId: identity.peerId, gossipAddress: peerAddressText(listen) } };
+  } catch (error) {
+    if (membership.gossipAddress !== undefined || !(error instanceof StartupError)) throw error;
+    log.warn(`${error.message}; gossip is off: give another --gossip-address`);
+    return { gossip: noGossip, contact: undefined };
+  }
+}
+
+async function healthOf({ member: { cluster }, failing, release }: MemberGossipParts): Promise<ReplicaHealth> {
+  const { revision, appliedIndex, term, leader, members, self } = cluster.status();
+  const names = await failing();
+  const url = members.find(({ id }) => id === self)?.clientUrl ?? "";
+  return {
+    revision,
+    appliedIndex,
+    term,
+    leader,
+    ready: names.length === 0,
+    failing: names,
+    endpoints: url === "" ? [] : [url],
+    release,
+  };
+}
