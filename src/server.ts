@@ -138,6 +138,7 @@ async function wireUp(
     clock,
     randomInt: (below) => randomInt(below),
     newId,
+    servers,
     gatedFields: new GatedFields(gateEnabled),
     declarative: declarativeValidation(gateEnabled, metrics),
     serviceNetwork: serviceNetworkOf(config),

@@ -47,6 +47,7 @@ export class ServerRecords {
   readonly #listeners = new Set<() => void>();
   #self: ServerRecord;
   #joined = zeroRevision;
+  #joinedAtMs = 0;
   #renewedMs = Number.NEGATIVE_INFINITY;
   #timer: Disposable | undefined;
   #round: Promise<void> | undefined;
@@ -63,8 +64,9 @@ export class ServerRecords {
    */
   async join(): Promise<void> {
     await this.#renew();
-    const { store } = this.#parts;
+    const { store, clock } = this.#parts;
     this.#joined = store.revision;
+    this.#joinedAtMs = clock.steadyMs();
     for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
     this.#schedule();
@@ -85,6 +87,24 @@ export class ServerRecords {
   /** No other server shares the store. One that joins later has let no request in yet. */
   get isAlone(): boolean {
     return this.#parts.store.scan(prefix).every(({ key }) => key === this.#key);
+  }
+
+  get id(): string {
+    return this.#parts.id;
+  }
+
+  has(id: string): boolean {
+    return this.#parts.store.get(prefix + id) !== undefined;
+  }
+
+  /** The revision at which this server came: nothing up to it is of requests that it has let in. */
+  get joined(): Revision {
+    return this.#joined;
+  }
+
+  /** How long ago that was. */
+  get joinedMs(): number {
+    return this.#parts.clock.steadyMs() - this.#joinedAtMs;
   }
 
   /** Up to here nothing in the store belongs to a request that runs now; zero while other servers may have some. */

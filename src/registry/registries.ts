@@ -4,6 +4,7 @@ import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import type { ObjectLookup } from "../admission/object-lookup.ts";
 import { makePlugins } from "../admission/plugins.ts";
 import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
+import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
 import { resourceQuotas } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
@@ -40,6 +41,8 @@ export interface RegistriesParts {
   readonly serviceNetwork?: ServiceNetwork | undefined;
   /** In their order; by default those that are on by default. */
   readonly admissionPlugins?: readonly PluginName[] | undefined;
+  /** The servers that share the store; without it this one is alone. */
+  readonly servers?: QuotaServers | undefined;
   /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
   readonly authorizer?: Authorizer | undefined;
   /** Behind the plugins, whatever these are. */
@@ -112,10 +115,11 @@ export class Registries {
     return group === "" && resource === "services" ? this.serviceAllocation?.allocator : undefined;
   }
 
-  #quotasOf(lookup: ObjectLookup, { clock }: RegistriesParts): QuotaAccountant {
+  #quotasOf(lookup: ObjectLookup, { clock, servers, store, newId }: RegistriesParts): QuotaAccountant {
     return new QuotaAccountant({
       lookup,
       clock,
+      shared: servers === undefined ? undefined : new SharedCharges({ servers, store, newId }),
       countable: () => [...this.all()].map(({ info }) => info).filter(({ namespaced }) => namespaced),
       writeStatus: async (quota) => {
         const registry = this.find(resourceQuotas);
