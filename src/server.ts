@@ -130,7 +130,8 @@ async function wireUp(
       : openAudit(config.audit, { clock, metrics: auditMetrics(metrics.registry), onError });
   const serverId = await openServerId(config.dataDir);
   const newId = commandIds();
-  const servers = disposables.use(new ServerRecords({ id: serverId, store, clock, newId, onError }));
+  const creationsEnded = () => registries.creations.ended();
+  const servers = disposables.use(new ServerRecords({ id: serverId, store, clock, newId, creationsEnded, onError }));
   const registries = new Registries({
     scheme,
     store,
@@ -161,15 +162,13 @@ async function wireUp(
   const retentionMs = config.historyRetentionDurationMs;
   disposables.use(new Retention({ store, clock, retentionMs, mayAct, onError }).start());
 
-  const flowControl = new DefaultFlowControl(registries);
   const [identity] = await Promise.all([
     ServerIdentity.open(config),
     rbac === undefined ? undefined : ensureDefaultRbac(rbac, isGateOn),
     ensurePriorityClasses(registries),
-    flowControl.ensure(),
+    new DefaultFlowControl(registries).ensure(),
     servers.join(),
   ]);
-  disposables.use(flowControl.start(clock, onError));
   const authentication = disposables.use(
     openAuthentication({
       options: config.authentication,

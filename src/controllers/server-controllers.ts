@@ -36,7 +36,6 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
   election.start();
 
   const running = new DisposableStack();
-  running.use(servers);
   running.use(startIdentityLease({ leases, serverId, clock, onError }));
   const secrets = registries.find({ group: "", resource: "secrets" });
   if (secrets !== undefined) {
@@ -48,13 +47,14 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
   const registry = registries.builtIn.bind(registries);
   const service = network === undefined ? undefined : new KubernetesService({ ...parts, registry, network });
   if (service !== undefined) running.use(service.start());
-  const leave = async () => (service === undefined ? servers.withdraw() : service.leave());
+  const leave = async () => service?.leave();
   return {
     leave,
     async stop() {
       await leave();
       await election.stop();
       running.dispose();
+      await servers.withdraw();
     },
   };
 }

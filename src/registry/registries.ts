@@ -21,6 +21,7 @@ import { ServiceAllocation, type ServiceNetwork } from "./allocation/service-all
 import type { Allocator } from "./allocator.ts";
 import { CachedObjects } from "./cached-objects.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
+import { InFlight } from "./in-flight.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
 import { serverContext } from "./server-context.ts";
@@ -55,6 +56,8 @@ export class Registries {
   readonly #byGroupResource = new Map<string, Registry>();
   /** The chain that every write goes through. */
   readonly admission: Admission;
+  /** Every creation that is on its way here. */
+  readonly creations = new InFlight();
   /** Keeps what is used of quotas. */
   readonly quotas: QuotaAccountant;
   /** Undefined where Services get no addresses. */
@@ -71,7 +74,8 @@ export class Registries {
       const cacher = parts.cachers.cacher(info.keyPrefix);
       const served = versions.get(info) ?? [];
       const own = { strategy: strategyOf(info), allocator: this.#allocatorOf(info) };
-      const registry = new Registry({ ...parts, ...own, info, versions: served, cacher, admission });
+      const { creations } = this;
+      const registry = new Registry({ ...parts, ...own, info, versions: served, cacher, admission, creations });
       this.#byResource.set(info, registry);
       this.#byGroupResource.set(resourceKey(info), registry);
     }
