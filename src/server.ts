@@ -167,8 +167,8 @@ async function wireUp(
     rbac === undefined ? undefined : ensureDefaultRbac(rbac, isGateOn),
     ensurePriorityClasses(registries),
     new DefaultFlowControl(registries).ensure(),
-    servers.join(),
   ]);
+  registries.creations.holdUntil(servers.join());
   const authentication = disposables.use(
     openAuthentication({
       options: config.authentication,

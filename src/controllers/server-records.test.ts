@@ -119,6 +119,17 @@ test("a server waits for what runs on all of them now, and for nobody who has go
   await Promise.all([a.settle(), pass(1_000)]);
 });
 
+test("a server that cannot write yet joins as soon as it can", async () => {
+  const link = { isCut: true };
+  const joining = join("a", 1, link);
+  await pass(5_000);
+  expect(store.size).toBe(0);
+  link.isCut = false;
+  await pass(1_500);
+  const a = await joining;
+  expect([ports(a), a.isAlone]).toEqual([[1], true]);
+});
+
 test("who stops does not wait any more", async () => {
   const a = await join("a", 1);
   await join("b", 2, undefined, () => new Promise(() => {}));

@@ -10,6 +10,8 @@ const prefix: Key = "/registry/masterleases/";
 /** A server that has not renewed its record for so long has stopped. */
 const ttlMs = 15_000;
 const renewIntervalMs = 10_000;
+/** After a write that failed. */
+const retryMs = 1_000;
 /** A server that goes does not wait longer for its record to be changed or removed: it ends by itself. */
 const leaveMsMax = 1_000;
 
@@ -59,7 +61,7 @@ export class ServerRecords {
   /** Where `settle` waits for the others. */
   readonly #waiting = new Set<() => void>();
   #joined = zeroRevision;
-  #joinedAtMs = 0;
+  #joinedAtMs: number | undefined;
   #renewedMs = Number.NEGATIVE_INFINITY;
   #timer: Disposable | undefined;
   #round: Promise<void> | undefined;
@@ -71,11 +73,13 @@ export class ServerRecords {
   }
 
   /**
-   * Makes the record; to be awaited before the first request is let in. Whoever reads the store after one of our writes
-   * then knows that we are there.
+   * Makes the record, as soon as the store takes it; to be awaited before the first creation is let in. Whoever reads the
+   * store after one of our writes then knows that we are there.
+   * @throws StoreUnavailableError when this server stops before
    */
   async join(): Promise<void> {
-    await this.#renew();
+    while (!(await this.#tryToJoin())) await this.#wait(retryMs);
+    if (this.#running.disposed) throw new StoreUnavailableError("the server stops");
     const { store, clock } = this.#parts;
     this.#joined = store.revision;
     this.#joinedAtMs = clock.steadyMs();
@@ -84,6 +88,25 @@ export class ServerRecords {
     for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
     this.#schedule();
+  }
+
+  async #tryToJoin(): Promise<boolean> {
+    try {
+      await this.#renew();
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || this.#running.disposed) throw error;
+      return false;
+    }
+  }
+
+  async #wait(delayMs: number): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    using _timer = this.#parts.clock.after(delayMs, over.resolve);
+    this.#waiting.add(over.resolve);
+    await over.promise;
+    this.#waiting.delete(over.resolve);
+    if (this.#running.disposed) throw new StoreUnavailableError("the server stops");
   }
 
   /** Says where this server listens, as soon as that can be written. */
@@ -118,7 +141,7 @@ export class ServerRecords {
 
   /** How long ago that was. */
   get joinedMs(): number {
-    return this.#parts.clock.steadyMs() - this.#joinedAtMs;
+    return this.#joinedAtMs === undefined ? 0 : this.#parts.clock.steadyMs() - this.#joinedAtMs;
   }
 
   /** Up to here nothing in the store belongs to a request that runs now; zero while other servers may have some. */
@@ -232,7 +255,7 @@ export class ServerRecords {
     let waitMs = 1;
     this.#round ??= this.#keep()
       .catch((error: unknown) => {
-        waitMs = 1_000;
+        waitMs = retryMs;
         if (!(error instanceof StoreUnavailableError) && !this.#running.disposed) onError(error);
       })
       .finally(() => {

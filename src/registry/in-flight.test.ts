@@ -41,3 +41,24 @@ test("nothing is waited for where nothing runs", async () => {
   await inFlight.run(async () => {});
   await inFlight.ended();
 });
+
+test("nothing begins while it is held, and nothing that waits for that is counted", async () => {
+  const inFlight = new InFlight();
+  const opening = Promise.withResolvers<void>();
+  inFlight.holdUntil(opening.promise);
+  let began = 0;
+  const running = inFlight.run(async () => began++);
+  await inFlight.ended();
+  await turn();
+  expect(began).toBe(0);
+  opening.resolve();
+  await running;
+  await inFlight.run(async () => began++);
+  expect(began).toBe(2);
+});
+
+test("what is held for ever fails as its opening does", async () => {
+  const inFlight = new InFlight();
+  inFlight.holdUntil(Promise.reject(new Error("closed")));
+  await expect(inFlight.run(async () => 1)).rejects.toThrow("closed");
+});

@@ -9,8 +9,19 @@ export class InFlight {
   #epoch: Epoch = { open: 0, ended: undefined };
   /** Of the epochs before. */
   #earlier: Promise<void> = Promise.resolve();
+  #opening: Promise<void> | undefined;
+
+  /** Nothing more begins before `opening` resolves; where it rejects, what would begin fails in the same way. */
+  holdUntil(opening: Promise<void>): void {
+    this.#opening = opening;
+    opening.then(
+      () => (this.#opening = undefined),
+      () => {},
+    );
+  }
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#opening !== undefined) await this.#opening;
     const epoch = this.#epoch;
     epoch.open++;
     try {
