@@ -145,13 +145,15 @@ async function wireUp(
       ? undefined
       : openAudit(config.audit, { clock, metrics: auditMetrics(metrics.registry), onError });
   const serverId = await openServerId(config.dataDir);
-  const servers = disposables.use(new ServerRecords({ id: serverId, store, clock, onError }));
+  const creationsEnded = () => registries.creations.ended();
+  const servers = disposables.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
   const registries = new Registries({
     scheme,
     store,
     cachers,
     clock,
     randomInt: (below) => randomInt(below),
+    servers,
     gatedFields: new GatedFields(gateEnabled),
     declarative: declarativeValidation(gateEnabled, metrics),
     serviceNetwork: serviceNetworkOf(config),
@@ -173,15 +175,13 @@ async function wireUp(
   const retentionMs = config.historyRetentionDurationMs;
   disposables.use(new Retention({ store, clock, retentionMs, mayAct, onError }).start());
 
-  const flowControl = new DefaultFlowControl(registries);
   const [identity] = await Promise.all([
     ServerIdentity.open(config),
     rbac === undefined ? undefined : ensureDefaultRbac(rbac, isGateOn),
     ensurePriorityClasses(registries),
-    flowControl.ensure(),
-    servers.join(),
+    new DefaultFlowControl(registries).ensure(),
   ]);
-  disposables.use(flowControl.start(clock, onError));
+  registries.creations.holdUntil(servers.join());
   const authentication = disposables.use(
     openAuthentication({
       options: config.authentication,

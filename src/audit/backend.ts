@@ -1,12 +1,31 @@
-/** Takes finished events, each a line of JSON without its line break. */
+import type { EncodeEvent } from "./encode-event.ts";
+import type { AuditEvent } from "./event.ts";
+
+/** Takes events, and keeps nothing of them that may change later. */
 export interface AuditBackend {
   /**
    * A promise only where the request has to wait for it.
    * @throws Error, or rejects, only where a request must not go on unrecorded
    */
-  write(event: string): void | Promise<void>;
+  write(event: AuditEvent): void | Promise<void>;
   /** Writes out what is waiting. */
   close(): Promise<void>;
+}
+
+/** A backend behind the encoding: takes events as texts, without line breaks. */
+export interface TextBackend {
+  write(event: string): void | Promise<void>;
+  close(): Promise<void>;
+}
+
+export function encodedBackend(encode: EncodeEvent, backend: TextBackend): AuditBackend {
+  return {
+    write(event) {
+      const text = encode(event);
+      return text === undefined ? undefined : backend.write(text);
+    },
+    close: () => backend.close(),
+  };
 }
 
 /** Several backends as one. */

@@ -78,6 +78,7 @@ describe("a file", () => {
       sizeBytesMax: 1e6,
       ageMsMax: 0,
       backupsMax: 0,
+      truncation: undefined,
       lost: { value: 0 },
       onError() {},
     };
@@ -91,6 +92,29 @@ describe("a file", () => {
     await strict.close();
     expect(() => strict.write("four")).toThrow();
   });
+});
+
+test("a log writes no more at once than a batch may have", async () => {
+  const directory = folder();
+  const log = logBackend({
+    file: join(directory, "audit.log"),
+    clock: new ManualClock(),
+    mode: "batch",
+    truncation: { eventBytesMax: 10, batchBytesMax: 60 },
+    sizeBytesMax: 60,
+    ageMsMax: 0,
+    backupsMax: 0,
+    lost: { value: 0 },
+    onError() {},
+  });
+  for (let at = 0; at < 30; at++) void log.write(String(at).padStart(9, "é"));
+  await log.close();
+  const files = readdirSync(directory).map((name) => readFileSync(join(directory, name)));
+  expect(files.every(({ length }) => length <= 60)).toBe(true);
+  const numbers = files
+    .flatMap((file) => file.toString().trim().split("\n"))
+    .map((line) => Number(line.replaceAll("é", "")));
+  expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at));
 });
 
 /** A backend whose receiver gives these codes in turn, the last one for ever. */
@@ -109,6 +133,7 @@ function webhook(codes: readonly (number | "hangs")[], options: Partial<WebhookB
     initialBackoffMs: 100,
     throttleQps: 0,
     throttleBurst: 1,
+    truncation: undefined,
     lost,
     onError: (error) => errors.push(error),
     ...options,
@@ -142,6 +167,17 @@ describe("a webhook", () => {
     clock.advance(1_000);
     await idle();
     expect(received).toHaveLength(3);
+  });
+
+  test("gets no more bytes of events at once than a batch may have, but one event at least", async () => {
+    const { received, write, idle } = webhook([200], { truncation: { eventBytesMax: 20, batchBytesMax: 20 } });
+    write(12);
+    await idle();
+    expect(received.map(({ items }) => items.length)).toEqual([2, 2, 2, 2, 2, 2]);
+    const tiny = webhook([200], { truncation: { eventBytesMax: 1, batchBytesMax: 1 } });
+    tiny.write(10);
+    await tiny.idle();
+    expect(tiny.received.map(({ items }) => items.length)).toEqual(Array(10).fill(1));
   });
 
   test("is tried again, later each time, and given up", async () => {

@@ -1,41 +1,13 @@
 import { expect, test } from "bun:test";
-import type { IncomingRequest } from "../http/exchange.ts";
 import { parseRequestInfo } from "../http/parse-request-info.ts";
 import { type AuditEvent, eventText } from "./event.ts";
+import { testEvent, testRequest } from "./testing.ts";
 
 const hostile = '"\\\n\r\u2028\u0000\u001b[31m__proto__é';
 
-function request(headers: IncomingRequest["headers"], rawPath = "/api/v1/namespaces/ns/pods/p"): IncomingRequest {
-  const none = { kind: "none" } as const;
-  const rest = { peer: none, remoteAddress: "10.0.0.1", httpVersion: "2" as const, body: async () => new Uint8Array() };
-  return { method: "GET", rawPath, headers, signal: new AbortController().signal, ...rest };
-}
-
-function event(more: Partial<AuditEvent> = {}): AuditEvent {
-  const incoming = more.request ?? request([["user-agent", "x/1"]]);
-  return {
-    level: "Metadata",
-    auditId: "id-1",
-    stage: "ResponseComplete",
-    info: parseRequestInfo("GET", "/api/v1/namespaces/ns/pods/p"),
-    user: { name: "u", uid: "1", groups: ["g"], extra: new Map([["k", ["v"]]]) },
-    impersonatedUser: undefined,
-    impersonationConstraint: "",
-    object: {},
-    responseStatus: '{"metadata":{},"code":200}',
-    requestObject: undefined,
-    responseObject: undefined,
-    receivedMs: 1_000,
-    stageMs: 2_500,
-    annotations: { decision: "allow", reason: "why", more: undefined },
-    ...more,
-    request: incoming,
-  };
-}
-
 test("every field in upstream's order", () => {
   const text = eventText(
-    event({
+    testEvent({
       requestObject: '{"a":1}',
       responseObject: '{"b":2}',
       impersonatedUser: { name: "o", uid: "", groups: [], extra: new Map() },
@@ -83,14 +55,14 @@ test("attack 72: nothing that a client says breaks the line", () => {
   } as AuditEvent["info"];
   const user = { name: hostile, uid: hostile, groups: [hostile], extra: new Map([[hostile, [hostile]]]) };
   const annotations = { decision: "forbid", reason: hostile, more: new Map([[hostile, hostile]]) };
-  const incoming = request(
+  const incoming = testRequest(
     [
       ["user-agent", hostile],
       ["x-forwarded-for", hostile],
     ],
     `/x${hostile}`,
   );
-  const text = eventText(event({ info, user, annotations, request: incoming }));
+  const text = eventText(testEvent({ info, user, annotations, request: incoming }));
   for (const control of ["\n", "\r", "\u001b"]) expect(text).not.toContain(control);
   expect(JSON.parse(text)).toMatchObject({
     user: { username: hostile },
@@ -100,8 +72,29 @@ test("attack 72: nothing that a client says breaks the line", () => {
   });
 });
 
+test.each([
+  ["/api/v1/namespaces/ns/pods/p", "p", "pods"],
+  ["/api/v1/namespaces/ns/pods/p?x=1&y=a+b", "p", "pods"],
+  ['/api/v1/namespaces/ns/pods/"p"', '"p"', "pods"],
+  ["/api/v1/namespaces/ns/pods/%22p%22", '"p"', "pods"],
+  ['/apis/a"b/v1/namespaces/ns/x"y/p', "p", 'x"y'],
+  ["/api/v1/namespaces/ns/p%C3%A9ds/p", "p", "péds"],
+])("%s is recorded as it is read", (path, name, resource) => {
+  const info = parseRequestInfo("GET", path);
+  const event = JSON.parse(eventText(testEvent({ request: testRequest([], path), info })));
+  expect(event.requestURI).toBe(path);
+  expect(event.objectRef).toMatchObject({ name, resource });
+});
+
+test("a name that is pinned by a selector is no part of the path, and cannot break the line either", () => {
+  const path = "/api/v1/pods?fieldSelector=metadata.name%3Da%22b";
+  const info = parseRequestInfo("GET", path);
+  expect(JSON.parse(eventText(testEvent({ request: testRequest([], path), info }))).objectRef.name).toBe('a"b');
+});
+
 test("addresses on the way are listed when they are addresses, and not without end", () => {
-  const ips = (...headers: [string, string][]) => JSON.parse(eventText(event({ request: request(headers) }))).sourceIPs;
+  const ips = (...headers: [string, string][]) =>
+    JSON.parse(eventText(testEvent({ request: testRequest(headers) }))).sourceIPs;
   expect(ips(["x-forwarded-for", "1.1.1.1, nonsense,::1"], ["x-real-ip", "2.2.2.2"])).toEqual([
     "1.1.1.1",
     "::1",
@@ -116,22 +109,26 @@ test("addresses on the way are listed when they are addresses, and not without e
 test("what is kept of a user belongs to that user, address and agent", () => {
   const user = { name: "u", uid: "", groups: [], extra: new Map() };
   const whoOf = (more: Partial<AuditEvent>) => {
-    const { user: who, sourceIPs, userAgent, impersonatedUser } = JSON.parse(eventText(event({ user, ...more })));
+    const { user: who, sourceIPs, userAgent, impersonatedUser } = JSON.parse(eventText(testEvent({ user, ...more })));
     return [who.username, sourceIPs[0], userAgent, impersonatedUser?.username];
   };
-  expect(whoOf({ request: request([["user-agent", "a"]]) })).toEqual(["u", "10.0.0.1", "a", undefined]);
-  expect(whoOf({ request: request([["user-agent", "b"]]) })).toEqual(["u", "10.0.0.1", "b", undefined]);
-  expect(whoOf({ request: { ...request([["user-agent", "b"]]), remoteAddress: "10.0.0.2" } })).toEqual([
+  expect(whoOf({ request: testRequest([["user-agent", "a"]]) })).toEqual(["u", "10.0.0.1", "a", undefined]);
+  expect(whoOf({ request: testRequest([["user-agent", "b"]]) })).toEqual(["u", "10.0.0.1", "b", undefined]);
+  expect(whoOf({ request: { ...testRequest([["user-agent", "b"]]), remoteAddress: "10.0.0.2" } })).toEqual([
     "u",
     "10.0.0.2",
     "b",
     undefined,
   ]);
-  expect(whoOf({ impersonatedUser: { ...user, name: "o" }, request: request([["user-agent", "b"]]) })).toEqual([
+  expect(whoOf({ impersonatedUser: { ...user, name: "o" }, request: testRequest([["user-agent", "b"]]) })).toEqual([
     "u",
     "10.0.0.1",
     "b",
     "o",
   ]);
-  expect(whoOf({ request: request([]) })).toEqual(["u", "10.0.0.1", undefined as never, undefined]);
+  expect(whoOf({ request: testRequest([]) })).toEqual(["u", "10.0.0.1", undefined as never, undefined]);
+  const extra = (id: string) => ({ ...user, extra: new Map([["k", [id]]]) });
+  const extraOf = (id: string) => JSON.parse(eventText(testEvent({ user: extra(id) }))).user.extra;
+  expect([extraOf("1"), extraOf("2")]).toEqual([{ k: ["1"] }, { k: ["2"] }]);
+  expect(JSON.parse(eventText(testEvent({ user }))).user.extra).toBeUndefined();
 });

@@ -2,10 +2,12 @@ import { isIP } from "node:net";
 import { formatMicroTime } from "../api/clock.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { HeaderList, IncomingRequest } from "../http/exchange.ts";
-import type { RequestInfo } from "../http/request-info.ts";
-import { type Annotations, decisionAnnotation, reasonAnnotation } from "./recording.ts";
+import type { RequestInfo, ResourceRequest } from "../http/request-info.ts";
+import type { Annotations } from "./recording.ts";
 import type { Level, Stage } from "./policy.ts";
 
+const decisionAnnotation = "authorization.k8s.io/decision";
+const reasonAnnotation = "authorization.k8s.io/reason";
 const userAgentCharactersMax = 1_024;
 const sourceAddressesMax = 32;
 
@@ -39,9 +41,12 @@ export interface AuditEvent {
  */
 export function eventText(event: AuditEvent): string {
   const { info } = event;
-  const objectRef = info.kind === "resource" ? `,"objectRef":${objectText(info, event.object)}` : "";
+  const { rawPath } = event.request;
+  // What the path says is quoted at once: one look instead of one for each of its parts.
+  const quotePart = isPlain(rawPath) ? quotePlain : quote;
+  const objectRef = info.kind === "resource" ? objectText(info, event.object, quotePart) : "";
   const status = event.responseStatus === undefined ? "" : `,"responseStatus":${event.responseStatus}`;
-  return `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${event.level}","auditID":"${event.auditId}","stage":"${event.stage}","requestURI":${quote(event.request.rawPath)},"verb":${quote(info.verb)}${whoText(event)}${objectRef}${status}${bodiesText(event)},"requestReceivedTimestamp":"${microTime(event.receivedMs)}","stageTimestamp":"${microTime(event.stageMs)}"${annotationsText(event.annotations)}}`;
+  return `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${event.level}","auditID":"${event.auditId}","stage":"${event.stage}","requestURI":${quotePart(rawPath)},"verb":${quotePart(info.verb)}${whoText(event)}${objectRef}${status}${bodiesText(event)},"requestReceivedTimestamp":"${microTime(event.receivedMs)}","stageTimestamp":"${microTime(event.stageMs)}"${annotationsText(event.annotations)}}`;
 }
 
 function bodiesText({ requestObject, responseObject }: AuditEvent): string {
@@ -53,9 +58,7 @@ function bodiesText({ requestObject, responseObject }: AuditEvent): string {
 function whoText(event: AuditEvent): string {
   const { user, impersonatedUser, request } = event;
   const { remoteAddress, headers } = request;
-  if (user === undefined || impersonatedUser !== undefined || user.extra.size > 0 || isForwarded(headers)) {
-    return newWhoText(event);
-  }
+  if (user === undefined || impersonatedUser !== undefined || isForwarded(headers)) return newWhoText(event);
   const userAgent = userAgentOf(headers);
   const known = senders.get(user.name);
   if (known?.remoteAddress === remoteAddress && known.userAgent === userAgent && isSameUser(known.user, user)) {
@@ -80,6 +83,7 @@ const sendersMax = 1_000;
 
 function isSameUser(a: UserInfo, b: UserInfo): boolean {
   if (a === b) return true;
+  if (a.extra.size > 0 || b.extra.size > 0) return false;
   if (a.uid !== b.uid || a.groups.length !== b.groups.length) return false;
   for (let at = 0; at < a.groups.length; at++) if (a.groups[at] !== b.groups[at]) return false;
   return true;
@@ -109,13 +113,16 @@ function userText({ name, uid, groups, extra }: UserInfo): string {
   return `{${fields.join(",")}}`;
 }
 
-function objectText(info: RequestInfo & { kind: "resource" }, object: AuditEvent["object"]): string {
-  const name = info.name === "" ? (object.name ?? "") : info.name;
-  const namespace = info.namespace === "" ? "" : `,"namespace":${quote(info.namespace)}`;
-  const named = name === "" ? "" : `,"name":${quote(name)}`;
-  const group = info.group === "" ? "" : `,"apiGroup":${quote(info.group)}`;
-  const subresource = info.subresource === "" ? "" : `,"subresource":${quote(info.subresource)}`;
-  return `{"resource":${quote(info.resource)}${namespace}${named}${group},"apiVersion":${quote(info.version)}${subresource}}`;
+function objectText(info: ResourceRequest, object: AuditEvent["object"], quotePart: typeof quote): string {
+  const name = nameText(info.name === "" ? quote(object.name ?? "") : quotePart(info.name));
+  const namespace = info.namespace === "" ? "" : `,"namespace":${quotePart(info.namespace)}`;
+  const group = info.group === "" ? "" : `,"apiGroup":${quotePart(info.group)}`;
+  const subresource = info.subresource === "" ? "" : `,"subresource":${quotePart(info.subresource)}`;
+  return `,"objectRef":{"resource":${quotePart(info.resource)}${namespace}${name}${group},"apiVersion":${quotePart(info.version)}${subresource}}`;
+}
+
+function nameText(quoted: string): string {
+  return quoted === '""' ? "" : `,"name":${quoted}`;
 }
 
 function isForwarded(headers: HeaderList): boolean {
@@ -127,7 +134,7 @@ function isForwarded(headers: HeaderList): boolean {
 }
 
 /** Whom the request came through, as they say, and who sent it to us. */
-function sourceAddresses({ headers, remoteAddress }: IncomingRequest): string[] {
+export function sourceAddresses({ headers, remoteAddress }: IncomingRequest): string[] {
   const addresses: string[] = [];
   for (const [name, value] of headers) {
     if (name !== "x-forwarded-for" && name !== "x-real-ip") continue;
@@ -141,7 +148,7 @@ function sourceAddresses({ headers, remoteAddress }: IncomingRequest): string[] 
   return known;
 }
 
-function userAgentOf(headers: HeaderList): string {
+export function userAgentOf(headers: HeaderList): string {
   for (let at = 0; at < headers.length; at++) {
     const [name, value] = headers[at] as HeaderList[number];
     if (name !== "user-agent") continue;
@@ -193,6 +200,18 @@ function decisionText(decision: string, reason: string): string {
 
 function mapText(map: ReadonlyMap<string, string>): string {
   return [...map].map(([key, value]) => `${quote(key)}:${quote(value)}`).join(",");
+}
+
+/**
+ * A target of nothing but characters that stand for themselves, in JSON and in a path: then so does what is parsed
+ * from it.
+ */
+function isPlain(rawPath: string): boolean {
+  return /^[!#$&-[\]-~]*$/.test(rawPath);
+}
+
+function quotePlain(text: string): string {
+  return `"${text}"`;
 }
 
 function quote(text: string): string {

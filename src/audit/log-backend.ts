@@ -1,10 +1,10 @@
 import { writeSync } from "node:fs";
-import type { AuditBackend } from "./backend.ts";
+import type { TruncationOptions } from "./audit-options.ts";
+import type { TextBackend } from "./backend.ts";
 import { RotatingFile, type RotatingFileOptions } from "./rotating-file.ts";
 
-const newLine = 0x0a;
 /** What waits is written at once when there is so much of it. */
-const bufferBytes = 256 * 1024;
+const charactersMax = 64 * 1024;
 /** How long events wait in mode `batch`. */
 const batchWaitMs = 5;
 const bytesPerCharacterMax = 3;
@@ -16,6 +16,8 @@ export interface LogBackendOptions extends RotatingFileOptions {
    * fails the request otherwise.
    */
   readonly mode: "batch" | "blocking" | "blocking-strict";
+  /** No more than `batchBytesMax` are written at once. */
+  readonly truncation: TruncationOptions | undefined;
   /** Counts events that could not be written. */
   readonly lost: { value: number };
   onError(error: unknown): void;
@@ -31,12 +33,12 @@ const standardOutputFile = {
 type Out = Pick<RotatingFile, "write" | "close">;
 
 /** Events as lines of a file; `-` is the standard output. @throws Error when the file cannot be opened */
-export function logBackend(options: LogBackendOptions): AuditBackend {
+export function logBackend(options: LogBackendOptions): TextBackend {
   const out: Out = options.file === "-" ? standardOutputFile : new RotatingFile(options);
   return options.mode === "blocking-strict" ? strictBackend(out, options.lost) : new BufferedLog(out, options);
 }
 
-function strictBackend(out: Out, lost: { value: number }): AuditBackend {
+function strictBackend(out: Out, lost: { value: number }): TextBackend {
   return {
     write(event) {
       try {
@@ -50,31 +52,30 @@ function strictBackend(out: Out, lost: { value: number }): AuditBackend {
   };
 }
 
-/** Lines are put into one buffer that is used again and again. */
-class BufferedLog implements AuditBackend {
+/** Lines wait as texts, and are put into bytes together: a call into the runtime for each costs more than making it. */
+class BufferedLog implements TextBackend {
   readonly #out: Out;
   readonly #options: LogBackendOptions;
-  readonly #buffer = Buffer.allocUnsafeSlow(bufferBytes);
-  #length = 0;
-  #events = 0;
+  readonly #charactersMax: number;
+  readonly #buffer: Buffer;
+  #lines: string[] = [];
+  #characters = 0;
   #failing = false;
 
   constructor(out: Out, options: LogBackendOptions) {
     this.#out = out;
     this.#options = options;
+    const batchBytesMax = options.truncation?.batchBytesMax ?? Number.POSITIVE_INFINITY;
+    this.#charactersMax = Math.min(charactersMax, Math.floor(batchBytesMax / bytesPerCharacterMax));
+    this.#buffer = Buffer.allocUnsafeSlow(this.#charactersMax * bytesPerCharacterMax);
   }
 
   write(event: string): void {
-    const bytesMax = event.length * bytesPerCharacterMax + 1;
-    if (this.#length + bytesMax > bufferBytes) this.#flush();
-    if (this.#events === 0) this.#flushLater();
-    this.#events++;
-    if (bytesMax > bufferBytes) {
-      this.#send(Buffer.from(`${event}\n`));
-      return;
-    }
-    this.#length += this.#buffer.write(event, this.#length, "utf8");
-    this.#buffer[this.#length++] = newLine;
+    const characters = event.length + 1;
+    if (this.#characters + characters > this.#charactersMax) this.#flush();
+    if (this.#lines.length === 0) this.#flushLater();
+    this.#lines.push(event);
+    this.#characters += characters;
   }
 
   async close(): Promise<void> {
@@ -89,20 +90,24 @@ class BufferedLog implements AuditBackend {
   }
 
   #flush(): void {
-    if (this.#length > 0) this.#send(this.#buffer.subarray(0, this.#length));
-  }
-
-  #send(bytes: Uint8Array): void {
+    const lines = this.#lines;
+    if (lines.length === 0) return;
+    this.#lines = [];
+    this.#characters = 0;
     try {
-      this.#out.write(bytes);
+      this.#out.write(this.#bytesOf(`${lines.join("\n")}\n`));
       this.#failing = false;
     } catch (error) {
-      this.#options.lost.value += this.#events;
+      this.#options.lost.value += lines.length;
       // Once for a row of failures: a full disk must not flood the log too.
       if (!this.#failing) this.#options.onError(error);
       this.#failing = true;
     }
-    this.#length = 0;
-    this.#events = 0;
+  }
+
+  /** In one buffer that is used again and again, where they fit. */
+  #bytesOf(text: string): Uint8Array {
+    if (text.length > this.#charactersMax) return Buffer.from(text);
+    return this.#buffer.subarray(0, this.#buffer.write(text));
   }
 }

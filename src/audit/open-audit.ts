@@ -4,7 +4,8 @@ import { StartupError } from "../config/startup-error.ts";
 import type { AuditMetrics } from "../observability/audit-metrics.ts";
 import { kubeconfigEndpoint } from "../outbound/kubeconfig-endpoint.ts";
 import type { AuditOptions } from "./audit-options.ts";
-import { allBackends, type AuditBackend } from "./backend.ts";
+import { allBackends, type AuditBackend, encodedBackend } from "./backend.ts";
+import { eventEncoder } from "./encode-event.ts";
 import { logBackend } from "./log-backend.ts";
 import { parseAuditPolicy } from "./parse-policy.ts";
 import type { AuditPolicy } from "./policy.ts";
@@ -26,16 +27,19 @@ export interface AuditParts {
 export function openAudit(options: AuditOptions, { clock, metrics, onError }: AuditParts): OpenAudit {
   const { policyFile, log, webhook } = options;
   const policy = orStartupError("--audit-policy-file", () => parseAuditPolicy(readFileSync(policyFile)));
+  const { truncate: dropped } = metrics.lost;
   const backends: AuditBackend[] = [];
   if (log !== undefined) {
     const { log: lost } = metrics.lost;
-    backends.push(orStartupError("--audit-log-path", () => logBackend({ ...log, clock, lost, onError })));
+    const file = orStartupError("--audit-log-path", () => logBackend({ ...log, clock, lost, onError }));
+    backends.push(encodedBackend(eventEncoder({ ...log, dropped, onError }), file));
   }
   if (webhook !== undefined) {
     const { configFile, ...rest } = webhook;
     const { webhook: lost } = metrics.lost;
     const endpoint = orStartupError("--audit-webhook-config-file", () => kubeconfigEndpoint(configFile));
-    backends.push(new WebhookBackend({ ...rest, endpoint, clock, lost, onError }));
+    const receiver = new WebhookBackend({ ...rest, endpoint, clock, lost, onError });
+    backends.push(encodedBackend(eventEncoder({ ...rest, format: "json", dropped, onError }), receiver));
   }
   const all = allBackends(backends);
   const write: AuditBackend["write"] = (event) => {

@@ -41,8 +41,10 @@ export function auditRule(
   user: UserInfo | undefined,
   attributes: Attributes,
 ): AuditRule | undefined {
-  const rule = rules.find((candidate) => matches(candidate, user, attributes));
-  return rule === undefined || rule.level === "None" ? undefined : rule;
+  for (const rule of rules) {
+    if (matches(rule, user, attributes)) return rule.level === "None" ? undefined : rule;
+  }
+  return undefined;
 }
 
 function matches(rule: AuditRule, user: UserInfo | undefined, attributes: Attributes): boolean {

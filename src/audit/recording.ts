@@ -1,8 +1,8 @@
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { AuditRule } from "./policy.ts";
 
-export const decisionAnnotation = "authorization.k8s.io/decision";
-export const reasonAnnotation = "authorization.k8s.io/reason";
+/** Says that a body was left out. */
+export const truncatedAnnotation = "audit.k8s.io/truncated";
 
 /** What was said about a request. The decision, which nearly every request has, stands beside the rest. */
 export interface Annotations {
@@ -13,12 +13,11 @@ export interface Annotations {
 }
 
 /** What is kept of a request until its last event is written. */
-export interface Recording {
+export interface Recording extends Annotations {
   /** Undefined when the request is not recorded. */
   readonly rule: AuditRule | undefined;
   /** Who sent it; undefined for one who did not authenticate. */
   readonly user: UserInfo | undefined;
-  readonly annotations: Annotations;
   /** The body as it was read, where the rule wants it. */
   requestBody: Uint8Array | undefined;
 }
@@ -26,11 +25,13 @@ export interface Recording {
 const annotationsMax = 64;
 
 /** The first value of a key stays: nothing that runs later can rewrite what was recorded. */
-export function annotate({ annotations }: Recording, key: string, value: string): void {
-  if (key === decisionAnnotation) annotations.decision ||= value;
-  else if (key === reasonAnnotation) annotations.reason ||= value;
-  else {
-    const more = (annotations.more ??= new Map());
-    if (!more.has(key) && more.size < annotationsMax) more.set(key, value);
-  }
+export function annotate(recording: Annotations, key: string, value: string): void {
+  const more = (recording.more ??= new Map());
+  if (!more.has(key) && more.size < annotationsMax) more.set(key, value);
+}
+
+export function recordDecision(recording: Annotations, decision: string, reason: string): void {
+  if (recording.decision !== "") return;
+  recording.decision = decision;
+  recording.reason = reason;
 }

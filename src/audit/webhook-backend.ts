@@ -1,6 +1,7 @@
 import type { Clock } from "../api/clock.ts";
 import type { JsonEndpoint } from "../outbound/json-endpoint.ts";
-import type { AuditBackend } from "./backend.ts";
+import type { TruncationOptions } from "./audit-options.ts";
+import type { TextBackend } from "./backend.ts";
 
 const triesMax = 5;
 const backoffFactor = 1.5;
@@ -15,6 +16,8 @@ export interface WebhookBackendOptions {
   /** Events that wait; beyond it they are dropped and counted. */
   readonly bufferSize: number;
   readonly batchSizeMax: number;
+  /** No more than `batchBytesMax` are sent at once. */
+  readonly truncation: TruncationOptions | undefined;
   readonly batchWaitMs: number;
   readonly initialBackoffMs: number;
   /** Requests per second on average, and how many at once after a pause. */
@@ -27,7 +30,7 @@ export interface WebhookBackendOptions {
 }
 
 /** Sends events to somebody else, many at a time; who does not keep up loses events, never holds up requests. */
-export class WebhookBackend implements AuditBackend {
+export class WebhookBackend implements TextBackend {
   readonly #options: WebhookBackendOptions;
   readonly #waiting: string[] = [];
   #timer: Disposable | undefined;
@@ -88,7 +91,7 @@ export class WebhookBackend implements AuditBackend {
 
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#options.batchSizeMax);
+      const batch = this.#waiting.splice(0, this.#batchLength());
       this.#full = false;
       try {
         await this.#deliver(batch);
@@ -97,6 +100,20 @@ export class WebhookBackend implements AuditBackend {
         this.#options.onError(error);
       }
     }
+  }
+
+  /** Events that go into the next request: one at least. */
+  #batchLength(): number {
+    const { batchSizeMax, truncation } = this.#options;
+    if (truncation === undefined) return batchSizeMax;
+    let bytes = 0;
+    let length = 0;
+    while (length < Math.min(batchSizeMax, this.#waiting.length)) {
+      bytes += Buffer.byteLength(this.#waiting[length] as string);
+      if (bytes > truncation.batchBytesMax) break;
+      length++;
+    }
+    return Math.max(1, length);
   }
 
   async #deliver(batch: readonly string[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { AuditMode, AuditOptions } from "../audit/audit-options.ts";
+import type { AuditMode, AuditOptions, LogFormat, TruncationOptions } from "../audit/audit-options.ts";
 import { type FlagOptions, flags } from "./flags.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -24,7 +24,13 @@ function logOptions(options: FlagOptions): AuditOptions["log"] {
   if (auditLogPath === undefined) return undefined;
   return {
     file: auditLogPath === "-" ? "-" : resolve(auditLogPath),
-    mode: modeOf("--audit-log-mode", options.auditLogMode ?? flags["audit-log-mode"].default),
+    format: chosenOne<LogFormat>("--audit-log-format", options.auditLogFormat ?? flags["audit-log-format"].default),
+    mode: chosenOne<AuditMode>("--audit-log-mode", options.auditLogMode ?? flags["audit-log-mode"].default),
+    truncation: truncationOptions("audit-log-truncate", {
+      enabled: options.auditLogTruncateEnabled,
+      eventBytesMax: options.auditLogTruncateMaxEventSize,
+      batchBytesMax: options.auditLogTruncateMaxBatchSize,
+    }),
     sizeBytesMax: (options.auditLogMaxsize ?? flags["audit-log-maxsize"].default) * bytesPerMegabyte,
     ageMsMax: (options.auditLogMaxage ?? flags["audit-log-maxage"].default) * msPerDay,
     backupsMax: options.auditLogMaxbackup ?? flags["audit-log-maxbackup"].default,
@@ -36,7 +42,12 @@ function webhookOptions(options: FlagOptions): AuditOptions["webhook"] {
   if (configFile === undefined) return undefined;
   return {
     configFile,
-    mode: modeOf("--audit-webhook-mode", options.auditWebhookMode ?? flags["audit-webhook-mode"].default),
+    mode: chosenOne<AuditMode>("--audit-webhook-mode", options.auditWebhookMode ?? flags["audit-webhook-mode"].default),
+    truncation: truncationOptions("audit-webhook-truncate", {
+      enabled: options.auditWebhookTruncateEnabled,
+      eventBytesMax: options.auditWebhookTruncateMaxEventSize,
+      batchBytesMax: options.auditWebhookTruncateMaxBatchSize,
+    }),
     bufferSize: options.auditWebhookBatchBufferSize ?? flags["audit-webhook-batch-buffer-size"].default,
     batchSizeMax: options.auditWebhookBatchMaxSize ?? flags["audit-webhook-batch-max-size"].default,
     batchWaitMs: options.auditWebhookBatchMaxWaitMs ?? flags["audit-webhook-batch-max-wait"].default,
@@ -46,7 +57,28 @@ function webhookOptions(options: FlagOptions): AuditOptions["webhook"] {
   };
 }
 
-function modeOf(flag: string, chosen: readonly string[]): AuditMode {
-  if (chosen.length !== 1) throw new StartupError(`${flag}: name one mode`);
-  return chosen[0] as AuditMode;
+interface TruncationFlags {
+  readonly enabled: boolean | undefined;
+  readonly eventBytesMax: number | undefined;
+  readonly batchBytesMax: number | undefined;
+}
+
+/** @throws StartupError for sizes that contradict each other, also where they are not used */
+function truncationOptions(
+  prefix: "audit-log-truncate" | "audit-webhook-truncate",
+  given: TruncationFlags,
+): TruncationOptions | undefined {
+  const eventBytesMax = given.eventBytesMax ?? flags[`${prefix}-max-event-size`].default;
+  const batchBytesMax = given.batchBytesMax ?? flags[`${prefix}-max-batch-size`].default;
+  if (batchBytesMax < eventBytesMax) {
+    throw new StartupError(
+      `--${prefix}-max-batch-size: ${batchBytesMax} is less than one event may have: ${eventBytesMax} by --${prefix}-max-event-size`,
+    );
+  }
+  return given.enabled === true ? { eventBytesMax, batchBytesMax } : undefined;
+}
+
+function chosenOne<T extends string>(flag: string, chosen: readonly string[]): T {
+  if (chosen.length !== 1) throw new StartupError(`${flag}: name one`);
+  return chosen[0] as T;
 }

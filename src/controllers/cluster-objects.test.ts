@@ -63,7 +63,7 @@ async function eventually<T>(read: () => T, isSo: (value: T) => boolean): Promis
 describe("the service of the server itself", () => {
   const serving = (...endpoints: readonly [port: number, address: string | undefined][]) => {
     const all = () => endpoints.map(([port, address], at) => ({ id: String(at), port, address }));
-    const servers = { all, follow: () => ({ [Symbol.dispose]() {} }), withdraw: async () => {} };
+    const servers = { all, follow: () => ({ [Symbol.dispose]() {} }), leave: async () => {} };
     return new KubernetesService({ registry, network, clock: systemClock, servers, onError });
   };
   const make = (port: number, address = "192.0.2.7") => serving([port, address]);

@@ -29,7 +29,7 @@ export interface KubernetesServiceParts {
   readonly registry: (resource: GroupResource) => Registry;
   readonly network: ServiceNetwork;
   readonly clock: Clock;
-  readonly servers: Pick<ServerRecords, "all" | "follow" | "withdraw">;
+  readonly servers: Pick<ServerRecords, "all" | "follow" | "leave">;
   readonly onError: (error: unknown) => void;
 }
 
@@ -87,7 +87,7 @@ export class KubernetesService {
   async #leave(): Promise<void> {
     const { servers, clock } = this.#parts;
     this.#running?.dispose();
-    await servers.withdraw();
+    await servers.leave();
     const tooLong = Promise.withResolvers<void>();
     using _timer = clock.after(leaveMsMax, tooLong.resolve);
     // What cannot be written now is written by another server, or by this one when it is back.

@@ -2,6 +2,7 @@ import { rbacRegistries } from "./default-rbac.ts";
 import { startClusterObjects, type ClusterObjectsParts } from "./cluster-objects.ts";
 import { startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startIdentityControllers, type IdentityControllersParts } from "./identity-controllers.ts";
+import { DefaultFlowControl } from "./default-flow-control.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 
@@ -17,7 +18,9 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   const rbac = rbacRegistries(registries);
   if (rbac !== undefined) running.use(startClusterRoleAggregation({ ...parts, clusterRoles: rbac.clusterRoles }));
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
-  running.use(startNamespaceDeletion({ ...parts, namespaces }));
+  running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
+  // Servers of two releases would undo each other's.
+  running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });

@@ -9,7 +9,10 @@ import { CacherSet } from "../cacher/cacher-set.ts";
 import { Registries } from "../registry/registries.ts";
 import type { WriteContext } from "../registry/registry.ts";
 import { Scheme } from "../scheme/scheme.ts";
+import { MemoryStore } from "../storage/memory-store.ts";
+import type { Command, Store } from "../storage/store.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
+import { ServerRecords } from "./server-records.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const deleteOptions = {
@@ -34,7 +37,8 @@ test("nothing stays behind in a namespace that goes while objects are being crea
   const configMaps = registries.of(scheme.find("", "v1", "configmaps"));
   const failures: unknown[] = [];
   const onError = (error: unknown) => void failures.push(error);
-  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, onError }));
+  const settle = () => registries.creations.ended();
+  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, settle, onError }));
 
   for (let round = 0; round < rounds; round++) {
     const namespace = `n${round}`;
@@ -52,5 +56,56 @@ test("nothing stays behind in a namespace that goes while objects are being crea
     while (namespaces.current("", namespace) !== undefined) await Bun.sleep(1);
     expect(store.scan(`${configMaps.info.keyPrefix}${namespace}/`)).toEqual([]);
   }
+  expect(failures).toEqual([]);
+});
+
+test("a creation that another server has let in before is waited for, and goes too", async () => {
+  await using cleanup = new AsyncDisposableStack();
+  const store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
+  const failures: unknown[] = [];
+  const onError = (error: unknown) => void failures.push(error);
+  const gate = Promise.withResolvers<void>();
+  const slow: Store = new Proxy(store, {
+    get(target, property) {
+      const value = Reflect.get(target, property, target) as unknown;
+      if (typeof value !== "function") return value;
+      if (property !== "commit") return value.bind(target);
+      return async (command: Command) => {
+        if (command.key.includes("/configmaps/")) await gate.promise;
+        return store.commit(command);
+      };
+    },
+  });
+  const serverOn = async (id: string, shared: Store) => {
+    const cachers = cleanup.adopt(new CacherSet({ store: shared, clock: systemClock }), (set) => set.close());
+    const parts = { scheme: Scheme.builtIn(), store: shared, cachers, clock: systemClock };
+    const newId = () => crypto.randomUUID();
+    const registries = new Registries({ ...parts, randomInt: () => 0, newId });
+    const creationsEnded = () => registries.creations.ended();
+    const servers = new ServerRecords({ id, store, clock: systemClock, newId, creationsEnded, onError });
+    await cleanup.use(servers).join();
+    servers.announce(6443, undefined);
+    return { servers, registries, namespaces: registries.builtIn({ group: "", resource: "namespaces" }) };
+  };
+  const [leader, other] = [await serverOn("a", store), await serverOn("b", slow)];
+  const { registries, namespaces, servers } = leader;
+  const settle = () => servers.settle();
+  cleanup.use(startNamespaceDeletion({ registries, namespaces, store, clock: systemClock, settle, onError }));
+  for (const name of ["ns", "quick"]) {
+    await namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name } }, "", context);
+  }
+  const configMaps = other.registries.builtIn({ group: "", resource: "configmaps" });
+  const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "late", namespace: "ns" } };
+  const creating = configMaps.create(object, "ns", context);
+  await Bun.sleep(5);
+  await namespaces.delete("", "ns", deleteOptions, context);
+  await Bun.sleep(60);
+  expect(namespaces.current("", "ns")?.metadata.deletionTimestamp).toBeDefined();
+  gate.resolve();
+  await creating;
+  while (namespaces.current("", "ns") !== undefined) await Bun.sleep(1);
+  expect(store.scan(configMaps.info.keyPrefix)).toEqual([]);
+  await namespaces.delete("", "quick", deleteOptions, context);
+  while (namespaces.current("", "quick") !== undefined) await Bun.sleep(1);
   expect(failures).toEqual([]);
 });

@@ -8,7 +8,7 @@ import type { Registry, WriteContext } from "../registry/registry.ts";
 import { namespaceFinalizeStrategy } from "../registry/resources/core/namespace.ts";
 import { strategyOf, subresourceStrategyOf } from "../registry/strategies.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
-import type { Key, ProposedBody, Store } from "../storage/store.ts";
+import type { Key, Store } from "../storage/store.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
@@ -24,13 +24,13 @@ const deleteOptions: DeleteOptions = {
 };
 const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
 
-const nothing: ProposedBody = { prefix: new Uint8Array(), suffix: new Uint8Array() };
-
 export interface NamespaceDeletionParts {
   readonly registries: Registries;
   readonly namespaces: Registry;
   readonly store: Store;
   readonly clock: Clock;
+  /** Resolves when creations that were let in before, on any server, have ended. */
+  readonly settle: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -41,38 +41,66 @@ export interface NamespaceDeletionParts {
 export function startNamespaceDeletion(parts: NamespaceDeletionParts): Disposable {
   const { store, clock, namespaces, onError } = parts;
   const running = new DisposableStack();
-  const queue: WorkQueue = running.use(new WorkQueue({ clock, onError, work: (key) => finish(parts, queue, key) }));
+  const settling = new Settling(parts);
+  const work = (key: Key) => finish(parts, queue, settling, key);
+  const queue: WorkQueue = running.use(new WorkQueue({ clock, onError, work }));
   running.use(
     followObjects(store, namespaces.info.keyPrefix, (key, type) => {
-      if (type !== "DELETED") queue.add(key);
+      if (type === "DELETED") settling.forget(key);
+      else queue.add(key);
     }),
   );
   return running;
 }
 
-async function finish(parts: NamespaceDeletionParts, queue: WorkQueue, key: Key): Promise<void> {
+/**
+ * Creations that were admitted before a deletion was visible may still be on their way, on any server; later ones are
+ * refused. Namespaces are waited for side by side: one of them must not hold up the others.
+ */
+class Settling {
+  /** Of namespaces that are being deleted. */
+  readonly #known = new Map<Key, { isOver: boolean }>();
+  readonly #parts: NamespaceDeletionParts;
+
+  constructor(parts: NamespaceDeletionParts) {
+    this.#parts = parts;
+  }
+
+  /** When it is false, the key is added to the queue as soon as it may be asked again. */
+  isOver(key: Key, queue: WorkQueue): boolean {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known.isOver;
+    const state = { isOver: false };
+    this.#known.set(key, state);
+    this.#parts.settle().then(
+      () => {
+        state.isOver = true;
+        queue.add(key);
+      },
+      () => {
+        this.#known.delete(key);
+        queue.addAfter(key, retryMs);
+      },
+    );
+    return false;
+  }
+
+  forget(key: Key): void {
+    this.#known.delete(key);
+  }
+}
+
+async function finish(parts: NamespaceDeletionParts, queue: WorkQueue, settling: Settling, key: Key): Promise<void> {
   const { namespaces } = parts;
   const name = key.slice(namespaces.info.keyPrefix.length);
   const namespace = namespaces.current("", name);
   if (namespace?.metadata.deletionTimestamp === undefined) return;
   if (!specFinalizers(namespace).includes(namespaceFinalizer)) return;
-  await settle(parts, key);
+  if (!settling.isOver(key, queue)) return;
   const content = await empty(parts, name);
   if (content.isEmpty) return release(parts, name);
   await report(parts, name, content);
   queue.addAfter(key, retryMs);
-}
-
-/**
- * Creations that were admitted before the deletion was visible may still be on their way to the disk. A command that
- * does nothing waits behind them: what is listed after it includes them, and later ones are refused.
- */
-async function settle({ store }: NamespaceDeletionParts, key: Key): Promise<void> {
-  await store.commit({
-    key,
-    expect: { kind: "absent" },
-    operation: { kind: "delete", last: nothing },
-  });
 }
 
 /** Pods may use what else is in the namespace until they are gone: nothing else is touched before. */

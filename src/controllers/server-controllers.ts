@@ -1,4 +1,5 @@
 import type { SecretTokenUses } from "../authentication/service-account/secret-token-uses.ts";
+import { StoreUnavailableError } from "../storage/store.ts";
 import { identityLeaseName, startIdentityLease } from "./identity-lease.ts";
 import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
 import { type LeaderControllersParts, startLeaderControllers } from "./leader-controllers.ts";
@@ -35,24 +36,39 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
   election.start();
 
   const running = new DisposableStack();
-  running.use(servers);
   running.use(startIdentityLease({ leases, serverId, clock, onError }));
   const secrets = registries.find({ group: "", resource: "secrets" });
   if (secrets !== undefined) {
     running.use(startLegacyTokenTracking({ secrets, clock, uses: parts.secretTokenUses, onError }));
   }
+  running.use(shareQuotaCharges(parts));
   const network = registries.serviceAllocation?.network;
   servers.announce(port, announcedAddress(bindAddress, network?.clusterIps[0]?.family ?? "IPv4"));
   const registry = registries.builtIn.bind(registries);
   const service = network === undefined ? undefined : new KubernetesService({ ...parts, registry, network });
   if (service !== undefined) running.use(service.start());
-  const leave = async () => (service === undefined ? servers.withdraw() : service.leave());
+  const leave = async () => service?.leave();
   return {
     leave,
     async stop() {
       await leave();
       await election.stop();
       running.dispose();
+      await servers.withdraw();
     },
   };
+}
+
+function shareQuotaCharges({ registries: { quotas }, servers, onError }: ServerControllersParts): Disposable {
+  const running = new DisposableStack();
+  const meet = () => {
+    quotas.meet(servers.joined).catch((error: unknown) => {
+      // What is left over is removed the next time.
+      if (!(error instanceof StoreUnavailableError) && !running.disposed) onError(error);
+    });
+  };
+  running.use(quotas.follow());
+  running.use(servers.follow(meet));
+  meet();
+  return running;
 }

@@ -19,7 +19,12 @@ afterEach(async () => {
 });
 
 /** @param link when it is cut, writes fail */
-async function join(id: string, port: number, link: { isCut: boolean } = { isCut: false }): Promise<ServerRecords> {
+async function join(
+  id: string,
+  port: number,
+  link: { isCut: boolean } = { isCut: false },
+  creationsEnded: () => Promise<void> = async () => {},
+): Promise<ServerRecords> {
   const linked = new Proxy(store, {
     get(target, property) {
       if (property === "commit") return commit;
@@ -32,7 +37,13 @@ async function join(id: string, port: number, link: { isCut: boolean } = { isCut
     return store.commit(command);
   };
   const onError = (error: unknown) => errors.push(error);
-  const records = new ServerRecords({ id, store: linked, clock, onError });
+  const records = new ServerRecords({
+    id,
+    store: linked,
+    clock,
+    creationsEnded,
+    onError,
+  });
   await records.join();
   records.announce(port, "192.0.2.1");
   await pass(10, 1);
@@ -76,6 +87,55 @@ test("one that was killed is gone after fifteen seconds, and not before", async 
   await pass(1_000);
   expect(ports(a)).toEqual([1]);
   expect(told).toEqual([[1]]);
+});
+
+test("one that leaves is listened to no more, and is there until it has gone", async () => {
+  const a = await join("a", 1);
+  const b = await join("b", 2);
+  await b.leave();
+  expect([ports(a), a.isAlone]).toEqual([[1, undefined], false]);
+  await pass(30_000);
+  expect(ports(a)).toEqual([1, undefined]);
+});
+
+test("a server waits for what runs on all of them now, and for nobody who has gone", async () => {
+  const a = await join("a", 1);
+  await a.settle();
+  const ending = Promise.withResolvers<void>();
+  await join("b", 2, undefined, () => ending.promise);
+  const c = await join("c", 3, undefined, () => new Promise(() => {}));
+  let isSettled = false;
+  void a.settle().then(() => (isSettled = true));
+  await pass(30_000);
+  expect(isSettled).toBe(false);
+  ending.resolve();
+  await pass(1_000);
+  expect(isSettled).toBe(false);
+  c[Symbol.dispose]();
+  await pass(16_000);
+  expect(isSettled).toBe(true);
+  await join("d", 4);
+  await Promise.all([a.settle(), pass(1_000)]);
+});
+
+test("a server that cannot write yet joins as soon as it can", async () => {
+  const link = { isCut: true };
+  const joining = join("a", 1, link);
+  await pass(5_000);
+  expect(store.size).toBe(0);
+  link.isCut = false;
+  await pass(1_500);
+  const a = await joining;
+  expect([ports(a), a.isAlone]).toEqual([[1], true]);
+});
+
+test("who stops does not wait any more", async () => {
+  const a = await join("a", 1);
+  await join("b", 2, undefined, () => new Promise(() => {}));
+  const settling = a.settle();
+  await pass(1_000);
+  await a.withdraw();
+  await expect(settling).rejects.toThrow("the server stops");
 });
 
 test("one that goes is gone at once, and does not come back", async () => {

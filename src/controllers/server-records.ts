@@ -10,8 +10,10 @@ const prefix: Key = "/registry/masterleases/";
 /** A server that has not renewed its record for so long has stopped. */
 const ttlMs = 15_000;
 const renewIntervalMs = 10_000;
-/** A server that goes does not wait longer for its record to be removed: it would end by itself. */
-const withdrawMsMax = 1_000;
+/** After a write that failed. */
+const retryMs = 1_000;
+/** A server that goes does not wait longer for its record to be changed or removed: it ends by itself. */
+const leaveMsMax = 1_000;
 
 export interface ServerRecord {
   readonly id: string;
@@ -21,10 +23,20 @@ export interface ServerRecord {
   readonly address: string | undefined;
 }
 
+/** What the record says besides: how far servers wait for each other. */
+interface Settling {
+  /** The server waits until creations that were let in before this revision was known have ended everywhere. */
+  readonly asked: number;
+  /** On this server they have, up to this revision. */
+  readonly settled: number;
+}
+
 export interface ServerRecordsParts {
   readonly id: string;
   readonly store: Store;
   readonly clock: Clock;
+  /** Resolves when the creations that run on this server now have ended. */
+  readonly creationsEnded: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -44,8 +56,11 @@ export class ServerRecords {
   readonly #running = new DisposableStack();
   readonly #observed = new Map<Key, Observation>();
   readonly #listeners = new Set<() => void>();
-  #self: ServerRecord;
+  #self: ServerRecord & Settling;
+  /** Where `settle` waits for the others. */
+  readonly #waiting = new Set<() => void>();
   #joined = zeroRevision;
+  #joinedAtMs: number | undefined;
   #renewedMs = Number.NEGATIVE_INFINITY;
   #timer: Disposable | undefined;
   #round: Promise<void> | undefined;
@@ -53,20 +68,44 @@ export class ServerRecords {
 
   constructor(parts: ServerRecordsParts) {
     this.#parts = parts;
-    this.#self = { id: parts.id, port: undefined, address: undefined };
+    this.#self = { id: parts.id, port: undefined, address: undefined, asked: 0, settled: 0 };
   }
 
   /**
-   * Makes the record; to be awaited before the first request is let in. Whoever reads the store after one of our writes
-   * then knows that we are there.
+   * Makes the record, as soon as the store takes it; to be awaited before the first creation is let in. Whoever reads the
+   * store after one of our writes then knows that we are there.
+   * @throws StoreUnavailableError when this server stops before
    */
   async join(): Promise<void> {
-    await this.#renew();
-    const { store } = this.#parts;
+    while (!(await this.#tryToJoin())) await this.#wait(retryMs);
+    if (this.#running.disposed) throw new StoreUnavailableError("the server stops");
+    const { store, clock } = this.#parts;
     this.#joined = store.revision;
+    this.#joinedAtMs = clock.steadyMs();
+    // Whatever is let in from now on knows of it.
+    this.#self = { ...this.#self, settled: this.#joined };
     for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
     this.#schedule();
+  }
+
+  async #tryToJoin(): Promise<boolean> {
+    try {
+      await this.#renew();
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || this.#running.disposed) throw error;
+      return false;
+    }
+  }
+
+  async #wait(delayMs: number): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    using _timer = this.#parts.clock.after(delayMs, over.resolve);
+    this.#waiting.add(over.resolve);
+    await over.promise;
+    this.#waiting.delete(over.resolve);
+    if (this.#running.disposed) throw new StoreUnavailableError("the server stops");
   }
 
   /** Says where this server listens, as soon as that can be written. */
@@ -86,6 +125,24 @@ export class ServerRecords {
     return this.#parts.store.scan(prefix).every(({ key }) => key === this.#key);
   }
 
+  get id(): string {
+    return this.#parts.id;
+  }
+
+  has(id: string): boolean {
+    return this.#parts.store.get(prefix + id) !== undefined;
+  }
+
+  /** The revision at which this server came: nothing up to it is of requests that it has let in. */
+  get joined(): Revision {
+    return this.#joined;
+  }
+
+  /** How long ago that was. */
+  get joinedMs(): number {
+    return this.#joinedAtMs === undefined ? 0 : this.#parts.clock.steadyMs() - this.#joinedAtMs;
+  }
+
   /** Up to here nothing in the store belongs to a request that runs now; zero while other servers may have some. */
   get inherited(): Revision {
     return this.isAlone ? this.#joined : zeroRevision;
@@ -97,7 +154,34 @@ export class ServerRecords {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
-  /** Removes the own record for good. */
+  /**
+   * Resolves when the creations have ended that any server has let in without knowing of what is in the store now.
+   * @throws StoreUnavailableError when this server stops before
+   */
+  async settle(): Promise<void> {
+    const { store, creationsEnded } = this.#parts;
+    const at = store.revision;
+    await creationsEnded();
+    if (this.isAlone) return;
+    this.#self = { ...this.#self, asked: Math.max(this.#self.asked, at) };
+    await this.#renew();
+    const isSettled = () =>
+      store.scan(prefix).every((entry) => entry.key === this.#key || settlingOf(entry).settled >= at);
+    while (!isSettled()) {
+      if (this.#running.disposed) throw new StoreUnavailableError("the server stops");
+      const changed = Promise.withResolvers<void>();
+      this.#waiting.add(changed.resolve);
+      await changed.promise;
+    }
+  }
+
+  /** Takes back where this server listens: it takes no new clients, and still serves those that it has. */
+  async leave(): Promise<void> {
+    this.#self = { ...this.#self, port: undefined, address: undefined };
+    await this.#inTime(() => this.#renew());
+  }
+
+  /** Removes the own record for good: nothing is on its way here any more. */
   withdraw(): Promise<void> {
     this.#withdrawn ??= this.#withdraw();
     return this.#withdrawn;
@@ -107,16 +191,39 @@ export class ServerRecords {
   [Symbol.dispose](): void {
     this.#running.dispose();
     this.#timer?.[Symbol.dispose]();
+    this.#wake();
   }
 
   get #key(): Key {
     return prefix + this.#parts.id;
   }
 
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Says how far everything has ended here, when it has. */
+  async #answer(asked: number): Promise<void> {
+    const { creationsEnded, onError } = this.#parts;
+    await creationsEnded();
+    if (asked <= this.#self.settled) return;
+    this.#self = { ...this.#self, settled: asked };
+    try {
+      await this.#renew();
+    } catch (error) {
+      // It stands in the next renewal too.
+      if (!(error instanceof StoreUnavailableError) && !this.#running.disposed) onError(error);
+    }
+  }
+
   #receive(events: readonly StoreEvent[]): void {
     let isChanged = false;
     for (const { type, entry, previous } of events) {
       if (!entry.key.startsWith(prefix)) continue;
+      const { asked } = settlingOf(entry);
+      if (entry.key !== this.#key && asked > this.#self.settled) void this.#answer(asked);
+      this.#wake();
       if (type === "DELETED") this.#observed.delete(entry.key);
       else this.#see(entry.key, entry.revision);
       isChanged ||= type !== "MODIFIED" || previous === undefined || !isSame(recordOf(entry), recordOf(previous));
@@ -147,7 +254,7 @@ export class ServerRecords {
     let waitMs = 1;
     this.#round ??= this.#keep()
       .catch((error: unknown) => {
-        waitMs = 1_000;
+        waitMs = retryMs;
         if (!(error instanceof StoreUnavailableError) && !this.#running.disposed) onError(error);
       })
       .finally(() => {
@@ -183,15 +290,12 @@ export class ServerRecords {
   async #renew(): Promise<void> {
     if (this.#withdrawn !== undefined) return;
     const { store, clock } = this.#parts;
-    const { port, address } = this.#self;
+    const { port, address, asked, settled } = this.#self;
     const startedMs = clock.steadyMs();
-    const fields = stringifyJson({
-      ...(port === undefined ? {} : { port }),
-      ...(address === undefined ? {} : { address }),
-    });
+    const endpoint = { ...(port === undefined ? {} : { port }), ...(address === undefined ? {} : { address }) };
     const body = {
       prefix: Buffer.from(`{"metadata":{"name":"${this.#parts.id}","resourceVersion":"`),
-      suffix: Buffer.from(`"},"endpoint":${fields}}`),
+      suffix: Buffer.from(`"},"endpoint":${stringifyJson(endpoint)},"asked":${asked},"settled":${settled}}`),
     };
     const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined };
     const operation = { kind: "put", index, body } as const;
@@ -207,22 +311,30 @@ export class ServerRecords {
   }
 
   async #withdraw(): Promise<void> {
-    const { store, clock } = this.#parts;
+    const { store } = this.#parts;
     this[Symbol.dispose]();
-    const tooLong = Promise.withResolvers<void>();
-    using _timer = clock.after(withdrawMsMax, tooLong.resolve);
-    const removal = async () => {
+    await this.#inTime(async () => {
       await this.#round;
       const entry = store.get(this.#key);
       if (entry !== undefined) await this.#remove(entry);
-    };
-    await Promise.race([removal().catch(() => undefined), tooLong.promise]);
+    });
+  }
+
+  async #inTime(write: () => Promise<void>): Promise<void> {
+    const tooLong = Promise.withResolvers<void>();
+    using _timer = this.#parts.clock.after(leaveMsMax, tooLong.resolve);
+    await Promise.race([write().catch(() => undefined), tooLong.promise]);
   }
 }
 
 function recordOf(entry: Entry): ServerRecord {
   const { endpoint = {} } = decodeBody(entry) as { endpoint?: Partial<ServerRecord> };
   return { id: entry.key.slice(prefix.length), port: endpoint.port, address: endpoint.address };
+}
+
+function settlingOf(entry: Entry): Settling {
+  const { asked = 0, settled = 0 } = decodeBody(entry) as Partial<Settling>;
+  return { asked, settled };
 }
 
 function isSame(a: ServerRecord, b: ServerRecord): boolean {

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { Recording } from "../audit/recording.ts";
+import { annotate, type Recording } from "../audit/recording.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { RequestInfo } from "./request-info.ts";
 
@@ -97,10 +97,8 @@ export interface Exchange {
   readonly responseHeaders: [string, string][];
   /** The answer is an error of ours, not of the client. */
   failed?: boolean;
-  /** Adds an annotation to the audit event of the request, where there is one. */
-  annotate?(key: string, value: string): void;
-  /** What the audit keeps of the request. */
-  audit?: Recording;
+  /** What the audit keeps of the request, where it is recorded. */
+  audit: Recording | undefined;
 }
 
 /** Answers at once where nothing has to be waited for: every promise between the socket and a handler costs microseconds. */
@@ -109,6 +107,11 @@ export type Handler = (exchange: Exchange) => HttpResponse | Promise<HttpRespons
 export type Filter = (next: Handler) => Handler;
 /** What happens to every response on the way out, errors too. */
 export type Finish = (exchange: Exchange, response: HttpResponse) => HttpResponse | Promise<HttpResponse>;
+
+/** Adds an annotation to the audit event of the request, where there is one. */
+export function annotateExchange({ audit }: Exchange, key: string, value: string): void {
+  if (audit !== undefined) annotate(audit, key, value);
+}
 
 /** First value of a header, undefined when absent. */
 export function header({ headers }: IncomingRequest, name: string): string | undefined {

@@ -4,7 +4,8 @@ import { BoundCounter, type CounterChild } from "./bound-metric.ts";
 /** What the audit counts. */
 export interface AuditMetrics {
   readonly events: CounterChild;
-  readonly lost: { readonly log: CounterChild; readonly webhook: CounterChild };
+  /** `truncate`: too large, for whatever backend. */
+  readonly lost: { readonly log: CounterChild; readonly webhook: CounterChild; readonly truncate: CounterChild };
 }
 
 /** Under upstream's names. */
@@ -14,6 +15,10 @@ export function auditMetrics(registry: Registry): AuditMetrics {
   for (const metric of [events, lost]) metric.register(registry);
   return {
     events: events.labels({}),
-    lost: { log: lost.labels({ plugin: "log" }), webhook: lost.labels({ plugin: "webhook" }) },
+    lost: {
+      log: lost.labels({ plugin: "log" }),
+      webhook: lost.labels({ plugin: "webhook" }),
+      truncate: lost.labels({ plugin: "truncate" }),
+    },
   };
 }

@@ -4,6 +4,7 @@ import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import type { ObjectLookup } from "../admission/object-lookup.ts";
 import { makePlugins } from "../admission/plugins.ts";
 import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
+import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
 import { resourceQuotas } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
@@ -20,6 +21,7 @@ import { ServiceAllocation, type ServiceNetwork } from "./allocation/service-all
 import type { Allocator } from "./allocator.ts";
 import { CachedObjects } from "./cached-objects.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
+import { InFlight } from "./in-flight.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
 import { serverContext } from "./server-context.ts";
@@ -39,6 +41,8 @@ export interface RegistriesParts {
   readonly serviceNetwork?: ServiceNetwork | undefined;
   /** In their order; by default those that are on by default. */
   readonly admissionPlugins?: readonly PluginName[] | undefined;
+  /** The servers that share the store; without it this one is alone. */
+  readonly servers?: QuotaServers | undefined;
   /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
   readonly authorizer?: Authorizer | undefined;
   /** Behind the plugins, whatever these are. */
@@ -51,6 +55,8 @@ export class Registries {
   readonly #byGroupResource = new Map<string, Registry>();
   /** The chain that every write goes through. */
   readonly admission: Admission;
+  /** Every creation that is on its way here. */
+  readonly creations = new InFlight();
   /** Keeps what is used of quotas. */
   readonly quotas: QuotaAccountant;
   /** Undefined where Services get no addresses. */
@@ -67,7 +73,8 @@ export class Registries {
       const cacher = parts.cachers.cacher(info.keyPrefix);
       const served = versions.get(info) ?? [];
       const own = { strategy: strategyOf(info), allocator: this.#allocatorOf(info) };
-      const registry = new Registry({ ...parts, ...own, info, versions: served, cacher, admission });
+      const { creations } = this;
+      const registry = new Registry({ ...parts, ...own, info, versions: served, cacher, admission, creations });
       this.#byResource.set(info, registry);
       this.#byGroupResource.set(resourceKey(info), registry);
     }
@@ -111,10 +118,11 @@ export class Registries {
     return group === "" && resource === "services" ? this.serviceAllocation?.allocator : undefined;
   }
 
-  #quotasOf(lookup: ObjectLookup, { clock }: RegistriesParts): QuotaAccountant {
+  #quotasOf(lookup: ObjectLookup, { clock, servers, store, newId }: RegistriesParts): QuotaAccountant {
     return new QuotaAccountant({
       lookup,
       clock,
+      shared: servers === undefined ? undefined : new SharedCharges({ servers, store, newId }),
       countable: () => [...this.all()].map(({ info }) => info).filter(({ namespaced }) => namespaced),
       writeStatus: async (quota) => {
         const registry = this.find(resourceQuotas);

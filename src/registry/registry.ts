@@ -20,6 +20,7 @@ import { objectProblems } from "./object-problems.ts";
 import { generatedName, type RandomInt } from "./random-name.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import { encodeForStore } from "./encode-for-store.ts";
+import type { InFlight } from "./in-flight.ts";
 import { Settlement } from "./settlement.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { trackFields } from "./track-fields.ts";
@@ -74,6 +75,8 @@ export interface RegistryParts {
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields that cannot be written; default: none. */
   readonly gatedFields?: GatedFields | undefined;
+  /** Counts creations from before they are admitted until they are stored; default: nobody asks. */
+  readonly creations?: InFlight | undefined;
   /** For resources whose objects need something unique. */
   readonly allocator?: Allocator | undefined;
 }
@@ -127,7 +130,13 @@ export class Registry {
   }
 
   /** @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
-  async create(object: KubeObject, namespace: string, context: WriteContext): Promise<WriteResult> {
+  create(object: KubeObject, namespace: string, context: WriteContext): Promise<WriteResult> {
+    const { creations } = this.#parts;
+    const create = () => this.#create(object, namespace, context);
+    return creations === undefined ? create() : creations.run(create);
+  }
+
+  async #create(object: KubeObject, namespace: string, context: WriteContext): Promise<WriteResult> {
     const { info, strategy, clock, admission } = this.#parts;
     if ((object.metadata.resourceVersion ?? "") !== "") {
       throw status.unconverted("resourceVersion should not be set on objects to be created");

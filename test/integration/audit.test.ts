@@ -260,6 +260,41 @@ describe("levels and stages", () => {
   });
 });
 
+test("limits: an event goes without its bodies, and is dropped when that is not enough", async () => {
+  const limited = { auditLogTruncateEnabled: true, auditLogTruncateMaxEventSize: 3_000 };
+  const { server, send, text } = await recording(policy("bodies", [{ level: "RequestResponse" }]), limited);
+  const body = { ...configMap("large"), data: { a: "x".repeat(4_000) } };
+  const { answer, events } = await send("POST", configMaps, { body }, 2);
+  expect(answer.code).toBe(201);
+  expect(events[1]).toMatchObject({
+    level: "RequestResponse",
+    stage: "ResponseComplete",
+    responseStatus: { code: 201 },
+    annotations: { "audit.k8s.io/truncated": "true" },
+  });
+  expect([events[1].requestObject, events[1].responseObject]).toEqual([undefined, undefined]);
+  const small = await send("POST", configMaps, { body: configMap("small") }, 2);
+  expect(small.events[1].responseObject.metadata.name).toBe("small");
+  const path = `/version?${"x".repeat(4_000)}`;
+  expect((await server.get(path)).code).toBe(200);
+  await send("GET", "/version", {}, 2);
+  expect(text()).not.toContain("xxxx");
+  const metrics = (await server.get("/metrics")).text;
+  expect(metrics).toMatch(/^apiserver_audit_error_total\{plugin="truncate"\} 2$/m);
+});
+
+test("the format legacy has one line of text for each event", async () => {
+  const auditLogPath = join(directory, "legacy.log");
+  const auditPolicyFile = policy("legacy", [{ level: "Request" }], { omitStages: ["RequestReceived"] });
+  const server = await TestServer.start({ auditPolicyFile, auditLogPath, auditLogFormat: ["legacy"] });
+  servers.push(server);
+  await server.get("/api/v1/namespaces/default/pods", { headers: { "user-agent": "t/1" } });
+  await Bun.sleep(20);
+  expect(readFileSync(auditLogPath, "utf8")).toMatch(
+    /^\S+Z AUDIT: id="[\w-]+" stage="ResponseComplete" ip="127.0.0.1" method="list" user="kubernetes-admin" groups=".+" as="<self>" asgroups="<lookup>" user-agent="t\/1" namespace="default" uri="\/api\/v1\/namespaces\/default\/pods" response="200"$/m,
+  );
+});
+
 test("a policy that cannot be used refuses the start", async () => {
   const start = (auditPolicyFile: string) => TestServer.start({ auditPolicyFile, auditLogPath: "-" });
   await expect(start(policy("empty", []))).rejects.toThrow("at least one rule");

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type AuditEvent, eventText } from "../../src/audit/event.ts";
 import { parseAuditPolicy } from "../../src/audit/parse-policy.ts";
 import { openAuthentication } from "../../src/authentication/server-authentication.ts";
 import { openAuthorization } from "../../src/authorization/server-authorization.ts";
@@ -107,7 +108,7 @@ export class ClusterServer implements AsyncDisposable {
     );
     const audited: string[] = [];
     const heard = new Map<number, PeerHealth>();
-    const backend = { write: (event: string) => void audited.push(event), close: async () => {} };
+    const backend = { write: (event: AuditEvent) => void audited.push(eventText(event)), close: async () => {} };
     const auditing = { policy, backend, clock, decodeProtobuf: () => undefined, onError };
     const secrets = registries.builtIn({ group: "", resource: "secrets" });
     const handle = buildApp({

@@ -59,6 +59,29 @@ test(
   (rounds + 1) * 5_000,
 );
 
+test("a server that was killed runs its controllers again as soon as it is back", async () => {
+  const directory = join(root, "controllers");
+  const lock = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/quorate-controllers";
+  for (let round = 0; round < 3; round++) {
+    const { child, reach } = await startChild(directory);
+    try {
+      const name = `ns-${round}`;
+      const startedMs = performance.now();
+      await request(reach, "POST", "/api/v1/namespaces", { metadata: { name } });
+      const account = `/api/v1/namespaces/${name}/serviceaccounts/default`;
+      while (!(await request(reach, "GET", account)).ok) {
+        if (performance.now() - startedMs > 5_000) throw new Error("no controller has made the account");
+        await Bun.sleep(10);
+      }
+      const { spec } = (await (await request(reach, "GET", lock)).json()) as any;
+      expect(spec).toMatchObject({ leaseDurationSeconds: 15, leaseTransitions: 0 });
+    } finally {
+      child.kill("SIGKILL");
+      await child.exited;
+    }
+  }
+}, 30_000);
+
 async function startChild(directory: string) {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "crash-server.ts"), directory], {
     stdout: "pipe",

@@ -1,12 +1,14 @@
 import type { Clock } from "../../api/clock.ts";
 import type { GroupResource } from "../../api/gvk.ts";
 import { equalJson, type JsonValue } from "../../api/json.ts";
+import type { Revision } from "../../storage/revision.ts";
 import { StatusError, status } from "../../api/status.ts";
 import type { ObjectLookup } from "../object-lookup.ts";
 import { type Amounts, resourceListOf, sum } from "../pod-resources.ts";
 import { chargeOf, exceeded, frees, type QuotaRequest, unspecified } from "./check.ts";
 import { isCounted, type ResourceQuota, resourceQuotas, usedOf } from "./quota.ts";
 import { UsageCounter } from "./recount.ts";
+import { type Charges, type SharedCharges, textOf } from "./shared-charges.ts";
 
 /** Attempts to write the quotas of a namespace while others write them too. */
 const writeTriesMax = 20;
@@ -14,6 +16,8 @@ const writeTriesMax = 20;
 const recountDelayMs = 20;
 /** A count that could not be written is made again after this time. */
 const retryMs = 1_000;
+/** What another server had on its way when this one came is stored after this time, or known from its charges. */
+const newcomerMs = 15_000;
 
 export interface QuotaAccountantParts {
   readonly lookup: ObjectLookup;
@@ -25,6 +29,8 @@ export interface QuotaAccountantParts {
    * @throws StatusError 409 when it is not, 404 when it is gone
    */
   readonly writeStatus: (quota: ResourceQuota) => Promise<void>;
+  /** Undefined where no other server can share the store. */
+  readonly shared?: SharedCharges | undefined;
 }
 
 /** A request that was counted before its object is stored. To be settled once, when the write has ended. */
@@ -50,14 +56,19 @@ interface Account {
   isStale: boolean;
   isRunning: boolean;
   recounts: number;
+  /** What the other servers know to be on its way here. */
+  told: string;
+  willTell: boolean;
+  /** What is being told now; the next has to come after it. */
+  telling: Promise<void>;
 }
 
 /**
  * Keeps `status.used` of quotas. Everything that changes the quotas of one namespace goes through one queue here, and onto
  * the store guarded by the revision that was read: no limit is passed, however many requests there are at a time. What a
  * deletion frees is found by counting anew, when the controller for quotas says so. A count knows what this server has let
- * through and not stored yet, not what another replica has: right after a deletion, requests to several replicas at a time
- * can pass the limit by as many as were on their way.
+ * through and not stored yet, and from the shared charges what the other servers have: it can only be too high, and then
+ * for as long as it takes another server to take back a charge whose object is stored.
  *
  * The queue of a namespace is bounded by the requests that the server takes at a time.
  */
@@ -65,6 +76,8 @@ export class QuotaAccountant {
   readonly #parts: QuotaAccountantParts;
   readonly #counter: UsageCounter;
   readonly #accounts = new Map<string, Account>();
+  /** Namespaces whose last count had charges of other servers in it: counted twice once their objects are stored. */
+  readonly #doubtful = new Set<string>();
 
   constructor(parts: QuotaAccountantParts) {
     this.#parts = parts;
@@ -97,10 +110,38 @@ export class QuotaAccountant {
     if (!account.isRunning) this.#startLater(namespace, account);
   }
 
+  /** Follows what is on its way on other servers. */
+  follow(): Disposable {
+    const nothing = { [Symbol.dispose]() {} };
+    const onChange = (namespace: string) => {
+      if (this.#doubtful.delete(namespace)) this.recount(namespace);
+    };
+    return this.#parts.shared?.follow(onChange) ?? nothing;
+  }
+
+  /**
+   * Other servers came or went: those that came have to know of what is on its way here, and what those that went had on
+   * their way is forgotten.
+   * @param joined the revision at which this server came
+   */
+  async meet(joined: Revision): Promise<void> {
+    for (const [namespace, account] of this.#accounts) this.#tellLater(namespace, account);
+    await this.#parts.shared?.clean(joined);
+  }
+
   #account(namespace: string): Account {
     let account = this.#accounts.get(namespace);
     if (account === undefined) {
-      account = { waiting: [], pending: new Set(), isStale: false, isRunning: false, recounts: 0 };
+      account = {
+        waiting: [],
+        pending: new Set(),
+        isStale: false,
+        isRunning: false,
+        recounts: 0,
+        told: "",
+        willTell: false,
+        telling: Promise.resolve(),
+      };
       this.#accounts.set(namespace, account);
     }
     return account;
@@ -114,13 +155,19 @@ export class QuotaAccountant {
   }
 
   #startLater(namespace: string, account: Account): void {
-    this.#parts.clock.after(recountDelayMs, () => this.#start(namespace, account));
+    const delayMs = Math.max(recountDelayMs, this.#countableInMs());
+    this.#parts.clock.after(delayMs, () => this.#start(namespace, account));
+  }
+
+  #countableInMs(): number {
+    return this.#parts.shared?.countableInMs(newcomerMs) ?? 0;
   }
 
   async #run(namespace: string, account: Account): Promise<void> {
     do await this.#workOff(namespace, account);
     while (account.waiting.length > 0);
     account.isRunning = false;
+    this.#tellLater(namespace, account);
     if (account.isStale) this.#startLater(namespace, account);
     this.#forgetIdle(namespace, account);
   }
@@ -158,8 +205,8 @@ export class QuotaAccountant {
     batch: readonly Waiter[],
     refused: Map<Waiter, string>,
   ): Promise<boolean> {
-    const { isStale } = account;
-    account.isStale = false;
+    const isStale = account.isStale && this.#countableInMs() === 0;
+    if (isStale) account.isStale = false;
     const quotas = this.#quotas(namespace);
     const used = new Map(quotas.map((quota) => [quota, this.#usedNow(quota, account, batch, isStale)]));
     for (const waiter of batch) {
@@ -167,6 +214,8 @@ export class QuotaAccountant {
       if (why !== undefined) refused.set(waiter, why);
     }
     const accepted = batch.filter((waiter) => !waiter.dryRun && !refused.has(waiter));
+    const { shared } = this.#parts;
+    if (shared?.isNeeded === true) await this.#tell(shared, namespace, account, quotas, accepted);
     let isComplete = true;
     for (const quota of quotas) {
       if (await this.#write(quota, used.get(quota) as Amounts)) {
@@ -187,7 +236,55 @@ export class QuotaAccountant {
     account.recounts++;
     const waiters = [...account.pending, ...batch];
     const charges = waiters.map(({ charged }) => charged.get(uidOf(quota)) ?? new Map());
-    return this.#counter.usedOf(quota, charges, this.#parts.clock.nowMs());
+    const namespace = quota.metadata.namespace ?? "";
+    const ofOthers = this.#parts.shared?.ofOthers(namespace, uidOf(quota)) ?? [];
+    if (ofOthers.length > 0) this.#doubtful.add(namespace);
+    return this.#counter.usedOf(quota, [...charges, ...ofOthers], this.#parts.clock.nowMs());
+  }
+
+  /** The others know of a charge before it is in a quota. */
+  async #tell(
+    shared: SharedCharges,
+    namespace: string,
+    account: Account,
+    quotas: readonly ResourceQuota[],
+    accepted: readonly Waiter[],
+  ): Promise<void> {
+    const charges = new Map(chargesOf(account.pending));
+    for (const { charged, request } of accepted) {
+      for (const quota of quotas) add(charges, uidOf(quota), charged.get(uidOf(quota)) ?? chargeOf(quota, request));
+    }
+    const text = textOf(charges);
+    if (text === account.told) return;
+    account.told = text;
+    await account.telling;
+    await shared.tell(namespace, text);
+  }
+
+  /** Takes back, soon, what the others know of charges that are settled. */
+  #tellLater(namespace: string, account: Account): void {
+    const { shared, clock } = this.#parts;
+    if (shared === undefined || account.willTell) return;
+    const isDue = () => (shared.isNeeded || account.told !== "") && textOf(chargesOf(account.pending)) !== account.told;
+    if (!isDue()) return;
+    account.willTell = true;
+    clock.after(recountDelayMs, () => {
+      account.willTell = false;
+      // Requests that are being counted are not among the pending ones yet.
+      if (account.isRunning) return this.#tellLater(namespace, account);
+      if (isDue()) this.#tellNow(namespace, account, shared);
+      this.#forgetIdle(namespace, account);
+    });
+  }
+
+  #tellNow(namespace: string, account: Account, shared: SharedCharges): void {
+    const before = account.told;
+    account.told = textOf(chargesOf(account.pending));
+    account.telling = shared.tell(namespace, account.told).catch(() => {
+      // Too much is known for now, which is the safe side.
+      account.told = before;
+      this.#parts.clock.after(retryMs, () => this.#tellLater(namespace, account));
+    });
   }
 
   /** False when the quota has changed since it was read. */
@@ -213,6 +310,7 @@ export class QuotaAccountant {
         account.pending.delete(waiter);
         const mayBeCountedTwice = account.recounts !== recounts;
         if (!stored || mayBeCountedTwice || frees(waiter.request)) this.recount(namespace);
+        this.#tellLater(namespace, account);
         this.#forgetIdle(namespace, account);
       },
     };
@@ -223,7 +321,8 @@ export class QuotaAccountant {
   }
 
   #forgetIdle(namespace: string, account: Account): void {
-    if (!account.isRunning && !account.isStale && account.pending.size === 0) this.#accounts.delete(namespace);
+    const isIdle = !account.isRunning && !account.isStale && account.pending.size === 0;
+    if (isIdle && account.told === "" && !account.willTell) this.#accounts.delete(namespace);
   }
 
   #quotas(namespace: string): readonly ResourceQuota[] {
@@ -249,6 +348,16 @@ function decide(
   if (dryRun) return undefined;
   for (const quota of open) used.set(quota, sum(used.get(quota) as Amounts, chargeOf(quota, request)));
   return undefined;
+}
+
+function chargesOf(waiters: Iterable<Waiter>): Charges {
+  const charges = new Map<string, Amounts>();
+  for (const { charged } of waiters) for (const [uid, amounts] of charged) add(charges, uid, amounts);
+  return charges;
+}
+
+function add(charges: Map<string, Amounts>, uid: string, amounts: Amounts): void {
+  if (amounts.size > 0) charges.set(uid, sum(charges.get(uid) ?? new Map(), amounts));
 }
 
 function uidOf({ metadata }: ResourceQuota): string {

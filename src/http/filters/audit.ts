@@ -1,7 +1,7 @@
 import type { Clock } from "../../api/clock.ts";
 import type { UserInfo } from "../../authentication/user-info.ts";
 import type { AuditBackend } from "../../audit/backend.ts";
-import { type AuditEvent, eventText } from "../../audit/event.ts";
+import type { AuditEvent } from "../../audit/event.ts";
 import {
   type DecodeProtobuf,
   objectBytesMax,
@@ -10,12 +10,10 @@ import {
   withoutManagedFields,
 } from "../../audit/object-text.ts";
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../audit/policy.ts";
-import { annotate, type Recording } from "../../audit/recording.ts";
+import { annotate, type Recording, truncatedAnnotation } from "../../audit/recording.ts";
 import { joinBytes, toText } from "../../codec/byte-text.ts";
 import { type Exchange, type Filter, type Finish, header, type HttpResponse, type Reply } from "../exchange.ts";
 import { whenComplete } from "../with-headers.ts";
-
-const truncatedAnnotation = "audit.k8s.io/truncated";
 
 export interface AuditOptions {
   readonly policy: AuditPolicy;
@@ -36,11 +34,10 @@ export function audit(options: AuditOptions): Filter {
     const { rule } = recording;
     exchange.audit = recording;
     if (rule === undefined) return next(exchange);
-    exchange.annotate = annotateExchange;
     if (records(rule, "Request") && hasObjects(exchange)) keepBody(exchange, recording);
     if (rule.omitStages.has("RequestReceived")) return next(exchange);
     const received = eventOf(exchange, recording, "RequestReceived", exchange.receivedMs, nothingMore);
-    const wait = options.backend.write(eventText(received));
+    const wait = options.backend.write(received);
     return wait === undefined ? next(exchange) : wait.then(() => next(exchange));
   };
 }
@@ -61,17 +58,11 @@ export function auditResponse(options: AuditOptions): Finish {
 }
 
 function begin({ policy }: AuditOptions, { info, request }: Exchange, user: UserInfo | undefined): Recording {
-  const recording: Recording = {
-    rule: auditRule(policy, user, info),
-    user,
-    annotations: { decision: "", reason: "", more: undefined },
-    requestBody: undefined,
-  };
-  for (const [key, value] of request.auditNotes ?? noNotes) annotate(recording, key, value);
+  const rule = auditRule(policy, user, info);
+  const recording: Recording = { rule, user, decision: "", reason: "", more: undefined, requestBody: undefined };
+  for (const [key, value] of request.auditNotes ?? []) annotate(recording, key, value);
   return recording;
 }
-
-const noNotes: NonNullable<Exchange["request"]["auditNotes"]> = [];
 
 function records({ level }: AuditRule, wanted: AuditRule["level"]): boolean {
   return levels.indexOf(level) >= levels.indexOf(wanted);
@@ -80,11 +71,6 @@ function records({ level }: AuditRule, wanted: AuditRule["level"]): boolean {
 /** Beside resources there are no objects to record, as upstream has it: what a new member is sent is secret throughout. */
 function hasObjects({ info }: Exchange): boolean {
   return info.kind === "resource";
-}
-
-/** One function for all exchanges. */
-function annotateExchange(this: Exchange, key: string, value: string): void {
-  if (this.audit !== undefined) annotate(this.audit, key, value);
 }
 
 function keepBody({ request }: Exchange, recording: Recording): void {
@@ -167,7 +153,7 @@ function write(
   more: More,
 ): void | Promise<void> {
   try {
-    const wait = backend.write(eventText(eventOf(exchange, recording, stage, clock.nowMs(), more)));
+    const wait = backend.write(eventOf(exchange, recording, stage, clock.nowMs(), more));
     return wait?.catch(onError);
   } catch (error) {
     // What is done cannot be refused any more.
@@ -193,7 +179,7 @@ function eventOf(exchange: Exchange, recording: Recording, stage: Stage, stageMs
     responseObject: more.responseObject,
     receivedMs: exchange.receivedMs,
     stageMs,
-    annotations: recording.annotations,
+    annotations: recording,
   };
 }
 

@@ -1,3 +1,4 @@
+import { recordDecision } from "../../audit/recording.ts";
 import type { Authorizer, Decision } from "../../authorization/authorizer.ts";
 import { forbiddenError } from "../../authorization/forbidden.ts";
 import type { Filter } from "../exchange.ts";
@@ -8,8 +9,9 @@ export function authorization(authorizer: Authorizer): Filter {
     const { user, info } = exchange;
     const enter = (decision: Decision) => {
       const allowed = decision.kind === "allow";
-      exchange.annotate?.("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
-      exchange.annotate?.("authorization.k8s.io/reason", decision.reason);
+      if (exchange.audit !== undefined) {
+        recordDecision(exchange.audit, allowed ? "allow" : "forbid", decision.reason);
+      }
       if (allowed) return next(exchange);
       exchange.responseHeaders.push(["x-content-type-options", "nosniff"]);
       throw forbiddenError(user, info, decision.reason);

@@ -97,5 +97,6 @@ function newExchange(request: IncomingRequest, receivedMs: number): Exchange {
     user: anonymousUser,
     warnings: [],
     responseHeaders: [],
+    audit: undefined,
   };
 }

@@ -4,7 +4,7 @@ import { encodeStatus } from "../../codec/encode-object.ts";
 import { contentTypeOf } from "../../codec/negotiate.ts";
 import type { Representation } from "../../codec/representation.ts";
 import { removeUnreadable } from "../../registry/unreadable.ts";
-import type { HttpResponse } from "../exchange.ts";
+import { annotateExchange, type HttpResponse } from "../exchange.ts";
 import { readDeleteOptions } from "./delete-options.ts";
 import { bytesReply, negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
@@ -38,7 +38,7 @@ async function removeWhatCannotBeRead(call: ResourceCall, representation: Repres
     namespace: request.namespace,
     name: request.name,
   });
-  exchange.annotate?.("apiserver.k8s.io/unsafe-delete-ignore-read-error", "");
+  annotateExchange(exchange, "apiserver.k8s.io/unsafe-delete-ignore-read-error", "");
   const removed = successStatus({ name: request.name, kind: registry.info.kind });
   return bytesReply(200, contentTypeOf(representation, false), encodeStatus(removed, representation));
 }

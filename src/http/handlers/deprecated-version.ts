@@ -1,5 +1,6 @@
 import type { ResourceInfo } from "../../scheme/resource.ts";
 import { deprecationWarning } from "../../scheme/deprecation.ts";
+import { annotateExchange } from "../exchange.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 
 const deprecatedAnnotation = "k8s.io/deprecated";
@@ -15,7 +16,7 @@ export function noteDeprecation({ exchange, request, info, parts }: ResourceRequ
   const { deprecation } = info;
   if (deprecation === undefined) return;
   exchange.warnings.push(deprecationWarning(info, deprecation));
-  exchange.annotate?.(deprecatedAnnotation, "true");
-  if (deprecation.removedIn !== "") exchange.annotate?.(removedReleaseAnnotation, deprecation.removedIn);
+  annotateExchange(exchange, deprecatedAnnotation, "true");
+  if (deprecation.removedIn !== "") annotateExchange(exchange, removedReleaseAnnotation, deprecation.removedIn);
   parts.metrics?.deprecatedRequest(info, request.subresource, deprecation.removedIn);
 }

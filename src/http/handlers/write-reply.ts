@@ -5,7 +5,7 @@ import { managerName } from "../../patch/managed-fields/manager-name.ts";
 import type { Representation } from "../../codec/representation.ts";
 import type { WriteContext } from "../../registry/registry.ts";
 import type { Entry } from "../../storage/store.ts";
-import { header, type HttpResponse } from "../exchange.ts";
+import { annotateExchange, header, type HttpResponse } from "../exchange.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
 
 /** What the registry has to know of the request besides the object. */
@@ -17,7 +17,7 @@ export function writeContext(call: ResourceRequestCall, dryRun: boolean, fieldMa
     dryRun,
     version: call.info,
     warn: (text) => exchange.warnings.push(text),
-    annotate: (key, value) => exchange.annotate?.(key, value),
+    annotate: (key, value) => annotateExchange(exchange, key, value),
   };
 }
 

@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { systemClock } from "../../api/clock.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { StatusError } from "../../api/status.ts";
+import { CacherSet } from "../../cacher/cacher-set.ts";
+import { QuotaUsage } from "../../controllers/quota-usage.ts";
+import { Registries } from "../../registry/registries.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { serverContext } from "../../registry/server-context.ts";
+import type { DeleteOptions } from "../../registry/strategy.ts";
+import { Scheme } from "../../scheme/scheme.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import type { Store } from "../../storage/store.ts";
+import { resourceQuotas } from "./quota.ts";
+
+const scheme = Scheme.builtIn();
+const namespace = "ns";
+const chargesPrefix = "/registry/quotacharges/";
+const deleteOptions: DeleteOptions = {
+  gracePeriodSeconds: 0,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  preconditions: { uid: undefined, resourceVersion: undefined },
+  dryRun: false,
+};
+
+let store: MemoryStore;
+let cleanup: AsyncDisposableStack;
+let servers: Set<string>;
+
+beforeEach(async () => {
+  cleanup = new AsyncDisposableStack();
+  store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
+  servers = new Set();
+});
+afterEach(() => cleanup.disposeAsync());
+
+/** A server on the store; the writes of its ConfigMaps wait for `beforeWrite`, as for a slow disk. */
+class Server {
+  readonly registries: Registries;
+  readonly maps: Registry;
+  beforeWrite: () => Promise<void> = async () => {};
+
+  constructor(id: string) {
+    servers.add(id);
+    const linked = new Proxy(store, {
+      get: (target, property) => {
+        if (property === "commit") return commit;
+        const value = Reflect.get(target, property, target) as unknown;
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const commit: Store["commit"] = async (command) => {
+      if (command.key.startsWith("/registry/configmaps/")) await this.beforeWrite();
+      return store.commit(command);
+    };
+    const cachers = cleanup.adopt(new CacherSet({ store: linked, clock: systemClock }), (set) => set.close());
+    const known = {
+      id,
+      get isAlone() {
+        return servers.size === 1;
+      },
+      joinedMs: 60_000,
+      has: (other: string) => servers.has(other),
+    };
+    const newId = () => crypto.randomUUID();
+    const parts = { scheme, store: linked, cachers, clock: systemClock, randomInt: () => 0, newId };
+    this.registries = new Registries({ ...parts, servers: known });
+    this.maps = this.registries.builtIn({ group: "", resource: "configmaps" });
+    cleanup.use(this.registries.quotas.follow());
+  }
+
+  async create(name: string): Promise<boolean> {
+    try {
+      const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { name, namespace } } as KubeObject;
+      await this.maps.create(object, namespace, serverContext);
+      return true;
+    } catch (error) {
+      if (error instanceof StatusError && error.message.includes("exceeded quota")) return false;
+      throw error;
+    }
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.maps.delete(namespace, name, deleteOptions, serverContext);
+  }
+
+  lead(): this {
+    const parts = { registries: this.registries, store, clock: systemClock };
+    cleanup.use(new QuotaUsage(parts, this.registries.builtIn(resourceQuotas)).start());
+    return this;
+  }
+}
+
+async function limit(server: Server, maps: number): Promise<void> {
+  const create = (resource: string, object: object) =>
+    server.registries.builtIn({ group: "", resource }).create(object as KubeObject, namespace, serverContext);
+  await server.registries
+    .builtIn({ group: "", resource: "namespaces" })
+    .create({ kind: "Namespace", apiVersion: "v1", metadata: { name: namespace } }, "", serverContext);
+  const quota = { metadata: { name: "q", namespace }, spec: { hard: { "count/configmaps": String(maps) } } };
+  await create("resourcequotas", { kind: "ResourceQuota", apiVersion: "v1", ...quota });
+  await eventually(() => used(server) !== undefined);
+}
+
+function used(server: Server): string | undefined {
+  const quota = server.registries.builtIn(resourceQuotas).current(namespace, "q") as any;
+  return quota?.status?.used?.["count/configmaps"];
+}
+
+async function eventually(isSo: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 4_000; !isSo(); await Bun.sleep(5)) {
+    if (Date.now() > deadline) throw new Error("it does not come to be so");
+  }
+}
+
+const stored = () => store.scan(`/registry/configmaps/${namespace}/`).length;
+
+test("a count does not forget what another server has let through and not stored yet", async () => {
+  const [a, b] = [new Server("a").lead(), new Server("b")];
+  await limit(a, 2);
+  await a.create("first");
+  const gate = Promise.withResolvers<void>();
+  b.beforeWrite = () => gate.promise;
+  const creating = b.create("second");
+  await eventually(() => used(a) === "2");
+  await a.delete("first");
+  await eventually(() => used(a) === "1");
+  expect(await a.create("third")).toBe(true);
+  expect(await a.create("fourth")).toBe(false);
+  gate.resolve();
+  expect(await creating).toBe(true);
+  await eventually(() => store.scan(chargesPrefix).length === 0);
+  await Bun.sleep(60);
+  expect([used(a), stored()]).toEqual(["2", 2]);
+});
+
+test("a count made while the charge of a stored object was still known is put right", async () => {
+  const [a, b] = [new Server("a").lead(), new Server("b")];
+  await limit(a, 3);
+  await a.create("first");
+  const gate = Promise.withResolvers<void>();
+  b.beforeWrite = () => gate.promise;
+  const creating = b.create("second");
+  await eventually(() => used(a) === "2");
+  gate.resolve();
+  await creating;
+  a.registries.quotas.recount(namespace);
+  await Bun.sleep(120);
+  expect(used(a)).toBe("2");
+});
+
+test("what a server that has gone had on its way is not counted, and removed", async () => {
+  const [a, b] = [new Server("a").lead(), new Server("b")];
+  await limit(a, 1);
+  b.beforeWrite = () => new Promise(() => {});
+  void b.create("never");
+  await eventually(() => used(a) === "1");
+  servers.delete("b");
+  await a.registries.quotas.meet(store.revision);
+  expect(store.scan(chargesPrefix)).toEqual([]);
+  a.registries.quotas.recount(namespace);
+  await eventually(() => used(a) === "0");
+  expect(await a.create("first")).toBe(true);
+});
+
+test("a server that is alone writes nothing but the quota", async () => {
+  const a = new Server("a").lead();
+  await limit(a, 2);
+  const { revision } = store;
+  await a.create("first");
+  await Bun.sleep(60);
+  expect(store.revision - revision).toBe(2);
+});
+
+test("a server that is not alone any more makes known what it has on its way", async () => {
+  const a = new Server("a").lead();
+  await limit(a, 2);
+  a.beforeWrite = () => new Promise(() => {});
+  void a.create("never");
+  await eventually(() => used(a) === "1");
+  expect(store.scan(chargesPrefix)).toEqual([]);
+  const b = new Server("b");
+  await a.registries.quotas.meet(store.revision);
+  await eventually(() => store.scan(chargesPrefix).length === 1);
+  b.registries.quotas.recount(namespace);
+  await Bun.sleep(60);
+  expect(used(b)).toBe("1");
+});
+
+const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
+
+test(`however three servers create and delete, the limit is never passed (SEED=${seed})`, async () => {
+  const limitOfMaps = 5;
+  let state = seed;
+  const random = (below: number) =>
+    Math.floor(((state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31) * below);
+  const three = [new Server("a").lead(), new Server("b"), new Server("c")];
+  await limit(three[0] as Server, limitOfMaps);
+  for (const server of three) server.beforeWrite = () => Bun.sleep(random(25));
+  let [most, created, count] = [0, 0, 0];
+  using _watching = store.subscribe(() => (most = Math.max(most, stored())));
+  const work = async (server: Server) => {
+    for (let turn = 0; turn < 25; turn++) {
+      const name = `m${count++}`;
+      if (!(await server.create(name))) await Bun.sleep(random(10));
+      else {
+        created++;
+        await Bun.sleep(random(10));
+        await server.delete(name);
+      }
+    }
+  };
+  await Promise.all(three.flatMap((server) => [work(server), work(server)]));
+  expect(most).toBeLessThanOrEqual(limitOfMaps);
+  expect(created).toBeGreaterThan(20);
+  await eventually(() => used(three[0] as Server) === "0");
+  expect(store.scan(chargesPrefix)).toEqual([]);
+}, 30_000);

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { eventEncoder } from "./encode-event.ts";
+import { eventText } from "./event.ts";
+import { testEvent } from "./testing.ts";
+
+const body = JSON.stringify({ data: "x".repeat(5_000) });
+const large = testEvent({ level: "RequestResponse", requestObject: body, responseObject: body });
+const bare = testEvent({ level: "RequestResponse" });
+
+function encoder(eventBytesMax: number, format: "json" | "legacy" = "json") {
+  const dropped = { value: 0 };
+  const errors: unknown[] = [];
+  const truncation = { eventBytesMax, batchBytesMax: eventBytesMax };
+  const encode = eventEncoder({ format, truncation, dropped, onError: (error) => errors.push(error) });
+  return { encode, dropped, errors };
+}
+
+test("without limits an event is as large as it is", () => {
+  const encode = eventEncoder({ format: "json", truncation: undefined, dropped: { value: 0 }, onError() {} });
+  expect(encode(large)).toBe(eventText(large));
+});
+
+test("an event fits up to the last byte of its line", () => {
+  const bytes = Buffer.byteLength(eventText(large)) + 1;
+  expect(encoder(bytes).encode(large)).toBe(eventText(large));
+  expect(JSON.parse(encoder(bytes - 1).encode(large) ?? "").requestObject).toBeUndefined();
+});
+
+test("one that is too large goes without its bodies, says so, and stays what it was", () => {
+  const { encode, dropped } = encoder(2_000);
+  const { requestObject, responseObject, ...rest } = JSON.parse(eventText(large));
+  expect([requestObject, responseObject]).toEqual([JSON.parse(body), JSON.parse(body)]);
+  expect(JSON.parse(encode(large) ?? "")).toEqual({
+    ...rest,
+    annotations: { ...rest.annotations, "audit.k8s.io/truncated": "true" },
+  });
+  expect(dropped.value).toBe(0);
+  expect(large.annotations.more).toBeUndefined();
+});
+
+test("size counts bytes, not characters", () => {
+  const event = testEvent({ level: "Request", requestObject: JSON.stringify("é".repeat(500)) });
+  const characters = eventText(event).length + 1;
+  expect(JSON.parse(encoder(characters).encode(event) ?? "").requestObject).toBeUndefined();
+});
+
+test.each(["json", "legacy"] as const)(
+  "one that is still too large is dropped, counted and reported once: %s",
+  (format) => {
+    const { encode, dropped, errors } = encoder(100, format);
+    expect([encode(large), encode(bare)]).toEqual([undefined, undefined]);
+    expect([dropped.value, errors.length]).toEqual([2, 1]);
+  },
+);
+
+test("one at Metadata has nothing to leave out", () => {
+  const event = testEvent({ annotations: { decision: "allow", reason: "x".repeat(5_000), more: undefined } });
+  const { encode, dropped } = encoder(2_000);
+  expect(encode(event)).toBeUndefined();
+  expect(dropped.value).toBe(1);
+});
