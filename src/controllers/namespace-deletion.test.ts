@@ -79,10 +79,9 @@ test("a creation that another server has let in before is waited for, and goes t
   const serverOn = async (id: string, shared: Store) => {
     const cachers = cleanup.adopt(new CacherSet({ store: shared, clock: systemClock }), (set) => set.close());
     const parts = { scheme: Scheme.builtIn(), store: shared, cachers, clock: systemClock };
-    const newId = () => crypto.randomUUID();
-    const registries = new Registries({ ...parts, randomInt: () => 0, newId });
+    const registries = new Registries({ ...parts, randomInt: () => 0 });
     const creationsEnded = () => registries.creations.ended();
-    const servers = new ServerRecords({ id, store, clock: systemClock, newId, creationsEnded, onError });
+    const servers = new ServerRecords({ id, store, clock: systemClock, creationsEnded, onError });
     await cleanup.use(servers).join();
     servers.announce(6443, undefined);
     return { servers, registries, namespaces: registries.builtIn({ group: "", resource: "namespaces" }) };

@@ -118,11 +118,11 @@ export class Registries {
     return group === "" && resource === "services" ? this.serviceAllocation?.allocator : undefined;
   }
 
-  #quotasOf(lookup: ObjectLookup, { clock, servers, store, newId }: RegistriesParts): QuotaAccountant {
+  #quotasOf(lookup: ObjectLookup, { clock, servers, store }: RegistriesParts): QuotaAccountant {
     return new QuotaAccountant({
       lookup,
       clock,
-      shared: servers === undefined ? undefined : new SharedCharges({ servers, store, newId }),
+      shared: servers === undefined ? undefined : new SharedCharges({ servers, store }),
       countable: () => [...this.all()].map(({ info }) => info).filter(({ namespaced }) => namespaced),
       writeStatus: async (quota) => {
         const registry = this.find(resourceQuotas);

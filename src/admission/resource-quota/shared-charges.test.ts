@@ -63,8 +63,7 @@ class Server {
       joinedMs: 60_000,
       has: (other: string) => servers.has(other),
     };
-    const newId = () => crypto.randomUUID();
-    const parts = { scheme, store: linked, cachers, clock: systemClock, randomInt: () => 0, newId };
+    const parts = { scheme, store: linked, cachers, clock: systemClock, randomInt: () => 0 };
     this.registries = new Registries({ ...parts, servers: known });
     this.maps = this.registries.builtIn({ group: "", resource: "configmaps" });
     cleanup.use(this.registries.quotas.follow());

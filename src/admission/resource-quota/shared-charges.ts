@@ -24,7 +24,6 @@ export interface QuotaServers {
 export interface SharedChargesParts {
   readonly servers: QuotaServers;
   readonly store: Store;
-  readonly newId: () => string;
 }
 
 /**
@@ -51,7 +50,7 @@ export class SharedCharges {
 
   /** Makes known what is on its way here (`textOf`), in place of what was known before. */
   async tell(namespace: string, charges: string): Promise<void> {
-    const { store, newId, servers } = this.#parts;
+    const { store, servers } = this.#parts;
     const key = `${prefix}${namespace}/${servers.id}`;
     if (charges === "") {
       const told = store.get(key);
@@ -60,7 +59,7 @@ export class SharedCharges {
     }
     const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined };
     const operation = { kind: "put", index, body: bodyOf(servers.id, charges) } as const;
-    await store.commit({ id: newId(), key, expect: { kind: "any" }, operation });
+    await store.commit({ key, expect: { kind: "any" }, operation });
   }
 
   /** What is on its way to one quota on the other servers that run. */
@@ -97,9 +96,9 @@ export class SharedCharges {
   }
 
   async #remove({ key, revision, body }: Entry): Promise<void> {
-    const { store, newId } = this.#parts;
+    const { store } = this.#parts;
     const operation = { kind: "delete", last: splitAtResourceVersion(body) } as const;
-    await store.commit({ id: newId(), key, expect: { kind: "revision", revision }, operation });
+    await store.commit({ key, expect: { kind: "revision", revision }, operation });
   }
 }
 
