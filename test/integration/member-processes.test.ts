@@ -189,7 +189,7 @@ describe("three members", () => {
     const { out, code } = await a.run("status");
     expect(code).toBe(0);
     expect(out).toMatch(/^\d +c +voter +unreachable /m);
-    expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there$/m);
+    expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there; member \d heard of it \d+ s ago$/m);
     await c.start();
     expect((await c.request("GET", `${configMaps}/without-c`)).code).toBe(200);
     await rolesOf(a, "leader", "voter", "voter");
