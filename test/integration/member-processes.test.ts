@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -179,6 +179,35 @@ describe("three members", () => {
     expect(await hears(connectTcp(a.peerPort, "127.0.0.1"))).toBe(0);
     const after = await rolesOf(a, "leader", "voter", "voter");
     expect({ leader: after.leader, term: after.term }).toEqual({ leader: before.leader, term: before.term });
+  });
+
+  test("get another authority while they serve, and members that start know each other by it", async () => {
+    const authority = () => readFileSync(join(b.directory, "pki/peer-ca.crt"), "utf8");
+    const former = authority();
+    const writing = { on: true, failed: 0, written: 0 };
+    const writer = (async () => {
+      while (writing.on) {
+        const { code } = await b.request("POST", configMaps, configMap(`rotating-${writing.written++}`));
+        if (code !== 201) writing.failed++;
+      }
+    })();
+    const { code, out, err } = await a.run("cluster", "rotate-ca");
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^the members know each other by a new authority: sha256:/),
+    });
+    expect(err.trim().split("\n")).toHaveLength(9);
+    expect(authority()).not.toBe(former);
+    writing.on = false;
+    await writer;
+    expect(writing.failed).toBe(0);
+    await b.stop();
+    await b.start();
+    await rolesOf(a, "leader", "voter", "voter");
+    for (const member of [a, b, c]) {
+      expect(readFileSync(join(member.directory, "pki/peer-ca.crt"), "utf8")).toBe(authority());
+      expect(readdirSync(join(member.directory, "pki")).filter((name) => /next|former/.test(name))).toEqual([]);
+    }
   });
 
   test("lose nothing when one is killed, and the others say which; it comes back by itself", async () => {
