@@ -23,7 +23,7 @@ export const usage = `bun chaos/main.ts [flags]
   --seed N          of the first run; the next ones count up (default by chance)
   --runs N          (default 1)
   --time S          seconds of faults in each run (default 30)
-  --members N       (default 1)
+  --members N       (default 3)
   --faults a,b      classes to pick from (default ${picked} by the seed)
   --short           ${shortRuns} runs of ${shortSeconds} s
   --report DIR      for a report of each run, and what is left of one that found something (default .chaos)
@@ -63,7 +63,7 @@ function parse(args: readonly string[]) {
         seed: { type: "string" },
         runs: { type: "string" },
         time: { type: "string" },
-        members: { type: "string", default: "1" },
+        members: { type: "string", default: "3" },
         faults: { type: "string" },
         short: { type: "boolean", default: false },
         report: { type: "string", default: ".chaos" },

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SeededRandom } from "../raft/testing/simulator/seeded-random.ts";
 import { check } from "./checkers/check.ts";
+import { stateLaw } from "./checkers/state-law.ts";
 import type { Violation } from "./checkers/violation.ts";
 import { Cluster } from "./cluster/cluster.ts";
 import type { Fault, Undo } from "./faults/fault.ts";
@@ -75,7 +76,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     await sleepUntil(deadlineMs);
     const trafficMs = performance.now() - startedMs;
     for (const detail of await traffic.finish()) violations.push({ law: "convergence", detail });
-    violations.push(...check(history, traffic.from), ...idleness(history, trafficMs));
+    violations.push(...(await stateLaw(cluster)), ...check(history, traffic.span), ...idleness(history, trafficMs));
     const deaths = cluster.members.reduce((sum, member) => sum + member.deaths, 0);
     return { options, history, injected, violations, frames: network.frames, deaths, startedMs, trafficMs };
   } finally {

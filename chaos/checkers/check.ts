@@ -8,14 +8,16 @@ import type { Violation } from "./violation.ts";
 import { watchLaw } from "./watch-law.ts";
 import { writeLaw } from "./write-law.ts";
 
-/** Holds a history against everything that is promised. `from` is the revision before the first of its objects. */
-export function check(history: History, from: number): Violation[] {
+/** Holds a history of the changes after `from` up to `until` against everything that is promised. */
+export function check(
+  history: History,
+  { from, until }: { readonly from: number; readonly until: number },
+): Violation[] {
   const { operations, lists, cachedReads, watches, informers, finals } = history;
   const chronicle = new Chronicle(watches);
-  const last = Math.max(from, ...finals.map(({ revision }) => revision));
-  if (finals.length === 0 || !chronicle.covers(from, last)) {
+  if (finals.length === 0 || !chronicle.covers(from, until)) {
     const why =
-      finals.length === 0 ? "no final state was read" : `not every change after ${from} up to ${last} is known`;
+      finals.length === 0 ? "no final state was read" : `not every change after ${from} up to ${until} is known`;
     return [...chronicle.disagreements, { law: "one history", detail: `undecided: ${why}` }];
   }
   return [

@@ -17,9 +17,9 @@ export function finalLaw(
     const difference = stateDifference(chronicle.stateAt(revision), objects);
     return difference === undefined ? [] : [{ law: "final state", detail: `member ${member}: ${difference}` }];
   });
-  const followers = informers.flatMap(({ watcher, objects }): Violation[] => {
+  const followers = informers.flatMap(({ watcher, revision, objects }): Violation[] => {
     const color = colors.get(watcher);
-    const difference = stateDifference(withColor(chronicle.stateAt(Infinity), color), objects);
+    const difference = stateDifference(withColor(chronicle.stateAt(revision), color), objects);
     return difference === undefined ? [] : [{ law: "informers", detail: `${watcher}: ${difference}` }];
   });
   return [...members, ...followers];

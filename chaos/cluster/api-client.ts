@@ -1,6 +1,6 @@
 import { type Answer, Connection, type Endpoint, NoAnswerError, NotSentError } from "./connection.ts";
 
-export const requestMsMax = 6_000;
+const requestMsMax = 6_000;
 
 /** Asks one member, over a connection that is kept while it is good. */
 export class ApiClient implements Disposable {
@@ -12,16 +12,22 @@ export class ApiClient implements Disposable {
   }
 
   /** @throws NotSentError, NoAnswerError */
-  async request(method: string, path: string, body?: unknown, contentType?: string): Promise<Answer> {
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType?: string,
+    timeoutMs = requestMsMax,
+  ): Promise<Answer> {
     if (this.#connection?.isOpen !== true) this.#connection = await Connection.open(this.#endpoint);
     const text = body === undefined ? undefined : JSON.stringify(body);
-    return this.#connection.request(method, path, requestMsMax, text, contentType);
+    return this.#connection.request(method, path, timeoutMs, text, contentType);
   }
 
   /** The body of a 2xx as JSON; undefined when there was no answer or another one. For what is asked until it succeeds. */
-  async ask(method: string, path: string, body?: unknown): Promise<unknown> {
+  async ask(method: string, path: string, body?: unknown, timeoutMs?: number): Promise<unknown> {
     try {
-      const answer = await this.request(method, path, body);
+      const answer = await this.request(method, path, body, undefined, timeoutMs);
       if (answer.code < 200 || answer.code > 299) return undefined;
       return answer.body.startsWith("{") ? JSON.parse(answer.body) : answer.body;
     } catch (error) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Network } from "../network/network.ts";
 import { ApiClient } from "./api-client.ts";
 import type { Endpoint } from "./connection.ts";
-import { apiPort, Member } from "./member.ts";
+import { apiPort, Member, peerPort } from "./member.ts";
 import { MemberDisk } from "./member-disk.ts";
 
 export interface ClusterOptions {
@@ -17,8 +17,23 @@ export interface ClusterOptions {
   readonly movesClocks: boolean;
 }
 
+/** What the harness wants to know of `/cluster/status`. */
+export interface MemberStatus {
+  readonly self: number;
+  readonly role: "leader" | "voter" | "learner" | "candidate" | "removed";
+  readonly term: number;
+  readonly appliedIndex: number;
+  readonly revision: number;
+  readonly stateHash: string;
+  readonly failure?: string;
+  readonly members: readonly { readonly id: number; readonly role: string }[];
+}
+
 const readyMsMax = 30_000;
 const probeMs = 50;
+/** Who does not say by then how it is counts as silent. */
+const statusMsMax = 1_500;
+const leaderMsMax = 4_000;
 
 /** The members of a run and how to reach them. */
 export class Cluster implements AsyncDisposable {
@@ -33,15 +48,18 @@ export class Cluster implements AsyncDisposable {
     this.#credentials = credentials;
   }
 
-  /** Makes the disks, starts the members one after another, and waits until all are ready. */
+  /** Makes the disks, starts the first member, has the others join it, and waits until all are ready and vote. */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const members: Member[] = [];
     try {
       for (let number = 1; number <= options.members; number++) members.push(makeMember(options, number));
-      const [first] = members as [Member];
-      await first.start();
+      const [first, ...others] = members as [Member];
+      await first.start(members.length === 1 ? ["up"] : ["cluster", "init"]);
       const cluster = new Cluster(members, options.network, await credentialsOf(first));
       if (!(await cluster.isReadyWithin(1, readyMsMax))) throw new Error("m1 did not get ready: see its log");
+      for (const { number } of others) {
+        if (!(await cluster.join(number))) throw new Error(`m${number} did not join: see its log`);
+      }
       return cluster;
     } catch (error) {
       await closeAll(members);
@@ -68,9 +86,68 @@ export class Cluster implements AsyncDisposable {
     return (await this.probe(number).ask("GET", "/readyz")) !== undefined;
   }
 
+  async isReadyWithin(number: number, timeoutMs: number): Promise<boolean> {
+    return within(timeoutMs, () => this.isReady(number));
+  }
+
+  /** Undefined: it does not say. */
+  async status(number: number): Promise<MemberStatus | undefined> {
+    const { host, port, ca, token } = this.endpointOf(number);
+    // Not over the connection of the probe, where a question may wait for its answer.
+    using client = new ApiClient({ host, port, ca, token });
+    return (await client.ask("GET", "/cluster/status", undefined, statusMsMax)) as MemberStatus | undefined;
+  }
+
   /** The number of the member that leads; undefined while nobody is known to. */
   async leader(): Promise<number | undefined> {
-    return this.members.length === 1 ? 1 : undefined;
+    if (this.members.length === 1) return 1;
+    let leader: number | undefined;
+    await within(leaderMsMax, async () => {
+      const known = await Promise.all(
+        this.members.map(async ({ number }) => ({ number, status: await this.status(number) })),
+      );
+      const leading = known
+        .filter(({ status }) => status?.role === "leader")
+        .sort((left, right) => (right.status?.term ?? 0) - (left.status?.term ?? 0));
+      leader = leading[0]?.number;
+      return leader !== undefined;
+    });
+    return leader;
+  }
+
+  /** Makes the machine a member, with a token of its own; true when it votes. */
+  async join(number: number): Promise<boolean> {
+    const member = this.member(number);
+    const deadlineMs = performance.now() + readyMsMax;
+    let command: readonly string[] | undefined;
+    await within(readyMsMax, async () => {
+      const leader = await this.leader();
+      if (leader === undefined) return false;
+      const invitation = (await this.probe(leader).ask("POST", "/cluster/tokens", {})) as
+        | { readonly token: string; readonly caHash: string }
+        | undefined;
+      if (invitation === undefined) return false;
+      const url = `https://${this.member(leader).host}:${apiPort}`;
+      command = ["cluster", "join", url, "--token", invitation.token, "--ca-hash", invitation.caHash];
+      return true;
+    });
+    if (command === undefined) return false;
+    await member.start(command);
+    return within(deadlineMs - performance.now(), async () => {
+      const role = (await this.status(number))?.role;
+      return (role === "voter" || role === "leader") && (await this.isReady(number));
+    });
+  }
+
+  /** Takes a member out, as an administrator does with a machine that is lost. False when it stays. */
+  async remove(id: number): Promise<boolean> {
+    return within(readyMsMax, async () => {
+      const leader = await this.leader();
+      if (leader === undefined) return false;
+      await this.probe(leader).ask("DELETE", `/cluster/members/${id}`);
+      const status = await this.status(leader);
+      return status !== undefined && status.members.every((member) => member.id !== id);
+    });
   }
 
   /**
@@ -94,31 +171,34 @@ export class Cluster implements AsyncDisposable {
     for (const probe of this.#probes.values()) probe[Symbol.dispose]();
     await closeAll(this.members);
   }
-
-  async isReadyWithin(number: number, timeoutMs: number): Promise<boolean> {
-    const deadlineMs = performance.now() + timeoutMs;
-    do {
-      if (await this.isReady(number)) return true;
-      await Bun.sleep(probeMs);
-    } while (performance.now() < deadlineMs);
-    return false;
-  }
 }
 
-function makeMember({ directory, program, network, movesClocks }: ClusterOptions, number: number): Member {
+/** Tries until it is true; false when time is up. */
+export async function within(timeoutMs: number, attempt: () => Promise<boolean>): Promise<boolean> {
+  const deadlineMs = performance.now() + timeoutMs;
+  do {
+    if (await attempt()) return true;
+    await Bun.sleep(probeMs);
+  } while (performance.now() < deadlineMs);
+  return false;
+}
+
+function makeMember({ members, directory, program, network, movesClocks }: ClusterOptions, number: number): Member {
   const disk = new MemberDisk(join(directory, `disk-${number}`));
   const host = network.addressOf(number);
   const clockFile = movesClocks ? join(directory, `clock-${number}`) : undefined;
   if (clockFile !== undefined) writeFileSync(clockFile, "+0\n");
   const data = join(disk.directory, "data");
   mkdirSync(data, { mode: 0o700 });
-  const flags = ["--data-dir", data, "--bind-address", host, "--secure-port", String(apiPort)];
+  const serving = ["--data-dir", data, "--bind-address", host, "--secure-port", String(apiPort)];
+  const joining = ["--peer-address", `${host}:${peerPort}`, "--member-name", `m${number}`];
   return new Member({
     number,
     host,
     namespace: network.namespaceOf(number),
     disk,
-    command: [process.execPath, program, "up", ...flags],
+    program: [process.execPath, program],
+    flags: members === 1 ? serving : [...serving, ...joining],
     logFile: join(directory, `member-${number}.log`),
     clockFile,
   });
@@ -126,15 +206,16 @@ function makeMember({ directory, program, network, movesClocks }: ClusterOptions
 
 /** From the kubeconfig that the first member writes. */
 async function credentialsOf(member: Member): Promise<{ ca: string; token: string }> {
-  const deadlineMs = performance.now() + readyMsMax;
-  while (performance.now() < deadlineMs && (member.isRunning || member.deaths === 0)) {
+  let found: { ca: string; token: string } | undefined;
+  await within(readyMsMax, async () => {
     const text = readIfThere(join(member.dataDirectory, "kubeconfig"));
     const ca = /certificate-authority-data: "?([^"\s]+)/.exec(text)?.[1];
     const token = /\btoken: "?([^"\s]+)/.exec(text)?.[1];
-    if (ca !== undefined && token !== undefined) return { ca: Buffer.from(ca, "base64").toString(), token };
-    await Bun.sleep(probeMs);
-  }
-  throw new Error(`${member.name} wrote no kubeconfig: see its log`);
+    if (ca !== undefined && token !== undefined) found = { ca: Buffer.from(ca, "base64").toString(), token };
+    return found !== undefined || !member.isRunning;
+  });
+  if (found === undefined) throw new Error(`${member.name} wrote no kubeconfig: see its log`);
+  return found;
 }
 
 function readIfThere(path: string): string {

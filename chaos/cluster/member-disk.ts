@@ -2,6 +2,8 @@ import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { PowerVolume } from "../../raft/soak/volume.ts";
 
+/** Sparse, so that only what is used takes memory. */
+const diskBytes = 256 << 20;
 /** What is left for the member's last words when its disk is full. */
 const leftBytes = 4096;
 
@@ -11,7 +13,7 @@ export class MemberDisk {
 
   /** @param directory is made, and gets the file system */
   constructor(directory: string) {
-    this.#volume = new PowerVolume(directory);
+    this.#volume = new PowerVolume(directory, diskBytes);
   }
 
   get directory(): string {

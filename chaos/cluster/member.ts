@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { faketimeLibrary } from "../requirements.ts";
@@ -10,8 +10,10 @@ export interface MemberOptions {
   readonly host: string;
   readonly namespace: string;
   readonly disk: MemberDisk;
-  /** The program and what it is started with, beginning with the runtime. */
-  readonly command: readonly string[];
+  /** How the program is run, beginning with the runtime. */
+  readonly program: readonly string[];
+  /** Of every start. */
+  readonly flags: readonly string[];
   /** Where its output is kept. */
   readonly logFile: string;
   /** Given where its clock is to be moved: the file that says by how much. */
@@ -19,6 +21,7 @@ export interface MemberOptions {
 }
 
 export const apiPort = 6443;
+export const peerPort = 7380;
 
 const endMsMax = 20_000;
 
@@ -67,15 +70,18 @@ export class Member {
     return this.#deaths;
   }
 
-  /** Starts the process, if it does not run; whether it serves is another question. */
-  async start(): Promise<void> {
+  /**
+   * Starts the process, if it does not run; whether it serves is another question.
+   * @param command by which it becomes a member at its first start
+   */
+  async start(command: readonly string[] = ["up"]): Promise<void> {
     if (this.isRunning) return;
-    const { namespace, command, clockFile, logFile } = this.#options;
+    const { namespace, program, flags, clockFile, logFile } = this.#options;
     const log = await open(logFile, "a");
     try {
       this.#isWanted = true;
       const child: Bun.Subprocess<"ignore", number, number> = Bun.spawn(
-        ["nsenter", `--net=/run/netns/${namespace}`, "--", ...command],
+        ["nsenter", `--net=/run/netns/${namespace}`, "--", ...program, ...command, ...flags],
         {
           stdin: "ignore",
           stdout: log.fd,
@@ -88,24 +94,6 @@ export class Member {
     } finally {
       await log.close();
     }
-  }
-
-  /** Runs a command of the program once, in its network, and gives what it prints. @throws when it fails */
-  async run(command: readonly string[], timeoutMs: number): Promise<string> {
-    const child = Bun.spawn(["nsenter", `--net=/run/netns/${this.#options.namespace}`, "--", ...command], {
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-      timeout: timeoutMs,
-      killSignal: "SIGKILL",
-    });
-    const [printed, complained, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    if (code !== 0) throw new Error(`${command.slice(1).join(" ")}: ${complained.trim() || `exit code ${code}`}`);
-    return printed;
   }
 
   /** Without a warning; back when it is gone. */
@@ -122,6 +110,12 @@ export class Member {
     const late = setTimeout(() => this.#process?.kill("SIGKILL"), endMsMax);
     await this.#process?.exited;
     clearTimeout(late);
+  }
+
+  /** Its data are gone, as on a new machine; it must not run. */
+  wipe(): void {
+    rmSync(this.dataDirectory, { recursive: true, force: true });
+    mkdirSync(this.dataDirectory, { mode: 0o700 });
   }
 
   pause(): void {

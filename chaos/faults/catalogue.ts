@@ -1,12 +1,19 @@
 import { whyWithout } from "../requirements.ts";
 import { clockFaults } from "./clock-faults.ts";
+import { clusterFaults } from "./cluster-faults.ts";
 import { diskFaults } from "./disk-faults.ts";
 import type { Fault } from "./fault.ts";
 import { networkFaults } from "./network-faults.ts";
 import { processFaults } from "./process-faults.ts";
 
 /** Every class of faults there is. */
-export const faults: readonly Fault[] = [...processFaults, ...diskFaults, ...networkFaults, ...clockFaults];
+export const faults: readonly Fault[] = [
+  ...processFaults,
+  ...diskFaults,
+  ...networkFaults,
+  ...clockFaults,
+  ...clusterFaults,
+];
 
 export function faultNamed(name: string): Fault | undefined {
   return faults.find((fault) => fault.name === name);

@@ -1,5 +1,6 @@
 import { SeededRandom } from "../../raft/testing/simulator/seeded-random.ts";
 import type { Cluster } from "../cluster/cluster.ts";
+import type { Member } from "../cluster/member.ts";
 import type { FinalState, History } from "../history/history.ts";
 import { colors, type ConfigMapList, namespace, observeAll, path } from "./config-map.ts";
 import { Informer } from "./informer.ts";
@@ -36,8 +37,11 @@ export class Traffic {
   readonly #fences = new Map<string | undefined, number>();
   #writing: Promise<unknown> = Promise.resolve();
   #watching: Promise<unknown> = Promise.resolve();
+  #fenceCount = 0;
   /** The revision before the first object. */
   #from = 0;
+  /** That of the last one. */
+  #until = 0;
 
   constructor(cluster: Cluster, history: History, seed: number) {
     this.#cluster = cluster;
@@ -45,8 +49,9 @@ export class Traffic {
     this.#random = new SeededRandom(seed);
   }
 
-  get from(): number {
-    return this.#from;
+  /** The revision before the first object, and that of the last one. */
+  get span(): { readonly from: number; readonly until: number } {
+    return { from: this.#from, until: this.#until };
   }
 
   async start(): Promise<void> {
@@ -89,21 +94,18 @@ export class Traffic {
     this.#stopWriting.abort();
     await this.#writing;
     const problems: string[] = [];
-    const fence = await this.#writeFences(problems);
+    for (const color of colors) await this.#writeFence(color, problems);
     const deadlineMs = performance.now() + catchUpMsMax;
-    for (const { member, number } of this.#cluster.members.map((one) => ({ member: one.name, number: one.number }))) {
-      const final = await this.#finalState(number, deadlineMs);
-      if (final === undefined || final.revision < fence) problems.push(`${member} does not have revision ${fence}`);
-      else this.#history.finals.push(final);
-      if (!(await this.#replay(number, fence, deadlineMs))) problems.push(`${member} does not tell its whole history`);
-    }
     for (const informer of this.#informers) {
-      const due = this.#fences.get(informer.color) ?? fence;
+      const due = this.#fences.get(informer.color) ?? this.#until;
       while (informer.state.revision < due && performance.now() < deadlineMs) await Bun.sleep(retryMs);
       if (informer.state.revision < due) problems.push(`${informer.name} is at ${informer.state.revision}, not ${due}`);
     }
     await this.stop();
     this.#history.informers.push(...this.#informers.map(({ state }) => state));
+    // Behind everything that a watch has heard of.
+    await this.#writeFence(colors[0], problems);
+    await Promise.all(this.#cluster.members.map((member) => this.#readAll(member, problems)));
     return problems;
   }
 
@@ -114,26 +116,31 @@ export class Traffic {
     for (const client of this.#clients) client[Symbol.dispose]();
   }
 
-  /** One object of each color, so that every watch has something to hear of. Gives the newest revision. */
-  async #writeFences(problems: string[]): Promise<number> {
-    const client = this.#client("fence", 1);
-    let newest = 0;
-    for (const color of colors) {
-      const deadlineMs = performance.now() + catchUpMsMax;
-      for (let attempt = 0; performance.now() < deadlineMs; attempt++) {
-        client.moveTo(1 + (attempt % this.#cluster.members.length));
-        const value = `fence-${color}-${attempt}`;
-        const { object } = await client.perform(`fence-${color}-${attempt}`, { verb: "create", value, color });
-        if (object !== undefined) {
-          this.#fences.set(color, object.revision);
-          newest = Math.max(newest, object.revision);
-          break;
-        }
-        await Bun.sleep(retryMs);
+  /** An object that is written when nobody else writes, so that there is something to wait for. */
+  async #writeFence(color: string, problems: string[]): Promise<void> {
+    using client = new RecordingClient("fence", this.#cluster, this.#history, 1);
+    const deadlineMs = performance.now() + catchUpMsMax;
+    while (performance.now() < deadlineMs) {
+      const number = ++this.#fenceCount;
+      client.moveTo(1 + (number % this.#cluster.members.length));
+      const value = `fence-${number}`;
+      const { object } = await client.perform(value, { verb: "create", value, color });
+      if (object !== undefined) {
+        this.#fences.set(color, object.revision);
+        this.#until = object.revision;
+        return;
       }
-      if (!this.#fences.has(color)) problems.push(`nothing could be written in the end`);
+      await Bun.sleep(retryMs);
     }
-    return newest;
+    problems.push("nothing could be written in the end");
+  }
+
+  async #readAll({ name, number }: Member, problems: string[]): Promise<void> {
+    const deadlineMs = performance.now() + catchUpMsMax;
+    const final = await this.#finalState(number, deadlineMs);
+    if (final === undefined || final.revision < this.#until) problems.push(`${name} does not have ${this.#until}`);
+    else this.#history.finals.push(final);
+    if (!(await this.#replay(number, this.#until, deadlineMs))) problems.push(`${name} does not tell its history`);
   }
 
   async #finalState(member: number, deadlineMs: number): Promise<FinalState | undefined> {

@@ -47,7 +47,7 @@ export class SmallVolume implements Volume {
   }
 }
 
-const imageBytes = 48 << 20;
+const imageBytesDefault = 48 << 20;
 /** `_IOR('X', 125, __u32)` of the kernel's ext4, with the flag that leaves the journal unflushed. */
 const shutdownRequest = 0x8004587d;
 const shutdownWithoutLogFlush = 2;
@@ -57,7 +57,7 @@ export class PowerVolume implements Volume {
   readonly directory: string;
   readonly #image: string;
 
-  constructor(directory: string) {
+  constructor(directory: string, imageBytes = imageBytesDefault) {
     this.directory = directory;
     this.#image = `${directory}.img`;
     mkdirSync(directory, { recursive: true });

@@ -33,7 +33,7 @@ export interface ClusterRequest {
   readonly method: string;
   /** `/cluster/…`, or any other path of the API. */
   readonly path: string;
-  readonly body?: JsonObject | undefined;
+  readonly body?: object | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
@@ -61,6 +61,11 @@ export class ClusterClient {
   /** Goes to the leader where the member that is asked is none, and waits a while for one. @throws ClusterRequestError */
   change(request: ClusterRequest): Promise<JsonObject> {
     return untilAnswered(this.url, (url) => new ClusterClient(this.#server, url).#ask(request));
+  }
+
+  /** Of this member and no other. @throws ClusterRequestError */
+  tell(request: ClusterRequest): Promise<JsonObject> {
+    return this.#ask(request);
   }
 
   /** @throws ClusterRequestError */

@@ -3,7 +3,6 @@ import { clientUrlOf } from "../config/membership.ts";
 import type { ServerConfig } from "../config/server-options.ts";
 import { StartupError } from "../config/startup-error.ts";
 import type { Log } from "../observability/logs.ts";
-import type { KeyPair } from "../pki/authority.ts";
 import { PeerIdentity } from "../pki/peer-identity.ts";
 import { type Cluster, ClusterError, type MemberRecord } from "../storage/cluster.ts";
 import { openReplica, type ReplicaEvent, type ReplicaSelf } from "../storage/replicated/open-replica.ts";
@@ -23,8 +22,8 @@ export interface OpenMember {
   readonly directory: string;
   readonly store: Store;
   readonly cluster: Cluster;
-  /** Signs members. @throws ClusterError where there are none besides this one */
-  readonly peers: { readonly authority: KeyPair };
+  /** How members know each other. @throws ClusterError where there are none besides this one */
+  peers(): PeerIdentity;
   /** Renews what this member proves itself with. */
   keepFresh(onError: (error: unknown) => void): Disposable;
   /** Where the others reach it; undefined for a replica that is alone. */
@@ -66,14 +65,9 @@ export async function openMember(config: ServerConfig, directory: string, log: L
     directory,
     store,
     cluster,
-    peers: {
-      get authority() {
-        if (peers !== undefined) return peers.authority;
-        throw new ClusterError(
-          "conflict",
-          "this replica is alone: start it with --peer-address, where others reach it",
-        );
-      },
+    peers() {
+      if (peers !== undefined) return peers;
+      throw new ClusterError("conflict", "this replica is alone: start it with --peer-address, where others reach it");
     },
     keepFresh: (onError) => peers?.keepFresh(() => network?.reloadCertificates(), onError) ?? new DisposableStack(),
     peerAddress: reachedAt,

@@ -287,7 +287,7 @@ describe("the membership", () => {
   });
 });
 
-describe("attacks by a member", () => {
+describe("69: attacks by a member", () => {
   test.each([
     ["in the name of another", { member: 3 }, "forged"],
     ["in the name of the one that hears it", { member: 1 }, "forged"],

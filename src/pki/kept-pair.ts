@@ -77,6 +77,7 @@ function madeFrom(make: PairKeeping["make"], kept: KeyPair | undefined, keyPath:
   try {
     return make(kept);
   } catch (error) {
+    if (error instanceof StartupError) throw error;
     throw new StartupError(`${keyPath} cannot be used as a key: remove it to get a new one`, { cause: error });
   }
 }

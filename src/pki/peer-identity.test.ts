@@ -7,6 +7,7 @@ import { connect, createServer } from "node:tls";
 import type { Clock } from "../api/clock.ts";
 import { openCertificates } from "./certificates.ts";
 import { leafLifetimeMs } from "./kept-pair.ts";
+import { newPeerAuthority } from "./peer-certificates.ts";
 import { PeerIdentity, type PeerTls } from "./peer-identity.ts";
 import { parseSharedSecrets, writeSharedSecrets } from "./shared-secrets.ts";
 
@@ -125,6 +126,95 @@ describe("members of one cluster", () => {
     expect(renewed.cert).not.toBe(first.cert);
     expect(renewed.ca).toBe(first.ca);
   });
+});
+
+describe("one authority of the members takes the place of another", () => {
+  /** Both ways, so that each is server and client once. */
+  async function talk(one: PeerIdentity, other: PeerIdentity): Promise<boolean> {
+    const there = await shakeHands(one.tls(), other.tls(), "member-1");
+    const back = await shakeHands(other.tls(), one.tls(), "member-2");
+    return there === "DNS:member-2" && back === "DNS:member-1";
+  }
+
+  async function pair(clock: StepClock) {
+    const [here, there] = [newDirectory(), newDirectory()];
+    const one = await PeerIdentity.open({ directory: here, memberId: 1, clock });
+    const { serviceAccountKey, token, authority } = await openCertificates({
+      directory: here,
+      bindAddress: "127.0.0.1",
+      nowMs: clock.nowMs(),
+    });
+    await writeSharedSecrets(there, { authority, peerAuthority: one.authority, serviceAccountKey, token });
+    return { one, other: await PeerIdentity.open({ directory: there, memberId: 2, clock }), here, there };
+  }
+
+  test("and at every moment the members talk to each other, also after a restart", async () => {
+    const clock = new StepClock();
+    const { one, other, here, there } = await pair(clock);
+    let reloads = 0;
+    using _ = one.keepFresh(
+      () => reloads++,
+      () => {},
+    );
+    const first = one.authority;
+    const next = newPeerAuthority(clock.nowMs());
+    const reopened = async () =>
+      [
+        await PeerIdentity.open({ directory: here, memberId: 1, clock }),
+        await PeerIdentity.open({ directory: there, memberId: 2, clock }),
+      ] as const;
+    for (const step of [
+      () => one.trust(next),
+      () => other.trust(next),
+      () => other.use(),
+      () => one.use(),
+      () => one.drop(),
+      () => other.drop(),
+    ]) {
+      await step();
+      expect({ phases: [one.phase, other.phase], talk: await talk(one, other) }).toMatchObject({ talk: true });
+      const [oneAgain, otherAgain] = await reopened();
+      expect([oneAgain.phase, otherAgain.phase, oneAgain.tls(), otherAgain.tls()]).toEqual([
+        one.phase,
+        other.phase,
+        one.tls(),
+        other.tls(),
+      ]);
+    }
+    expect([one.phase, one.authority, reloads]).toEqual(["none", next, 3]);
+    expect(one.authority.key).not.toBe(first.key);
+    expect(one.tls().ca).toBe(next.certificate);
+  });
+
+  test("and who has only a certificate of the former one is a stranger afterwards", async () => {
+    const clock = new StepClock();
+    const { one, other } = await pair(clock);
+    const former = other.tls();
+    await one.trust(newPeerAuthority(clock.nowMs()));
+    await one.use();
+    expect(await shakeHands(one.tls(), former, "member-1")).toBe("refused");
+    expect(await shakeHands(one.tls(), { ...former, ca: one.tls().ca }, "member-1")).toBe("DNS:member-2");
+    await one.drop();
+    expect(await shakeHands(one.tls(), { ...former, ca: one.tls().ca }, "member-1")).toBe("refused");
+  });
+
+  test("and a step that does not follow from where a member is, is refused", async () => {
+    const clock = new StepClock();
+    const { one } = await pair(clock);
+    await expect(one.use()).rejects.toThrow(/told of no new authority/);
+    const next = newPeerAuthority(clock.nowMs());
+    await one.trust(next);
+    await expect(one.drop()).rejects.toThrow(/uses the former authority still/);
+    // Begun anew: nobody uses the one before.
+    await one.trust(newPeerAuthority(clock.nowMs()));
+    await one.use();
+    await expect(one.trust(next)).rejects.toThrow(/further on/);
+  });
+});
+
+test("a member that was given no authority makes none", async () => {
+  const open = PeerIdentity.open({ directory: newDirectory(), memberId: 2, clock: new StepClock() });
+  await expect(open).rejects.toThrow(/has no peer-ca.key: the join was cut short/);
 });
 
 test.each([

@@ -6,20 +6,43 @@ import { systemUser } from "../authentication/system-user.ts";
 import { CacherSet } from "../cacher/cacher-set.ts";
 import { Scheme } from "../scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
+import type { Revision } from "../storage/revision.ts";
+import type { Entry, Key } from "../storage/store.ts";
 import { Registries } from "./registries.ts";
 import { objectBytesMax, type Registry, type WriteContext } from "./registry.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const scheme = Scheme.builtIn();
 
-let store: MemoryStore;
+/** A replica that does not hear of some writes until it asks for the newest state. */
+class LaggingStore extends MemoryStore {
+  #known: ReadonlyMap<Key, Entry> | undefined;
+
+  /** What is written in between is written by another replica. */
+  async missing(write: () => Promise<unknown>): Promise<void> {
+    const known = new Map(this.scan("/").map((entry) => [entry.key, entry]));
+    await write();
+    this.#known = known;
+  }
+
+  override get(key: Key): Entry | undefined {
+    return this.#known === undefined ? super.get(key) : this.#known.get(key);
+  }
+
+  override readBarrier(): Revision {
+    this.#known = undefined;
+    return super.readBarrier();
+  }
+}
+
+let store: LaggingStore;
 let cachers: CacherSet;
 let registries: Registries;
 let configMaps: Registry;
 let chance: number[];
 
 beforeEach(async () => {
-  store = new MemoryStore();
+  store = new LaggingStore();
   cachers = new CacherSet({ store, clock: systemClock });
   chance = [];
   registries = new Registries({
@@ -175,3 +198,37 @@ const deleteOptions = {
   preconditions: { uid: undefined, resourceVersion: undefined },
   dryRun: false,
 } as const;
+
+describe("a replica that lacks what another one has acknowledged", () => {
+  const replacing = (metadata: KubeObject["metadata"], k: string) => async () => configMap(metadata, { k });
+  const create = () => configMaps.create(configMap({ name: "a" }, { k: "first" }), "default", context);
+  const update = (k: string, resourceVersion = "") =>
+    configMaps.update("default", "a", replacing({ name: "a", resourceVersion }, k), context);
+  const remove = () => configMaps.delete("default", "a", deleteOptions, context);
+
+  test("updates what was created elsewhere, at the resourceVersion of there", async () => {
+    await store.missing(create);
+    expect((await update("second")).object["data"]).toEqual({ k: "second" });
+    let resourceVersion: string | undefined;
+    await store.missing(async () => {
+      ({ resourceVersion } = (await update("third")).object.metadata);
+    });
+    expect((await update("fourth", resourceVersion)).object["data"]).toEqual({ k: "fourth" });
+  });
+
+  test("deletes what was created elsewhere, and does not find what was deleted there", async () => {
+    await store.missing(create);
+    expect((await remove()).removed).toBe(true);
+    await create();
+    await store.missing(remove);
+    expect((await refusal(update("second"))).code).toBe(404);
+  });
+
+  test("does not take a write for one that changes nothing because it did so before", async () => {
+    await create();
+    await store.missing(() => update("second"));
+    await update("first");
+    store.readBarrier();
+    expect(configMaps.current("default", "a")?.["data"]).toEqual({ k: "first" });
+  });
+});

@@ -16,6 +16,7 @@ import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Entry, Key, Operation, Store } from "../storage/store.ts";
 import type { Allocator } from "./allocator.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
+import { attemptOnNewest } from "./newest-state.ts";
 import { objectProblems } from "./object-problems.ts";
 import { generatedName, type RandomInt } from "./random-name.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
@@ -192,11 +193,14 @@ export class Registry {
     context: WriteContext,
     options: UpdateOptions = {},
   ): Promise<WriteResult> {
-    const key = this.keyOf(namespace, name);
+    const { store } = this.#parts;
+    const attempt = async (entry: Entry | undefined) => {
+      if (entry === undefined) throw absent(this, store, namespace, name);
+      return this.#tryUpdate(entry, transform, context, options, namespace);
+    };
+    const isWritten = ({ entry, removed }: WriteResult, before: Entry | undefined) => entry !== before || removed;
     for (let tries = 1; ; tries++) {
-      const entry = this.#parts.store.get(key);
-      if (entry === undefined) throw absent(this, this.#parts.store, namespace, name);
-      const result = await this.#tryUpdate(entry, transform, context, options, namespace);
+      const result = await attemptOnNewest(store, this.keyOf(namespace, name), attempt, isWritten);
       if (result !== undefined) return result;
       if (tries === guardedUpdateTriesMax) throw status.staleResourceVersion(this.ref(name));
     }
@@ -204,11 +208,15 @@ export class Registry {
 
   /** @throws StatusError 404, 409 for a failed precondition */
   async delete(namespace: string, name: string, options: DeleteOptions, context: WriteContext): Promise<DeleteResult> {
-    const key = this.keyOf(namespace, name);
+    const { store } = this.#parts;
+    const attempt = async (entry: Entry | undefined) => {
+      if (entry === undefined) throw absent(this, store, namespace, name);
+      return this.#tryDelete(entry, namespace, options, context);
+    };
+    const isWritten = ({ removed, answer }: DeleteResult, before: Entry | undefined) =>
+      removed || answer.kind === "status" || answer.entry !== before;
     for (let tries = 1; ; tries++) {
-      const entry = this.#parts.store.get(key);
-      if (entry === undefined) throw absent(this, this.#parts.store, namespace, name);
-      const result = await this.#tryDelete(entry, namespace, options, context);
+      const result = await attemptOnNewest(store, this.keyOf(namespace, name), attempt, isWritten);
       if (result !== undefined) return result;
       if (tries === guardedUpdateTriesMax) throw status.staleResourceVersion(this.ref(name));
     }

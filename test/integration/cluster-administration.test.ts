@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../../src/api/clock.ts";
 import { systemUser } from "../../src/authentication/system-user.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
 import type { PeerHealth } from "../../src/gossip/gossip.ts";
+import { newPeerAuthority } from "../../src/pki/peer-certificates.ts";
 import { ClusterError } from "../../src/storage/cluster.ts";
 import { ClusterServer } from "./cluster-server.ts";
 
@@ -40,6 +41,8 @@ const everyEndpoint = [
   ["GET", "/cluster/snapshot"],
   ["GET", "/cluster/tokens"],
   ["POST", "/cluster/tokens"],
+  ["GET", "/cluster/peer-authority"],
+  ["POST", "/cluster/peer-authority"],
   ["POST", "/cluster/join"],
 ] as const;
 
@@ -143,6 +146,15 @@ describe("the administration of a cluster", () => {
     ["POST", "/cluster/tokens", { ttlSeconds: 0 }, 400, /ttlSeconds/],
     ["POST", "/cluster/tokens", { ttlSeconds: 86_401 }, 400, /ttlSeconds/],
     ["POST", "/cluster/tokens", { description: 1 }, 400, /description/],
+    [
+      "POST",
+      "/cluster/peer-authority",
+      { step: "trust", authority: { certificate: "x", key: "y" } },
+      400,
+      /authority has/,
+    ],
+    ["POST", "/cluster/peer-authority", { step: "jump" }, 400, /trust, use or drop/],
+    ["POST", "/cluster/peer-authority", { step: "use" }, 409, /told of no new authority/],
     ["DELETE", "/cluster/members/7", undefined, 404, /there is no member 7/],
     ["DELETE", "/cluster/members/0", undefined, 404, /./],
     ["DELETE", "/cluster/members/01", undefined, 404, /./],
@@ -246,9 +258,9 @@ describe("who may administer a cluster", () => {
       return (await Promise.all(answers)).map(({ code }) => code);
     };
     expect(await codes("nobody")).toEqual(everyEndpoint.map(() => 403));
-    expect(await codes("looks")).toEqual([200, 200, ...Array.from({ length: 8 }, () => 403)]);
+    expect(await codes("looks")).toEqual([200, 200, ...Array.from({ length: 10 }, () => 403)]);
     // Joining is for machines with a token, whatever else one may do.
-    expect(await codes("changes")).toEqual([200, 200, 400, 409, 409, 400, 200, 200, 201, 403]);
+    expect(await codes("changes")).toEqual([200, 200, 400, 409, 409, 400, 200, 200, 201, 200, 400, 403]);
   });
 
   test.each(["RBAC", "AlwaysAllow"])(
@@ -360,6 +372,22 @@ describe("joining", () => {
       json: { message: expect.stringMatching(/quorate cluster token create/) },
     });
     expect(answer.text).not.toContain("PRIVATE KEY");
+  });
+
+  test("nobody joins while the members get another authority", async () => {
+    const server = await start();
+    const token = await joinToken(server);
+    const { peers } = server.parts;
+    await peers.trust(newPeerAuthority(Date.now()));
+    for (const phase of ["trusting", "using"]) {
+      expect((await server.request("GET", "/cluster/peer-authority")).json.phase).toBe(phase);
+      expect((await server.request("POST", "/cluster/join", machine, { token })).code).toBe(409);
+      expect((await server.request("POST", "/cluster/members", machine)).code).toBe(409);
+      if (phase === "trusting") await peers.use();
+    }
+    await peers.drop();
+    expect(server.parts.cluster.members()).toHaveLength(1);
+    expect((await server.request("POST", "/cluster/join", machine, { token })).code).toBe(201);
   });
 
   test("neither an administrator nor who speaks for somebody else can join", async () => {

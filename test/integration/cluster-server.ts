@@ -124,7 +124,16 @@ export class ClusterServer implements AsyncDisposable {
       version: notServed,
       resources: notServed,
       plugins: [
-        clusterPlugin({ cluster, secrets, store, clock, identity, peers, version: "1.2.3", heard: () => heard }),
+        clusterPlugin({
+          cluster,
+          secrets,
+          store,
+          clock,
+          identity,
+          peers: () => peers,
+          version: "1.2.3",
+          heard: () => heard,
+        }),
       ],
     });
     const seen: string[] = [];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -181,6 +181,35 @@ describe("three members", () => {
     expect({ leader: after.leader, term: after.term }).toEqual({ leader: before.leader, term: before.term });
   });
 
+  test("get another authority while they serve, and members that start know each other by it", async () => {
+    const authority = () => readFileSync(join(b.directory, "pki/peer-ca.crt"), "utf8");
+    const former = authority();
+    const writing = { on: true, failed: 0, written: 0 };
+    const writer = (async () => {
+      while (writing.on) {
+        const { code } = await b.request("POST", configMaps, configMap(`rotating-${writing.written++}`));
+        if (code !== 201) writing.failed++;
+      }
+    })();
+    const { code, out, err } = await a.run("cluster", "rotate-ca");
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^the members know each other by a new authority: sha256:/),
+    });
+    expect(err.trim().split("\n")).toHaveLength(9);
+    expect(authority()).not.toBe(former);
+    writing.on = false;
+    await writer;
+    expect(writing.failed).toBe(0);
+    await b.stop();
+    await b.start();
+    await rolesOf(a, "leader", "voter", "voter");
+    for (const member of [a, b, c]) {
+      expect(readFileSync(join(member.directory, "pki/peer-ca.crt"), "utf8")).toBe(authority());
+      expect(readdirSync(join(member.directory, "pki")).filter((name) => /next|former/.test(name))).toEqual([]);
+    }
+  });
+
   test("lose nothing when one is killed, and the others say which; it comes back by itself", async () => {
     await c.stop("SIGKILL");
     await eventually(async () =>
@@ -189,7 +218,7 @@ describe("three members", () => {
     const { out, code } = await a.run("status");
     expect(code).toBe(0);
     expect(out).toMatch(/^\d +c +voter +unreachable /m);
-    expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there$/m);
+    expect(out).toMatch(/^member \d: cannot reach https.*: nothing listens there; member \d heard of it \d+ s ago$/m);
     await c.start();
     expect((await c.request("GET", `${configMaps}/without-c`)).code).toBe(200);
     await rolesOf(a, "leader", "voter", "voter");

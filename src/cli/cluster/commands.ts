@@ -24,6 +24,7 @@ export interface ClusterCommands {
   removeMember(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
   transferLeader(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
   status(at: ConnectionOptions, output: Output, terminal: Terminal): Promise<number>;
+  rotateCa(at: ConnectionOptions, terminal: Terminal): Promise<number>;
   recover(directory: string, terminal: Terminal): Promise<number>;
   saveSnapshot(at: ConnectionOptions, file: string, terminal: Terminal): Promise<number>;
   inspectSnapshot(file: string, output: Output, terminal: Terminal): Promise<number>;
@@ -47,6 +48,7 @@ export const clusterCommands: ClusterCommands = {
   removeMember: async (at, ...args) => (await import("./member.ts")).removeMember(await open(at), ...args),
   transferLeader: async (at, ...args) => (await import("./member.ts")).transferLeader(await open(at), ...args),
   status: async (at, ...args) => (await import("./status.ts")).showStatus(await open(at), ...args),
+  rotateCa: async (at, ...args) => (await import("./rotate-ca.ts")).rotateCa(await open(at), ...args),
   recover: async (...args) => (await import("./recover.ts")).recoverCluster(...args),
   saveSnapshot: async (at, ...args) => (await import("./snapshot.ts")).saveSnapshot(await open(at), ...args),
   inspectSnapshot: async (...args) => (await import("./snapshot.ts")).inspectSnapshot(...args),
@@ -112,6 +114,10 @@ export function addClusterCommands(
   leaf(cluster, "recover", "go on with one member when the others are lost for good; it must not be running")
     .requiredOption("--data-dir <dir>", "of the member that is left")
     .action(({ dataDir }) => done(run.recover(dataDir, terminal)));
+
+  client(
+    leaf(cluster, "rotate-ca", "give the members another authority, by which they know each other, while they serve"),
+  ).action((at) => done(run.rotateCa(at, terminal)));
 
   const snapshot = groupOf(program, "snapshot", "save and restore all objects");
   client(leaf(snapshot, "save <file>", "save the state as it is now, and check it")).action((file, at) =>

@@ -4,6 +4,12 @@ import { StatusError, status, successStatus } from "../../api/status.ts";
 import { addMember, admitMember, JoinRefusedError } from "../../cluster/admit-member.ts";
 import { parseNewMember } from "../../cluster/join-protocol.ts";
 import { joinTokenText } from "../../cluster/join-token.ts";
+import {
+  parseRotationStep,
+  type PeerAuthority,
+  peerAuthorityStatus,
+  takeRotationStep,
+} from "../../cluster/peer-authority.ts";
 import { JoinTokens, type NewJoinToken } from "../../cluster/join-tokens.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
 import type { Gossip } from "../../gossip/gossip.ts";
@@ -22,6 +28,7 @@ const bodyBytesMax = 64 * 1024;
 const tokenSecondsDefault = 3_600;
 const tokenSecondsMax = 24 * 3_600;
 const descriptionLengthMax = 256;
+const rotating = "the authority of the members is being replaced";
 
 export interface ClusterPluginParts {
   readonly cluster: Cluster;
@@ -36,8 +43,8 @@ export interface ClusterPluginParts {
     readonly caHash: string;
     sharedSecrets(peerAuthority: KeyPair): SharedSecrets;
   };
-  /** Signs members. @throws ClusterError where there can be none */
-  readonly peers: { readonly authority: KeyPair };
+  /** How members know each other. @throws ClusterError where there can be none */
+  readonly peers: () => PeerAuthority;
   /** Of this program. */
   readonly version: string;
   /** What the other members say of themselves. */
@@ -52,7 +59,12 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
     version,
     heard,
     tokens: new JoinTokens({ secrets, store, clock, proofKey: () => identity.authority.key }),
-    secrets: () => identity.sharedSecrets(peers.authority),
+    peers,
+    secrets() {
+      const { authority, phase } = peers();
+      if (phase !== "none") throw new ClusterError("conflict", `${rotating}: wait until that is done`);
+      return identity.sharedSecrets(authority);
+    },
     caHash: () => identity.caHash,
     snapshots: new SnapshotStreams(cluster),
   };
@@ -77,7 +89,8 @@ interface Desk {
   readonly version: string;
   readonly heard: Gossip["peers"];
   readonly tokens: JoinTokens;
-  /** @throws ClusterError where nobody can join */
+  readonly peers: () => PeerAuthority;
+  /** @throws ClusterError while nobody can join */
   readonly secrets: () => SharedSecrets;
   readonly caHash: () => string;
   readonly snapshots: SnapshotStreams;
@@ -117,6 +130,8 @@ const routes = new Map<string, Run>([
   ["GET tokens", ({ tokens }) => json(200, { items: tokens.list() })],
   ["POST tokens", createToken],
   ["POST join", join],
+  ["GET peer-authority", ({ peers }) => json(200, peerAuthorityStatus(peers()))],
+  ["POST peer-authority", changePeerAuthority],
 ]);
 const paths: ReadonlySet<string> = new Set([...routes.keys()].map((route) => route.slice(route.indexOf(" ") + 1)));
 
@@ -164,6 +179,13 @@ async function createToken({ tokens, caHash, cluster, secrets, heard, exchange }
   const token = await tokens.create(request, exchange.user);
   const endpoints = servingMembers(cluster.members(), heard(), cluster.self).map(({ clientUrl }) => clientUrl);
   return json(201, { token: joinTokenText(token), expiration: token.expiration, caHash: caHash(), endpoints });
+}
+
+/** Of this member alone: each has its turn. */
+async function changePeerAuthority({ peers, exchange }: Call): Promise<HttpResponse> {
+  const step = orBadRequest(parseRotationStep, await bodyOf(exchange));
+  await takeRotationStep(peers(), step);
+  return json(200, peerAuthorityStatus(peers()));
 }
 
 async function join(call: Call): Promise<HttpResponse> {

@@ -1,0 +1,27 @@
+import { type Cluster, type MemberStatus, within } from "../cluster/cluster.ts";
+import type { Violation } from "./violation.ts";
+
+const agreeMsMax = 15_000;
+
+/** All members get to the same place of the log and hold the same there, by the hash of all that they hold. */
+export async function stateLaw(cluster: Cluster): Promise<Violation[]> {
+  if (cluster.members.length === 1) return [];
+  let known: (MemberStatus | undefined)[] = [];
+  const agreed = await within(agreeMsMax, async () => {
+    known = await Promise.all(cluster.members.map(({ number }) => cluster.status(number)));
+    const [first] = known;
+    return first !== undefined && known.every((status) => status?.appliedIndex === first.appliedIndex);
+  });
+  const what = known
+    .map((status, index) => `m${index + 1}: ${status === undefined ? "silent" : describe(status)}`)
+    .join("; ");
+  const failed = known.filter((status) => status?.failure !== undefined);
+  if (failed.length > 0) return [{ law: "state", detail: `a member has failed: ${what}` }];
+  if (!agreed) return [{ law: "state", detail: `the members did not get to one place: ${what}` }];
+  const isOne = known.every((status) => status?.stateHash === known[0]?.stateHash);
+  return isOne ? [] : [{ law: "state", detail: `the members hold different things at one place: ${what}` }];
+}
+
+function describe({ role, appliedIndex, revision, stateHash, failure }: MemberStatus): string {
+  return `${role} at ${appliedIndex}, revision ${revision}, ${stateHash.slice(0, 12)}${failure === undefined ? "" : `, failed: ${failure}`}`;
+}

@@ -1,0 +1,144 @@
+import { closeSync, openSync, readdirSync, readSync, statSync, truncateSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { SeededRandom } from "../../raft/testing/simulator/seeded-random.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { Member } from "../cluster/member.ts";
+import { anyone, type Fault, leading, nothingToUndo, type Scene } from "./fault.ts";
+
+/** More than the members keep of their log. */
+const bulkObjects = 48;
+const bulkObjectBytes = 900_000;
+const bulkNamespace = "bulk";
+/** A member with damaged files that is not ready by then is replaced, as an administrator would do. */
+const damagedReadyMsMax = 8_000;
+const damages = 6;
+
+export const clusterFaults: readonly Fault[] = [
+  {
+    name: "transfer-leader",
+    does: "the leader hands over to another member",
+    parts: ["membership"],
+    membersMin: 3,
+    inject: async (scene) => {
+      const leader = await leading(scene);
+      const to = scene.random.pick(scene.cluster.members.filter((member) => member !== leader));
+      const id = (await scene.cluster.status(to.number))?.self;
+      scene.note(`to ${to.name}`);
+      await scene.cluster.probe(leader.number).ask("POST", "/cluster/leader", { to: id });
+      return nothingToUndo;
+    },
+  },
+  {
+    name: "replace-member",
+    does: "one member is lost with its disk, taken out, and a new one joins",
+    parts: ["membership", "process", "disk"],
+    membersMin: 3,
+    inject: async (scene) => {
+      const member = anyone(scene);
+      const id = (await scene.cluster.status(member.number))?.self;
+      await member.kill();
+      return () => replace(scene.cluster, member, id);
+    },
+  },
+  {
+    name: "replace-leader",
+    does: "the leader is taken out while it runs, and joins again as a new member",
+    parts: ["membership", "process", "disk"],
+    membersMin: 3,
+    inject: async (scene) => {
+      const member = await leading(scene);
+      const id = (await scene.cluster.status(member.number))?.self;
+      if (id !== undefined) await scene.cluster.remove(id);
+      return async () => {
+        await member.kill();
+        await replace(scene.cluster, member, id);
+      };
+    },
+  },
+  {
+    name: "snapshot-install",
+    does: "one member is away while more is written than the others keep of their log",
+    parts: ["membership", "process", "disk"],
+    membersMin: 3,
+    inject: async (scene) => {
+      const member = anyone(scene);
+      await member.kill();
+      await writeBulk(scene, member);
+      return () => member.start();
+    },
+  },
+  damage("flipped-bits", "single bits are changed in files of one member that was killed", flipBits),
+  damage("cut-files", "files of one member that was killed lose their ends", cutEnds),
+];
+
+function damage(name: string, does: string, harm: (file: string, random: SeededRandom) => void): Fault {
+  return {
+    name,
+    does,
+    parts: ["membership", "process", "disk"],
+    membersMin: 3,
+    inject: async (scene) => {
+      const { cluster, random } = scene;
+      const member = anyone(scene);
+      const id = (await cluster.status(member.number))?.self;
+      await member.kill();
+      const files = ["log", "state"].flatMap((part) => filesIn(join(member.dataDirectory, part)));
+      for (let done = 0; done < damages && files.length > 0; done++) harm(random.pick(files), random);
+      return async () => {
+        await member.start();
+        if (await cluster.isReadyWithin(member.number, damagedReadyMsMax)) return;
+        scene.note(member.isRunning ? "not ready, replaced" : "refused to start, replaced");
+        await member.kill();
+        await replace(cluster, member, id);
+      };
+    },
+  };
+}
+
+async function replace(cluster: Cluster, member: Member, id: number | undefined): Promise<void> {
+  if (id !== undefined && !(await cluster.remove(id))) throw new Error(`${member.name} could not be taken out`);
+  member.wipe();
+  if (!(await cluster.join(member.number))) throw new Error(`${member.name} could not join again`);
+}
+
+async function writeBulk({ cluster, random, note }: Scene, away: Member): Promise<void> {
+  const others = cluster.members.filter((member) => member !== away);
+  const payload = "x".repeat(bulkObjectBytes);
+  const run = random.next();
+  const ask = (place: number, method: string, path: string, body?: unknown) =>
+    cluster.probe(others[place % others.length]?.number ?? 1).ask(method, path, body);
+  await ask(0, "POST", "/api/v1/namespaces", { metadata: { name: bulkNamespace } });
+  const path = `/api/v1/namespaces/${bulkNamespace}/configmaps`;
+  let written = 0;
+  for (let number = 0; number < bulkObjects; number++) {
+    const body = { metadata: { name: `bulk-${run}-${number}` }, data: { payload } };
+    if ((await ask(number, "POST", path, body)) !== undefined) written++;
+  }
+  note(`${written} objects`);
+  await ask(0, "DELETE", path);
+}
+
+function filesIn(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => join(directory, name))
+    .filter((path) => statSync(path).size > 0)
+    .sort();
+}
+
+function flipBits(path: string, random: SeededRandom): void {
+  const file = openSync(path, "r+");
+  try {
+    const byte = new Uint8Array(1);
+    const at = random.below(statSync(path).size);
+    readSync(file, byte, 0, 1, at);
+    byte[0] = (byte[0] ?? 0) ^ (1 << random.below(8));
+    writeSync(file, byte, 0, 1, at);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function cutEnds(path: string, random: SeededRandom): void {
+  truncateSync(path, random.below(statSync(path).size));
+}

@@ -1,0 +1,28 @@
+import { StatusError } from "../api/status.ts";
+import type { Entry, Key, Store } from "../storage/store.ts";
+
+/**
+ * One guarded attempt on an object as this replica knows it, which may lack what another one has acknowledged: a refusal,
+ * and that nothing had to be written, are only said of a state that is the newest.
+ * @returns undefined when the caller has to look again
+ */
+export async function attemptOnNewest<Result>(
+  store: Pick<Store, "get" | "readBarrier">,
+  key: Key,
+  write: (entry: Entry | undefined) => Promise<Result | undefined>,
+  isWritten: (result: Result, entry: Entry | undefined) => boolean,
+): Promise<Result | undefined> {
+  const entry = store.get(key);
+  const isStale = async () => {
+    await store.readBarrier();
+    return store.get(key) !== entry;
+  };
+  try {
+    const result = await write(entry);
+    if (result === undefined || isWritten(result, entry)) return result;
+    return (await isStale()) ? undefined : result;
+  } catch (error) {
+    if (error instanceof StatusError && (await isStale())) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually, MemberProcess } from "./member-process.ts";
+
+/** Gossip between members in processes of their own, and the same cluster without it. */
+
+const root = mkdtempSync(join(tmpdir(), "quorate-gossip-"));
+let members: MemberProcess[] = [];
+
+beforeAll(async () => {
+  members = await Promise.all(["a", "b", "c"].map((name) => MemberProcess.create(root, name)));
+  const [a, ...others] = members as [MemberProcess, ...MemberProcess[]];
+  await a.start(["cluster", "init"]);
+  const { out } = await a.run("cluster", "token", "create");
+  const [command = ""] = out.trim().replace("quorate ", "").split(" --peer-address");
+  for (const other of others) await other.start(command.split(" "));
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all(members.map((member) => member.stop("SIGKILL")));
+  rmSync(root, { recursive: true });
+});
+
+async function status(member: MemberProcess): Promise<any> {
+  return (await member.request("GET", "/cluster/status")).json;
+}
+
+/** Waits until a member has heard of `count` others lately. */
+function hears(member: MemberProcess, count: number): Promise<any> {
+  return eventually(async () => {
+    const { gossip } = await status(member);
+    return gossip.filter(({ isStale }: any) => !isStale).length === count ? gossip : undefined;
+  });
+}
+
+const configMaps = "/api/v1/namespaces/default/configmaps";
+const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
+
+describe("members", () => {
+  test("hear of each other, and each has a key for its owner only", async () => {
+    for (const member of members) {
+      const gossip = await hears(member, 2);
+      expect(gossip.map(({ ready }: any) => ready)).toEqual([true, true]);
+      expect(statSync(join(member.directory, "pki/gossip.key")).mode & 0o777).toBe(0o600);
+    }
+    const { members: records } = await status(members[0] as MemberProcess);
+    expect(new Set(records.map(({ peerId }: any) => peerId)).size).toBe(3);
+  });
+
+  test("hear again of one that was killed and came back", async () => {
+    const [a, , c] = members as [MemberProcess, MemberProcess, MemberProcess];
+    await c.stop("SIGKILL");
+    await hears(a, 1);
+    await c.start();
+    await hears(a, 2);
+    await hears(c, 2);
+  });
+
+  test("do not hear any more of one that is removed", async () => {
+    const [a, , c] = members as [MemberProcess, MemberProcess, MemberProcess];
+    const { self } = await status(c);
+    const removed = await a.run("member", "remove", `${self}`);
+    expect({ code: removed.code, err: removed.err }).toEqual({ code: 0, err: "" });
+    await eventually(async () =>
+      (await status(a)).gossip.some(({ member }: any) => member === self) ? undefined : true,
+    );
+    await c.stop("SIGKILL");
+  });
+});
+
+test("without gossip the same cluster goes on: it writes, reads, elects a leader and says its status", async () => {
+  const two = members.slice(0, 2) as [MemberProcess, MemberProcess];
+  for (const member of two) {
+    await member.stop();
+    await member.start(["up"], [...member.flags, "--gossip=false"]);
+  }
+  const [a, b] = two;
+  expect((await a.request("POST", configMaps, configMap("quiet"))).code).toBe(201);
+  expect((await b.request("GET", `${configMaps}/quiet`)).code).toBe(200);
+  const { leader, members: records } = await status(a);
+  const heir = records.find(({ id }: any) => id !== leader).id;
+  expect(await a.run("member", "transfer-leader", `${heir}`)).toMatchObject({ code: 0 });
+  expect((await a.request("POST", configMaps, configMap("quiet-too"))).code).toBe(201);
+  const quiet = await eventually(async () => {
+    const now = await status(b);
+    return now.members.every(({ peerId }: any) => peerId === undefined) ? now : undefined;
+  });
+  expect(quiet.gossip).toEqual([]);
+  expect((await b.run("status")).out).toContain("2 of 2 are well");
+});
