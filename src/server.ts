@@ -54,6 +54,7 @@ import { gossipMetrics } from "./observability/gossip-metrics.ts";
 import { exposeFeatureGates } from "./observability/feature-gate-metric.ts";
 import { countMismatches } from "./observability/mismatch-metric.ts";
 import { createMetrics } from "./observability/metrics.ts";
+import { StoreMetrics } from "./observability/store-metrics.ts";
 import { openAuthentication, type ServerAuthentication } from "./authentication/server-authentication.ts";
 import { defaultJwksUri, openIdPlugin } from "./http/openid.ts";
 import { ServerIdentity } from "./pki/identity.ts";
@@ -85,7 +86,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const config = resolveOptions(inMemoryByDefault(options));
   const log = await openLog({ verbosity: config.verbosity });
   const { dataDir, clock } = config;
-  const member = dataDir === undefined ? undefined : await openMember(config, dataDir, log);
+  const member =
+    dataDir === undefined ? undefined : await openMember(config, dataDir, { log, metrics: new StoreMetrics() });
   const store = member?.store ?? new MemoryStore({ clock });
   try {
     const server = await startOn({ store, member }, config, log);
@@ -162,6 +164,7 @@ async function wireUp(
     admissionGuards: [rbacEscalation(authorization)],
   });
   exposeFeatureGates(metrics.registry, config.featureGates.list());
+  member?.metrics.register(metrics.registry, member.cluster);
   metrics.trackStorageObjects(() => objectCounts(registries));
 
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });

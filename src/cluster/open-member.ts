@@ -3,6 +3,7 @@ import { clientUrlOf } from "../config/membership.ts";
 import type { ServerConfig } from "../config/server-options.ts";
 import { StartupError } from "../config/startup-error.ts";
 import type { Log } from "../observability/logs.ts";
+import type { StoreMetrics } from "../observability/store-metrics.ts";
 import { PeerIdentity } from "../pki/peer-identity.ts";
 import { type Cluster, ClusterError, type MemberRecord } from "../storage/cluster.ts";
 import { openReplica, type ReplicaEvent, type ReplicaSelf } from "../storage/replicated/open-replica.ts";
@@ -22,6 +23,7 @@ export interface OpenMember {
   readonly directory: string;
   readonly store: Store;
   readonly cluster: Cluster;
+  readonly metrics: StoreMetrics;
   /** How members know each other. @throws ClusterError where there are none besides this one */
   peers(): PeerIdentity;
   /** Renews what this member proves itself with. */
@@ -37,7 +39,11 @@ export interface OpenMember {
  * part in a quorum, however long that takes.
  * @throws StartupError, DataDirectoryError
  */
-export async function openMember(config: ServerConfig, directory: string, log: Log): Promise<OpenMember> {
+export async function openMember(
+  config: ServerConfig,
+  directory: string,
+  { log, metrics }: { readonly log: Log; readonly metrics: StoreMetrics },
+): Promise<OpenMember> {
   const { clock, membership } = config;
   let peers: PeerIdentity | undefined;
   let network: PeerNetwork | undefined;
@@ -51,8 +57,12 @@ export async function openMember(config: ServerConfig, directory: string, log: L
     network = connectPeers(self, { address, tls: () => identity.tls() });
     return network.transport;
   };
-  const onEvent = (event: ReplicaEvent) => tell(log, event);
-  const { store, cluster } = await openReplica({ directory, clock, connect, onEvent }).catch((error) => {
+  const onEvent = (event: ReplicaEvent) => {
+    if (event.kind === "leader" && event.leader !== undefined) metrics.leaderChanged();
+    tell(log, event);
+  };
+  const { observer } = metrics;
+  const { store, cluster } = await openReplica({ directory, clock, connect, onEvent, observer }).catch((error) => {
     throw listenFailure(error, membership.peerAddress);
   });
   try {
@@ -65,6 +75,7 @@ export async function openMember(config: ServerConfig, directory: string, log: L
     directory,
     store,
     cluster,
+    metrics,
     peers() {
       if (peers !== undefined) return peers;
       throw new ClusterError("conflict", "this replica is alone: start it with --peer-address, where others reach it");

@@ -64,6 +64,17 @@ export interface ReplicaOptions {
   readonly open?: typeof openDatabase;
   readonly openLog?: (directory: string, owner: Parameters<typeof openLog>[1]) => Promise<OpenedLog>;
   readonly onEvent?: (event: ReplicaEvent) => void;
+  readonly observer?: ReplicaObserver;
+}
+
+/** Hears how long things take. */
+export interface ReplicaObserver {
+  answered(ms: number, outcome: string): void;
+  committed(ms: number): void;
+  persisted(ms: number): void;
+  applied(ms: number): void;
+  snapshotSent(to: number, ms: number, arrived: boolean): void;
+  snapshotReceived(index: number, ms: number): void;
 }
 
 /** What its operator may want to know. */
@@ -160,8 +171,9 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
     ...(options.log ?? (transport === undefined ? aloneLog : sharedLog)),
     events: {
       softState(soft) {
+        const before = leader.leader;
         leader.softState(soft);
-        onEvent({ kind: "leader", leader: leader.leader, term: soft.term });
+        if (leader.leader !== before) onEvent({ kind: "leader", leader: leader.leader, term: soft.term });
       },
       membership: (membership) => leader.membership(membership),
       failed: fail,

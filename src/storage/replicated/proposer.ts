@@ -4,14 +4,12 @@ import type { MemberRecord } from "../cluster.ts";
 import type { BatchId, Sessions } from "../sessions.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "../store.ts";
 import { type Decision, encodeCommands, encodeDecision } from "./log-entry.ts";
+import type { Effect, Outcome } from "./replicated-state.ts";
 
 /** What is not applied by then has an unknown outcome: longer than any election takes. */
 const proposalTimeoutMs = 10_000;
 const firstRetryMs = 20;
 const retryMsMax = 500;
-
-/** What came of a batch where it was applied. */
-export type Outcome = readonly ApplyResult[] | MemberRecord | undefined;
 
 /** A batch that waits for its entry to be applied here. */
 export interface Proposal {
@@ -68,13 +66,14 @@ export class Proposer {
     return origin === this.#origin ? this.#proposals.get(sequence) : undefined;
   }
 
-  settle(proposal: Proposal, outcome: Outcome): void {
-    if (this.#end(proposal)) proposal.resolve(outcome);
-  }
-
-  /** It came too late to be admitted, and nothing else of it was applied while it waited. */
-  refuse(proposal: Proposal): void {
-    if (this.#end(proposal)) proposal.reject(new StoreUnavailableError("the write came too late", "notDone"));
+  /** An entry was applied here: whoever waits for it is answered. */
+  applied({ id, admitted, outcome }: Effect): void {
+    const proposal = this.find(id);
+    if (proposal === undefined) return;
+    this.#end(proposal);
+    if (admitted) proposal.resolve(outcome);
+    // Nothing of it was applied while it waited, or it would not wait.
+    else proposal.reject(new StoreUnavailableError("the write came too late", "notDone"));
   }
 
   /** Whom to ask has changed: what may be lost with the old leader is proposed to the new one at once. */

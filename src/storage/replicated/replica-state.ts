@@ -2,7 +2,7 @@ import {
   type Entry as LogRecord,
   type Index,
   type StateImage,
-  type StateMachine as ReplicatedState,
+  type StateMachine as ReplicatedByLog,
   toIndex,
 } from "../../../raft/index.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
@@ -14,17 +14,12 @@ import { FlushQueue } from "../mvcc/flush-queue.ts";
 import { HistoryReader } from "../mvcc/history-reader.ts";
 import { type OpenImage, openImage } from "../mvcc/image.ts";
 import type { OpenedState } from "../mvcc/open-state.ts";
-import { IndexCache } from "../mvcc/record.ts";
 import { restoreState } from "../mvcc/restore-state.ts";
-import type { StateRecord } from "../mvcc/state-record.ts";
-import type { Revision } from "../revision.ts";
-import { Sessions } from "../sessions.ts";
-import { StateMachine } from "../state-machine.ts";
+import type { StateMachine } from "../state-machine.ts";
 import { differences } from "../state-difference.ts";
-import type { CorruptEntryError, Key, StoreEvent } from "../store.ts";
-import { IndexHashes } from "./index-hashes.ts";
-import { type Decision, LogEntry } from "./log-entry.ts";
-import type { Outcome, Proposal, Proposer } from "./proposer.ts";
+import type { CorruptEntryError, Key } from "../store.ts";
+import type { Proposer } from "./proposer.ts";
+import { ReplicatedState } from "./replicated-state.ts";
 
 export interface ReplicaStateOptions {
   readonly directory: DataDirectory;
@@ -37,28 +32,16 @@ export interface ReplicaStateOptions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** The members differ in what they hold: one of them has computed, or kept, something else. */
-export class DivergenceError extends Error {
-  override readonly name = "DivergenceError";
-}
-
 /**
- * What the log is replicated for: the objects, who proposed what, and the members. An entry is visible as soon as it is
- * applied, for the log has it durably; the database follows behind and says how far it has come.
+ * A replica's state with its database. An entry is visible as soon as it is applied, for the log has it durably; the database
+ * follows behind and says how far it has come.
  */
-export class ReplicaState implements ReplicatedState<undefined> {
+export class ReplicaState implements ReplicatedByLog<undefined> {
   readonly #options: ReplicaStateOptions;
   readonly #flush: FlushQueue;
   readonly history: HistoryReader;
-  readonly #hashes = new IndexHashes();
-  readonly #indexes = new IndexCache();
-  readonly #corrupt: Map<Key, CorruptEntryError>;
   #database: Database;
-  #objects: StateMachine;
-  #sessions: Sessions;
-  #members: Map<MemberNumber, MemberRecord>;
-  #nextMember: number;
-  #index: number;
+  #state: ReplicatedState;
   #sweep: CompactionSweep;
   #sweeping: Promise<void> = Promise.resolve();
   #closing = false;
@@ -67,23 +50,16 @@ export class ReplicaState implements ReplicatedState<undefined> {
     const { database, record, entries, corrupt } = options.opened;
     this.#options = options;
     this.#database = database;
-    this.#objects = new StateMachine({ ...record, entries });
-    this.#corrupt = new Map(corrupt.map((error) => [error.key, error]));
-    ({
-      sessions: this.#sessions,
-      members: this.#members,
-      nextMember: this.#nextMember,
-      index: this.#index,
-    } = partsOf(record));
+    this.#state = new ReplicatedState(record, entries, corrupt);
     this.#flush = new FlushQueue({
       database: () => this.#database,
-      record: () => this.record(),
+      record: () => this.#state.record(),
       durable: record,
       onFailure: options.onFailure,
     });
     this.history = new HistoryReader(() => ({
       database: this.#database,
-      state: this.#objects,
+      state: this.#state.objects,
       pending: this.#flush.pending,
       flushed: this.#flush.durable.revision,
     }));
@@ -92,12 +68,12 @@ export class ReplicaState implements ReplicatedState<undefined> {
   }
 
   get objects(): StateMachine {
-    return this.#objects;
+    return this.#state.objects;
   }
 
   /** Of the log: everything up to it is applied. */
   get index(): number {
-    return this.#index;
+    return this.#state.index;
   }
 
   get flushedIndex(): number {
@@ -105,25 +81,11 @@ export class ReplicaState implements ReplicatedState<undefined> {
   }
 
   get members(): ReadonlyMap<MemberNumber, MemberRecord> {
-    return this.#members;
+    return this.#state.members;
   }
 
   get corrupt(): ReadonlyMap<Key, CorruptEntryError> {
-    return this.#corrupt;
-  }
-
-  record(): StateRecord {
-    const { revision, compactedRevision, size, hash } = this.#objects;
-    return {
-      index: this.#index,
-      revision,
-      compactedRevision,
-      size: size + this.#corrupt.size,
-      hash,
-      sessions: this.#sessions.records(),
-      members: [...this.#members.values()],
-      nextMember: this.#nextMember,
-    };
+    return this.#state.corrupt;
   }
 
   durableIndex(): Index {
@@ -132,19 +94,14 @@ export class ReplicaState implements ReplicatedState<undefined> {
 
   /** Everything that the entries do becomes visible in one turn; then whoever waits for it is answered. */
   apply(entries: readonly LogRecord[]): undefined[] | Promise<undefined[]> {
-    const events: StoreEvent[] = [];
-    const outcomes: [Proposal, Outcome | typeof refused][] = [];
-    for (const entry of entries) {
-      this.#index = entry.index;
-      if (entry.kind === "normal") this.#applyEntry(new LogEntry(entry.data), events, outcomes);
-      this.#hashes.note(entry.index, this.#objects.hash);
-    }
+    const { proposer, feed } = this.#options;
+    const effects = entries.map((entry) => this.#state.apply(entry, (id) => proposer.find(id)?.commands));
+    const events =
+      effects.length === 1 ? (effects[0]?.events ?? []) : effects.flatMap((effect) => effect?.events ?? []);
     const room = this.#flush.add(events);
-    if (events.length > 0) this.#options.feed.publish(events, this.#objects.revision);
-    for (const [proposal, outcome] of outcomes) {
-      if (outcome === refused) this.#options.proposer.refuse(proposal);
-      else this.#options.proposer.settle(proposal, outcome);
-    }
+    if (events.length > 0) feed.publish(events, this.#state.objects.revision);
+    for (const effect of effects) if (effect !== undefined) proposer.applied(effect);
+    if (effects.some((effect) => effect?.compacted === true)) this.#startSweep();
     const results = entries.map(() => undefined);
     return room === undefined ? results : room.then(() => results);
   }
@@ -171,15 +128,15 @@ export class ReplicaState implements ReplicatedState<undefined> {
     const restored = await restoreState({ directory, clusterId, open, index, chunks });
     // Nothing more comes to be flushed: entries are applied by whoever calls this.
     await this.#flush.flush();
-    const old = { database: this.#database, objects: this.#objects };
     await directory.switchDatabase();
+    const [oldDatabase, oldState] = [this.#database, this.#state];
     this.#takeOver(restored);
-    const events = differences(old.objects, this.#objects);
-    this.#options.feed.publish(events, this.#objects.revision, true);
-    this.#options.proposer.stateReplaced(this.#sessions);
+    const { objects, sessions } = this.#state;
+    this.#options.feed.publish(differences(oldState.objects, objects), objects.revision, true);
+    this.#options.proposer.stateReplaced(sessions);
     await this.history.idle();
     await this.#sweeping;
-    await old.database.close();
+    await oldDatabase.close();
     await directory.removeOtherDatabase();
     this.#startSweep();
   }
@@ -198,68 +155,9 @@ export class ReplicaState implements ReplicatedState<undefined> {
     return this.#sweeping;
   }
 
-  #applyEntry(entry: LogEntry, events: StoreEvent[], outcomes: [Proposal, Outcome | typeof refused][]): void {
-    const proposal = this.#options.proposer.find(entry.id);
-    if (!this.#sessions.admit(entry.id, this.#index)) {
-      if (proposal !== undefined && !outcomes.some(([settled]) => settled === proposal))
-        outcomes.push([proposal, refused]);
-      return;
-    }
-    const outcome = entry.isDecision ? this.#decide(entry.decision()) : this.#change(entry, proposal, events);
-    if (proposal !== undefined) outcomes.push([proposal, outcome]);
-  }
-
-  #change(entry: LogEntry, proposal: Proposal | undefined, events: StoreEvent[]): Outcome {
-    const applied = this.#objects.apply(proposal?.commands ?? entry.commands(this.#indexes));
-    for (const event of applied.events) {
-      events.push(event);
-      if (this.#corrupt.size > 0) this.#corrupt.delete(event.entry.key);
-    }
-    return applied.results;
-  }
-
-  #decide(decision: Decision): Outcome {
-    switch (decision.kind) {
-      case "compact":
-        this.#objects.compact(decision.revision);
-        this.#startSweep();
-        return undefined;
-      case "member":
-        return this.#setMember(decision.member);
-      case "forgetMember":
-        this.#members.delete(decision.id);
-        return undefined;
-      case "verify":
-        return this.#verify(decision);
-    }
-  }
-
-  #setMember(member: MemberRecord): MemberRecord {
-    const numbered = member.id === 0 ? { ...member, id: this.#nextMember } : member;
-    this.#nextMember = Math.max(this.#nextMember, numbered.id + 1);
-    this.#members.set(numbered.id, numbered);
-    return numbered;
-  }
-
-  #verify({ index, revision, hash }: Decision & { kind: "verify" }): undefined {
-    const own = this.#hashes.at(index);
-    // Of objects that this replica cannot read it has no checksum.
-    if (own === undefined || own === hash || this.#corrupt.size > 0) return;
-    throw new DivergenceError(
-      `the state at revision ${revision} is not that of the other members: remove this member and let it join anew`,
-    );
-  }
-
-  #takeOver({ database, record, entries }: OpenedState): void {
+  #takeOver({ database, record, entries, corrupt }: OpenedState): void {
     this.#database = database;
-    this.#objects = new StateMachine({ ...record, entries });
-    this.#corrupt.clear();
-    ({
-      sessions: this.#sessions,
-      members: this.#members,
-      nextMember: this.#nextMember,
-      index: this.#index,
-    } = partsOf(record));
+    this.#state = new ReplicatedState(record, entries, corrupt);
     this.#flush.replace(record);
     this.#sweep = this.#newSweep();
   }
@@ -277,22 +175,10 @@ export class ReplicaState implements ReplicatedState<undefined> {
   #startSweep(): void {
     this.#sweeping = this.#sweeping
       .then(async () => {
-        const mark: Revision = this.#objects.compactedRevision;
+        const mark = this.#state.objects.compactedRevision;
         await this.#flush.flush();
         await this.#sweep.run(mark);
       })
       .catch(() => undefined);
   }
-}
-
-const refused = Symbol("refused");
-
-function partsOf(record: StateRecord) {
-  const { sessions, members, nextMember, index } = record;
-  return {
-    sessions: new Sessions(sessions),
-    members: new Map(members.map((member) => [member.id, member])),
-    nextMember,
-    index,
-  };
 }

@@ -1,0 +1,142 @@
+import type { Entry as LogRecord } from "../../../raft/index.ts";
+import type { MemberNumber, MemberRecord } from "../cluster.ts";
+import { IndexCache } from "../mvcc/record.ts";
+import type { StateRecord } from "../mvcc/state-record.ts";
+import { type BatchId, Sessions } from "../sessions.ts";
+import { StateMachine } from "../state-machine.ts";
+import type { ApplyResult, Command, CorruptEntryError, Entry, Key, StoreEvent } from "../store.ts";
+import { IndexHashes } from "./index-hashes.ts";
+import { type Decision, LogEntry } from "./log-entry.ts";
+
+/** The replicas differ in what they hold: one of them has computed, or kept, something else. */
+export class DivergenceError extends Error {
+  override readonly name = "DivergenceError";
+}
+
+/** What came of a batch where it was applied: a result for each command, or what was decided. */
+export type Outcome = readonly ApplyResult[] | MemberRecord | undefined;
+
+/** What an entry of the log has done. */
+export interface Effect {
+  readonly id: BatchId;
+  /** False for a batch that was applied before, or comes too late: it did nothing. */
+  readonly admitted: boolean;
+  readonly outcome: Outcome;
+  readonly events: readonly StoreEvent[];
+  /** History may go now. */
+  readonly compacted: boolean;
+}
+
+/**
+ * Everything that the log decides: the objects, who has proposed what, and the members. Pure: the same entries give the same
+ * state, the same effects and the same hash on every replica.
+ */
+export class ReplicatedState {
+  readonly objects: StateMachine;
+  readonly sessions: Sessions;
+  readonly #members: Map<MemberNumber, MemberRecord>;
+  readonly #corrupt: Map<Key, CorruptEntryError>;
+  readonly #hashes = new IndexHashes();
+  readonly #indexes = new IndexCache();
+  #nextMember: number;
+  #index: number;
+
+  /** @param corrupt objects that this replica cannot read: they count, until they are replaced */
+  constructor(record: StateRecord, entries: readonly Entry[], corrupt: readonly CorruptEntryError[]) {
+    this.objects = new StateMachine({ ...record, entries });
+    this.sessions = new Sessions(record.sessions);
+    this.#members = new Map(record.members.map((member) => [member.id, member]));
+    this.#corrupt = new Map(corrupt.map((error) => [error.key, error]));
+    this.#nextMember = record.nextMember;
+    this.#index = record.index;
+  }
+
+  /** Of the log: everything up to it is applied. */
+  get index(): number {
+    return this.#index;
+  }
+
+  get members(): ReadonlyMap<MemberNumber, MemberRecord> {
+    return this.#members;
+  }
+
+  get corrupt(): ReadonlyMap<Key, CorruptEntryError> {
+    return this.#corrupt;
+  }
+
+  record(): StateRecord {
+    const { revision, compactedRevision, size, hash } = this.objects;
+    return {
+      index: this.#index,
+      revision,
+      compactedRevision,
+      size: size + this.#corrupt.size,
+      hash,
+      sessions: this.sessions.records(),
+      members: [...this.#members.values()],
+      nextMember: this.#nextMember,
+    };
+  }
+
+  /**
+   * Takes in the next entry of the log.
+   * @param proposed the commands of a batch where they are still at hand, which saves reading them
+   * @returns undefined for an entry that is Raft's own
+   * @throws UnknownLogEntryError, DivergenceError: this replica must not go on
+   */
+  apply(entry: LogRecord, proposed: (id: BatchId) => readonly Command[] | undefined): Effect | undefined {
+    this.#index = entry.index;
+    const effect = entry.kind === "normal" ? this.#effect(new LogEntry(entry.data), proposed) : undefined;
+    this.#hashes.note(entry.index, this.objects.hash);
+    return effect;
+  }
+
+  #effect(entry: LogEntry, proposed: (id: BatchId) => readonly Command[] | undefined): Effect {
+    const { id } = entry;
+    if (!this.sessions.admit(id, this.#index)) {
+      return { id, admitted: false, outcome: undefined, events: nothing, compacted: false };
+    }
+    if (entry.isDecision) {
+      const decision = entry.decision();
+      const compacted = decision.kind === "compact";
+      return { id, admitted: true, outcome: this.#decide(decision), events: nothing, compacted };
+    }
+    const { results, events } = this.objects.apply(proposed(id) ?? entry.commands(this.#indexes));
+    if (this.#corrupt.size > 0) for (const event of events) this.#corrupt.delete(event.entry.key);
+    return { id, admitted: true, outcome: results, events, compacted: false };
+  }
+
+  #decide(decision: Decision): MemberRecord | undefined {
+    switch (decision.kind) {
+      case "compact":
+        this.objects.compact(decision.revision);
+        return undefined;
+      case "member":
+        return this.#setMember(decision.member);
+      case "forgetMember":
+        this.#members.delete(decision.id);
+        return undefined;
+      case "verify":
+        this.#verify(decision);
+        return undefined;
+    }
+  }
+
+  #setMember(member: MemberRecord): MemberRecord {
+    const numbered = member.id === 0 ? { ...member, id: this.#nextMember } : member;
+    this.#nextMember = Math.max(this.#nextMember, numbered.id + 1);
+    this.#members.set(numbered.id, numbered);
+    return numbered;
+  }
+
+  #verify({ index, revision, hash }: Decision & { kind: "verify" }): void {
+    const own = this.#hashes.at(index);
+    // Of objects that this replica cannot read it has no checksum.
+    if (own === undefined || own === hash || this.#corrupt.size > 0) return;
+    throw new DivergenceError(
+      `the state at revision ${revision} is not that of the other members: remove this member and let it join anew`,
+    );
+  }
+}
+
+const nothing: readonly StoreEvent[] = [];
