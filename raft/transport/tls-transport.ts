@@ -4,6 +4,7 @@ import type { MemberId } from "../core/ids.ts";
 import type { InstallSnapshot, Message } from "../core/message.ts";
 import { ProtocolError } from "./byte-reader.ts";
 import { Connection } from "./connection.ts";
+import type { Frame } from "./frame.ts";
 import { type ConnectionKind, decodeHandshake, encodeHello, encodeRefusal, type Hello } from "./handshake.ts";
 import { IncomingSnapshot } from "./incoming-snapshot.ts";
 import { decodeMessage } from "./message-codec.ts";
@@ -160,6 +161,11 @@ export class TlsTransport implements Transport {
     return outgoing.run();
   }
 
+  queuedBytes(member: MemberId): number {
+    const peer = this.#peers.get(member);
+    return peer === undefined ? 0 : peer.control.queuedBytes + peer.bulk.queuedBytes;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#pinging);
@@ -221,7 +227,7 @@ export class TlsTransport implements Transport {
       const connection = new Connection(socket, frameBytesMax[kind], {
         closed: () => settled(() => reject(new Error(`member ${member} cannot be reached`))),
         frame: (frame) => {
-          const reply = decodeHandshake(frame);
+          const reply = decodeHandshake(frame.whole());
           if ("refusal" in reply) return refuse(reply.refusal);
           const { hello } = reply;
           const refusal =
@@ -229,8 +235,7 @@ export class TlsTransport implements Transport {
               ? this.#registry.judge(hello, certifies(socket, this.#nameOf(member)))
               : "wrongMember";
           if (refusal !== undefined) return refuse(refusal);
-          this.#registry.opened(member, hello.incarnation);
-          connection.whenClosed(() => this.#registry.closed(member, hello.incarnation));
+          this.#count(connection, hello);
           connection.handOver({ closed, frame: () => this.#registry.heard(member, hello.incarnation) });
           settled(() => resolve(connection));
         },
@@ -248,7 +253,7 @@ export class TlsTransport implements Transport {
       frame: (frame) => {
         clearTimeout(deadline);
         if (frame.length > handshakeBytesMax) throw new ProtocolError("a handshake is too long");
-        this.#welcome(connection, socket, frame);
+        this.#welcome(connection, socket, frame.whole());
       },
     });
     connection.whenClosed(
@@ -269,8 +274,7 @@ export class TlsTransport implements Transport {
       return;
     }
     const { hello } = reply;
-    this.#registry.opened(hello.from, hello.incarnation);
-    connection.whenClosed(() => this.#registry.closed(hello.from, hello.incarnation));
+    this.#count(connection, hello);
     this.#accepted.set(connection, hello.from);
     connection.writeFrame(encodeHello(this.#hello(hello.from, hello.kind)));
     connection.handOver(
@@ -278,14 +282,21 @@ export class TlsTransport implements Transport {
     );
   }
 
+  #count(connection: Connection, { from, incarnation }: Hello): void {
+    this.#registry.opened(from, incarnation);
+    connection.whenClosed(() => {
+      if (this.#registry.closed(from, incarnation) && !this.#closed) this.#events?.gone?.(from);
+    });
+  }
+
   #laneEvents(connection: Connection, { from, incarnation, kind }: Hello) {
     return {
       closed: () => {},
-      frame: (frame: Buffer) => {
+      frame: (frame: Frame) => {
         this.#registry.heard(from, incarnation);
         if (frame.length === 0) return connection.ping();
         if (frame.length > frameBytesMax[kind]) throw new ProtocolError("a frame is too large for this lane");
-        const message = decodeMessage(frame);
+        const message = decodeMessage(frame.pieces);
         if (message.from !== from || message.to !== this.#self.memberId || laneOf(message) !== kind) {
           throw new ProtocolError("a message does not belong on this connection");
         }
@@ -298,9 +309,9 @@ export class TlsTransport implements Transport {
   #snapshotEvents(connection: Connection, { from }: Hello) {
     return {
       closed: () => {},
-      frame: (bytes: Buffer) => {
-        if (bytes.length === 0) return connection.ping();
-        const frame = decodeSnapshotFrame(bytes);
+      frame: (received: Frame) => {
+        if (received.length === 0) return connection.ping();
+        const frame = decodeSnapshotFrame(received.whole());
         if (frame.kind !== "begin" || frame.message.from !== from || frame.message.to !== this.#self.memberId) {
           throw new ProtocolError("a snapshot does not belong on this connection");
         }
