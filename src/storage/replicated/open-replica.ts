@@ -7,6 +7,7 @@ import {
   membershipOf,
   noMembership,
   type Log,
+  type NodeObserver,
   openLog,
   RaftNode,
   type Timing,
@@ -68,14 +69,7 @@ export interface ReplicaOptions {
 }
 
 /** Hears how long things take. */
-export interface ReplicaObserver {
-  answered(ms: number, outcome: string): void;
-  committed(ms: number): void;
-  persisted(ms: number): void;
-  applied(ms: number): void;
-  snapshotSent(to: number, ms: number, arrived: boolean): void;
-  snapshotReceived(index: number, ms: number): void;
-}
+export type ReplicaObserver = Partial<NodeObserver>;
 
 /** What its operator may want to know. */
 export type ReplicaEvent =
@@ -169,6 +163,7 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
     seeds: seeds.map((seed) => toMemberId(seed.id)),
     timing: { ...attemptTiming, ...options.timing },
     ...(options.log ?? (transport === undefined ? aloneLog : sharedLog)),
+    ...(options.observer === undefined ? {} : { observer: options.observer }),
     events: {
       softState(soft) {
         const before = leader.leader;
