@@ -340,6 +340,18 @@ describe("connections", () => {
     expect(proxy.connections).toBeGreaterThan(1);
   });
 
+  test("closing does not wait for a peer that does not answer", async () => {
+    const [first, second] = (await openPeers(2)) as [Peer, Peer];
+    await using proxy = await StallingProxy.open(second.network.address.port);
+    first.network.admit([{ ...second.contact, address: { host: loopback, port: proxy.port } }]);
+    second.network.admit([first.contact]);
+    await untilHeard(first, [second], "before");
+    proxy.stall();
+    const beganMs = performance.now();
+    await first.network.close();
+    expect(performance.now() - beganMs).toBeLessThan(1_000);
+  });
+
   test("an attempt that gets no answer is given up, and the next one succeeds", async () => {
     const timing = { upkeepIntervalMs: 100, silenceMs: 5_000, patienceMs: 100, banMs: 60_000, dialTimeoutMs: 300 };
     const mute = createServer((socket) => opened.defer(() => void socket.destroy())).listen(0, loopback);
