@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseRequestInfo } from "../http/parse-request-info.ts";
-import { type AuditEvent, eventText } from "./event.ts";
-import { testEvent, testRequest } from "./testing.ts";
+import type { AuditEvent } from "./event.ts";
+import { eventText, testEvent, testRequest } from "./testing.ts";
 
 const hostile = '"\\\n\r\u2028\u0000\u001b[31m__proto__é';
 

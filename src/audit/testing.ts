@@ -1,6 +1,7 @@
 import type { IncomingRequest } from "../http/exchange.ts";
 import { parseRequestInfo } from "../http/parse-request-info.ts";
-import type { AuditEvent } from "./event.ts";
+import { type AuditEvent, writeEvent } from "./event.ts";
+import { LineBuffer } from "./line-buffer.ts";
 
 export function testRequest(
   headers: IncomingRequest["headers"],
@@ -31,4 +32,11 @@ export function testEvent(more: Partial<AuditEvent> = {}): AuditEvent {
     ...more,
     request: incoming,
   };
+}
+
+/** The line of an event. */
+export function eventText(event: AuditEvent): string {
+  const out = new LineBuffer(16);
+  writeEvent(out, event);
+  return out.toString();
 }
