@@ -12,6 +12,7 @@ test("every field in upstream's order", () => {
       responseObject: '{"b":2}',
       impersonatedUser: { name: "o", uid: "", groups: [], extra: new Map() },
       impersonationConstraint: "impersonate:user-info",
+      object: { name: "other", uid: "u1", resourceVersion: "7" },
     }),
   );
   expect(JSON.parse(text)).toEqual({
@@ -27,7 +28,7 @@ test("every field in upstream's order", () => {
     authenticationMetadata: { impersonationConstraint: "impersonate:user-info" },
     sourceIPs: ["10.0.0.1"],
     userAgent: "x/1",
-    objectRef: { resource: "pods", namespace: "ns", name: "p", apiVersion: "v1" },
+    objectRef: { resource: "pods", namespace: "ns", name: "p", uid: "u1", apiVersion: "v1", resourceVersion: "7" },
     responseStatus: { metadata: {}, code: 200 },
     requestObject: { a: 1 },
     responseObject: { b: 2 },

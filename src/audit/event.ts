@@ -4,7 +4,7 @@ import type { UserInfo } from "../authentication/user-info.ts";
 import type { HeaderList, IncomingRequest } from "../http/exchange.ts";
 import type { RequestInfo, ResourceRequest } from "../http/request-info.ts";
 import type { LineBuffer } from "./line-buffer.ts";
-import type { Annotations } from "./recording.ts";
+import type { Annotations, ObjectIdentity } from "./recording.ts";
 import { type Level, levels, type Stage } from "./policy.ts";
 
 const decisionAnnotation = "authorization.k8s.io/decision";
@@ -25,8 +25,7 @@ export interface AuditEvent {
   readonly impersonatedUser: UserInfo | undefined;
   /** The verb that allowed a constrained impersonation, "" for none. */
   readonly impersonationConstraint: string;
-  /** What the path does not say of the object, as far as it is known. */
-  readonly object: { readonly name?: string };
+  readonly object: ObjectIdentity;
   /** A Status, JSON. */
   readonly responseStatus: string | undefined;
   readonly requestObject: string | undefined;
@@ -144,20 +143,22 @@ function userText({ name, uid, groups, extra }: UserInfo): string {
   return `{${fields.join(",")}}`;
 }
 
-function writeObjectRef(out: LineBuffer, info: ResourceRequest, object: AuditEvent["object"], plain: boolean): void {
+function writeObjectRef(out: LineBuffer, info: ResourceRequest, object: ObjectIdentity, plain: boolean): void {
   writeField(out, ',"objectRef":{"resource":', info.resource, plain);
   if (info.namespace !== "") writeField(out, ',"namespace":', info.namespace, plain);
   if (info.name !== "") writeField(out, ',"name":', info.name, plain);
-  else if (object.name !== undefined) writeField(out, ',"name":', object.name, false);
+  else if (object.name !== "") writeField(out, ',"name":', object.name, false);
+  if (object.uid !== "") writeField(out, ',"uid":', object.uid, false);
   if (info.group !== "") writeField(out, ',"apiGroup":', info.group, plain);
   writeField(out, ',"apiVersion":', info.version, plain);
+  if (object.resourceVersion !== "") writeField(out, ',"resourceVersion":', object.resourceVersion, false);
   if (info.subresource !== "") writeField(out, ',"subresource":', info.subresource, plain);
   out.text("}");
 }
 
 function isForwarded(headers: HeaderList): boolean {
   for (let at = 0; at < headers.length; at++) {
-    const [name] = headers[at] as HeaderList[number];
+    const name = (headers[at] as HeaderList[number])[0];
     if (name === "x-forwarded-for" || name === "x-real-ip") return true;
   }
   return false;
@@ -180,8 +181,9 @@ export function sourceAddresses({ headers, remoteAddress }: IncomingRequest): st
 
 export function userAgentOf(headers: HeaderList): string {
   for (let at = 0; at < headers.length; at++) {
-    const [name, value] = headers[at] as HeaderList[number];
-    if (name !== "user-agent") continue;
+    const field = headers[at] as HeaderList[number];
+    if (field[0] !== "user-agent") continue;
+    const value = field[1];
     return value.length > userAgentCharactersMax ? `${value.slice(0, userAgentCharactersMax)}...TRUNCATED` : value;
   }
   return "";

@@ -10,7 +10,13 @@ import {
   withoutManagedFields,
 } from "../../audit/object-text.ts";
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../audit/policy.ts";
-import { annotate, type Recording, truncatedAnnotation } from "../../audit/recording.ts";
+import {
+  annotate,
+  type ObjectIdentity,
+  type Recording,
+  truncatedAnnotation,
+  unknownObject,
+} from "../../audit/recording.ts";
 import { joinBytes, toText } from "../../codec/byte-text.ts";
 import { type Exchange, type Filter, type Finish, header, type HttpResponse, type Reply } from "../exchange.ts";
 import { whenComplete } from "../with-headers.ts";
@@ -59,7 +65,15 @@ export function auditResponse(options: AuditOptions): Finish {
 
 function begin({ policy }: AuditOptions, { info, request }: Exchange, user: UserInfo | undefined): Recording {
   const rule = auditRule(policy, user, info);
-  const recording: Recording = { rule, user, decision: "", reason: "", more: undefined, requestBody: undefined };
+  const recording: Recording = {
+    rule,
+    user,
+    decision: "",
+    reason: "",
+    more: undefined,
+    object: unknownObject,
+    requestBody: undefined,
+  };
   for (const [key, value] of request.auditNotes ?? []) annotate(recording, key, value);
   return recording;
 }
@@ -125,19 +139,18 @@ function writeEnd(
     requestObject: requestText(options, exchange, recording),
     responseObject: responseText(options, recording, response, bytes),
     responseStatus: statusText(response, bytes),
-    object: objectOf(exchange, bytes),
+    object: objectOf(exchange, recording, bytes),
   });
 }
 
 /** What an event says beside who asked for what. */
 type More = Pick<AuditEvent, "requestObject" | "responseObject" | "responseStatus" | "object">;
 
-const unnamed: AuditEvent["object"] = {};
 const nothingMore: More = {
   requestObject: undefined,
   responseObject: undefined,
   responseStatus: undefined,
-  object: unnamed,
+  object: unknownObject,
 };
 
 function write(
@@ -226,13 +239,14 @@ const nameMark = Buffer.from('"metadata":{"name":"');
 /** The name stands this close to the beginning of every object that we send as JSON. */
 const nameBytesMax = 512;
 
-/** The name that a created object got: the path of its creation does not say it. */
-function objectOf({ info }: Exchange, bytes: Uint8Array | undefined): AuditEvent["object"] {
-  if (info.verb !== "create" || info.kind !== "resource" || info.name !== "" || bytes === undefined) return unnamed;
+/** As the request has it, with the name that was made for an object without one. */
+function objectOf({ info }: Exchange, { object }: Recording, bytes: Uint8Array | undefined): ObjectIdentity {
+  const isNamed = info.kind !== "resource" || info.name !== "" || object.name !== "";
+  if (info.verb !== "create" || isNamed || bytes === undefined) return object;
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, nameBytesMax));
   const mark = head.indexOf(nameMark);
   const end = mark === -1 ? -1 : head.indexOf(0x22, mark + nameMark.length);
-  return end === -1 ? unnamed : { name: head.toString("utf8", mark + nameMark.length, end) };
+  return end === -1 ? object : { ...object, name: head.toString("utf8", mark + nameMark.length, end) };
 }
 
 function contentTypeOf({ headers }: HttpResponse): string {
