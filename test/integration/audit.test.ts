@@ -142,6 +142,23 @@ describe("attack 77: the shipped policy records every write and every denial exa
     });
   });
 
+  test.each<[string, Parameters<TestServer["request"]>[2]]>([
+    ["JSON", {}],
+    ["JSON for a person", { headers: { "user-agent": "curl/8" } }],
+    ["YAML", { accept: "application/yaml" }],
+    ["protobuf", { accept: protobuf }],
+  ])("a refusal is recorded with its reason, also when the client reads %s", async (_, options) => {
+    const { event } = await audited.send("GET", `${configMaps}/none`, options);
+    expect(event.responseStatus).toEqual({
+      metadata: {},
+      status: "Failure",
+      message: 'configmaps "none" not found',
+      reason: "NotFound",
+      details: { name: "none", kind: "configmaps" },
+      code: 404,
+    });
+  });
+
   test("a 401 has no user, and nothing of what was tried", async () => {
     const { answer, events, event } = await audited.send("POST", configMaps, {
       body: configMap("x"),

@@ -2,13 +2,7 @@ import type { Clock } from "../../api/clock.ts";
 import type { UserInfo } from "../../authentication/user-info.ts";
 import type { AuditBackend } from "../../audit/backend.ts";
 import type { AuditEvent } from "../../audit/event.ts";
-import {
-  type DecodeProtobuf,
-  objectBytesMax,
-  objectText,
-  onOneLine,
-  withoutManagedFields,
-} from "../../audit/object-text.ts";
+import { type DecodeProtobuf, objectBytesMax, objectText, withoutManagedFields } from "../../audit/object-text.ts";
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../audit/policy.ts";
 import {
   annotate,
@@ -17,7 +11,7 @@ import {
   truncatedAnnotation,
   unknownObject,
 } from "../../audit/recording.ts";
-import { joinBytes, toText } from "../../codec/byte-text.ts";
+import { joinBytes } from "../../codec/byte-text.ts";
 import { type Exchange, type Filter, type Finish, header, type HttpResponse, type Reply } from "../exchange.ts";
 import { whenComplete } from "../with-headers.ts";
 
@@ -99,7 +93,7 @@ function recordStream(
 ): HttpResponse | Promise<HttpResponse> {
   const complete = whenComplete(response, () => void writeEnd(options, exchange, recording, response));
   if (recording.rule?.omitStages.has("ResponseStarted") === true) return complete;
-  const started = { ...nothingMore, responseStatus: statusText(response, undefined) };
+  const started = { ...nothingMore, responseStatus: statusText(exchange, response) };
   const wait = write(options, exchange, recording, "ResponseStarted", started);
   return wait === undefined ? complete : wait.then(() => complete);
 }
@@ -134,11 +128,11 @@ function writeEnd(
   const stage: Stage = exchange.failed === true ? "Panic" : "ResponseComplete";
   const { rule } = recording;
   if (rule === undefined || rule.omitStages.has(stage)) return undefined;
-  const bytes = response.kind === "reply" && readsBody(exchange, rule, response) ? bodyBytes(response.body) : undefined;
+  const bytes = response.kind === "reply" && readsBody(exchange, rule) ? bodyBytes(response.body) : undefined;
   return write(options, exchange, recording, stage, {
     requestObject: requestText(options, exchange, recording),
     responseObject: responseText(options, recording, response, bytes),
-    responseStatus: statusText(response, bytes),
+    responseStatus: statusText(exchange, response),
     object: objectOf(exchange, recording, bytes),
   });
 }
@@ -225,12 +219,10 @@ function bodyText(
 const successText = '{"metadata":{},"code":200}';
 
 /** The answer as a Status: a refusal is one already. */
-function statusText(response: HttpResponse, bytes: Uint8Array | undefined): string {
-  const { code } = response;
-  if (code >= 400 && bytes !== undefined && contentTypeOf(response).startsWith("application/json")) {
-    const text = onOneLine(toText(bytes));
-    const start = '{"kind":"Status","apiVersion":"v1",';
-    if (text.startsWith(start)) return `{${text.slice(start.length)}`;
+function statusText({ refusal }: Exchange, { code }: HttpResponse): string {
+  if (refusal !== undefined) {
+    const { kind: _kind, apiVersion: _apiVersion, ...rest } = refusal;
+    return JSON.stringify(rest);
   }
   return code === 200 ? successText : `{"metadata":{},"code":${code}}`;
 }
@@ -253,9 +245,9 @@ function contentTypeOf({ headers }: HttpResponse): string {
   return headers.find(([name]) => name === "content-type")?.[1] ?? "";
 }
 
-/** A body is put together only for what is read of it: itself, a refusal's reason, the name of what was created. */
-function readsBody({ info }: Exchange, rule: AuditRule, { code }: Reply): boolean {
-  return rule.level === "RequestResponse" || code >= 400 || info.verb === "create";
+/** A body is put together only for what is read of it: itself, the name of what was created. */
+function readsBody({ info }: Exchange, rule: AuditRule): boolean {
+  return rule.level === "RequestResponse" || info.verb === "create";
 }
 
 function isBytes(body: Reply["body"]): body is Uint8Array | readonly Uint8Array[] {
