@@ -217,6 +217,7 @@ describe("attack 77: the shipped policy records every write and every denial exa
     await watch.rest();
     const events = await audited.eventsOf("the-watch", 1);
     expect(events.map(({ stage, verb }) => `${stage} ${verb}`)).toEqual(["ResponseComplete watch"]);
+    expect(events[0].annotations["apiserver.latency.k8s.io/total"]).toMatch(/^1(\.\d+)?s$/);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../../api/clock.ts";
+import { formatGoDuration } from "../../api/go-duration.ts";
 import type { UserInfo } from "../../authentication/user-info.ts";
 import type { AuditBackend } from "../../audit/backend.ts";
 import type { AuditEvent } from "../../audit/event.ts";
@@ -14,6 +15,11 @@ import {
 import { joinBytes } from "../../codec/byte-text.ts";
 import { type Exchange, type Filter, type Finish, header, type HttpResponse, type Reply } from "../exchange.ts";
 import { whenComplete } from "../with-headers.ts";
+
+/** How long a request took, when it took long. */
+const latencyAnnotation = "apiserver.latency.k8s.io/total";
+const latencyMsUnremarkable = 500;
+const nanosecondsPerMs = 1_000_000n;
 
 export interface AuditOptions {
   readonly policy: AuditPolicy;
@@ -128,6 +134,8 @@ function writeEnd(
   const stage: Stage = exchange.failed === true ? "Panic" : "ResponseComplete";
   const { rule } = recording;
   if (rule === undefined || rule.omitStages.has(stage)) return undefined;
+  const latencyMs = options.clock.nowMs() - exchange.receivedMs;
+  if (latencyMs > latencyMsUnremarkable) annotateLatency(recording, latencyMs);
   const bytes = response.kind === "reply" && readsBody(exchange, rule) ? bodyBytes(response.body) : undefined;
   return write(options, exchange, recording, stage, {
     requestObject: requestText(options, exchange, recording),
@@ -135,6 +143,10 @@ function writeEnd(
     responseStatus: statusText(exchange, response),
     object: objectOf(exchange, recording, bytes),
   });
+}
+
+function annotateLatency(recording: Recording, ms: number): void {
+  annotate(recording, latencyAnnotation, formatGoDuration(BigInt(Math.round(ms)) * nanosecondsPerMs));
 }
 
 /** What an event says beside who asked for what. */
