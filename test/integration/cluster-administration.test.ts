@@ -125,6 +125,13 @@ describe("the administration of a cluster", () => {
     expect(answer.headers.get("retry-after")).toBe(retryAfter);
   });
 
+  test("lets the leader hand over before it is removed, and says who is to be asked", async () => {
+    const three = new FakeCluster("a", "b", "c");
+    const answer = await (await start({}, three)).request("DELETE", "/cluster/members/1");
+    expect(answer).toMatchObject({ code: 421, json: { message: expect.stringMatching(/member 2 \(b\) leads/) } });
+    expect([three.leader, three.members().length]).toEqual([2, 3]);
+  });
+
   test("says on a follower who leads, and is no redirect that clients follow with their credentials", async () => {
     const follower = new FakeCluster("a", "b");
     follower.leader = 2;

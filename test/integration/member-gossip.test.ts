@@ -27,11 +27,11 @@ async function status(member: MemberProcess): Promise<any> {
   return (await member.request("GET", "/cluster/status")).json;
 }
 
-/** Waits until a member has heard of `count` others lately. */
+/** Waits until a member has heard lately of `count` others, that they are ready: a busy machine may be late with that. */
 function hears(member: MemberProcess, count: number): Promise<any> {
   return eventually(async () => {
     const { gossip } = await status(member);
-    return gossip.filter(({ isStale }: any) => !isStale).length === count ? gossip : undefined;
+    return gossip.filter(({ isStale, ready }: any) => !isStale && ready).length === count ? gossip : undefined;
   });
 }
 
@@ -42,7 +42,7 @@ describe("members", () => {
   test("hear of each other, and each has a key for its owner only", async () => {
     for (const member of members) {
       const gossip = await hears(member, 2);
-      expect(gossip.map(({ ready }: any) => ready)).toEqual([true, true]);
+      expect(gossip.map(({ failing }: any) => failing)).toEqual([[], []]);
       expect(statSync(join(member.directory, "pki/gossip.key")).mode & 0o777).toBe(0o600);
     }
     const { members: records } = await status(members[0] as MemberProcess);

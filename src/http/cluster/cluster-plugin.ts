@@ -11,6 +11,7 @@ import {
   takeRotationStep,
 } from "../../cluster/peer-authority.ts";
 import { JoinTokens, type NewJoinToken } from "../../cluster/join-tokens.ts";
+import { removeMember } from "../../cluster/remove-member.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
 import type { Gossip } from "../../gossip/gossip.ts";
 import { servingMembers } from "../../gossip/serving-members.ts";
@@ -123,7 +124,7 @@ const routes = new Map<string, Run>([
   ["GET status", showStatus],
   ["GET members", listMembers],
   ["POST members", addLearner],
-  ["DELETE members/<id>", removeMember],
+  ["DELETE members/<id>", deleteMember],
   ["POST members/<id>/promote", promoteMember],
   ["POST leader", transferLeadership],
   ["GET snapshot", ({ snapshots, exchange }) => snapshots.reply(exchange)],
@@ -156,8 +157,8 @@ async function addLearner({ cluster, tokens, caHash, secrets, exchange }: Call):
   return json(201, { member, token: joinTokenText(token), expiration: token.expiration, caHash: caHash() });
 }
 
-async function removeMember({ cluster, id }: Call): Promise<HttpResponse> {
-  await cluster.remove(id);
+async function deleteMember({ cluster, id }: Call): Promise<HttpResponse> {
+  await removeMember(cluster, id);
   return json(200, successStatus());
 }
 
