@@ -1,5 +1,8 @@
 import type { EncodeEvent } from "./encode-event.ts";
 import type { AuditEvent } from "./event.ts";
+import { LineBuffer } from "./line-buffer.ts";
+
+const scratchBytes = 16 * 1024;
 
 /** Takes events, and keeps nothing of them that may change later. */
 export interface AuditBackend {
@@ -19,10 +22,11 @@ export interface TextBackend {
 }
 
 export function encodedBackend(encode: EncodeEvent, backend: TextBackend): AuditBackend {
+  const scratch = new LineBuffer(scratchBytes);
   return {
     write(event) {
-      const text = encode(event);
-      return text === undefined ? undefined : backend.write(text);
+      scratch.remove();
+      return encode(scratch, event) ? backend.write(scratch.toString()) : undefined;
     },
     close: () => backend.close(),
   };

@@ -3,8 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../cacher/testing.ts";
+import type { EncodeEvent } from "./encode-event.ts";
 import { logBackend } from "./log-backend.ts";
 import { RotatingFile } from "./rotating-file.ts";
+import { testEvent } from "./testing.ts";
 import { WebhookBackend, type WebhookBackendOptions } from "./webhook-backend.ts";
 
 const root = mkdtempSync(join(tmpdir(), "quorate-audit-backend-"));
@@ -79,18 +81,19 @@ describe("a file", () => {
       ageMsMax: 0,
       backupsMax: 0,
       truncation: undefined,
+      encode: writeId,
       lost: { value: 0 },
       onError() {},
     };
     const batched = logBackend({ ...options, mode: "batch" });
-    void batched.write("one");
-    void batched.write("two");
+    void batched.write(named("one"));
+    void batched.write(named("two"));
     await batched.close();
     const strict = logBackend({ ...options, mode: "blocking-strict" });
-    void strict.write("three");
+    void strict.write(named("three"));
     expect(readFileSync(file, "utf8")).toBe("before\none\ntwo\nthree\n");
     await strict.close();
-    expect(() => strict.write("four")).toThrow();
+    expect(() => strict.write(named("four"))).toThrow();
   });
 });
 
@@ -101,13 +104,14 @@ test("a log writes no more at once than a batch may have", async () => {
     clock: new ManualClock(),
     mode: "batch",
     truncation: { eventBytesMax: 10, batchBytesMax: 60 },
+    encode: writeId,
     sizeBytesMax: 60,
     ageMsMax: 0,
     backupsMax: 0,
     lost: { value: 0 },
     onError() {},
   });
-  for (let at = 0; at < 30; at++) void log.write(String(at).padStart(9, "é"));
+  for (let at = 0; at < 30; at++) void log.write(named(String(at).padStart(9, "é")));
   await log.close();
   const files = readdirSync(directory).map((name) => readFileSync(join(directory, name)));
   expect(files.every(({ length }) => length <= 60)).toBe(true);
@@ -116,6 +120,13 @@ test("a log writes no more at once than a batch may have", async () => {
     .map((line) => Number(line.replaceAll("é", "")));
   expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at));
 });
+
+/** A line is the id of its event. */
+const writeId: EncodeEvent = (out, { auditId }) => {
+  out.text(auditId);
+  return true;
+};
+const named = (auditId: string) => testEvent({ auditId });
 
 /** A backend whose receiver gives these codes in turn, the last one for ever. */
 function webhook(codes: readonly (number | "hangs")[], options: Partial<WebhookBackendOptions> = {}) {

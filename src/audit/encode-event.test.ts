@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { eventEncoder } from "./encode-event.ts";
-import { eventText } from "./event.ts";
-import { testEvent } from "./testing.ts";
+import type { AuditEvent } from "./event.ts";
+import { LineBuffer } from "./line-buffer.ts";
+import { eventText, testEvent } from "./testing.ts";
 
 const body = JSON.stringify({ data: "x".repeat(5_000) });
 const large = testEvent({ level: "RequestResponse", requestObject: body, responseObject: body });
@@ -11,13 +12,24 @@ function encoder(eventBytesMax: number, format: "json" | "legacy" = "json") {
   const dropped = { value: 0 };
   const errors: unknown[] = [];
   const truncation = { eventBytesMax, batchBytesMax: eventBytesMax };
-  const encode = eventEncoder({ format, truncation, dropped, onError: (error) => errors.push(error) });
+  const write = eventEncoder({ format, truncation, dropped, onError: (error) => errors.push(error) });
+  /** Undefined for an event that is dropped. */
+  const encode = (event: AuditEvent) => {
+    const out = new LineBuffer(16);
+    out.text("before");
+    const isWritten = write(out, event);
+    expect(out.toString().startsWith("before")).toBe(true);
+    expect(out.length > "before".length).toBe(isWritten);
+    return isWritten ? out.toString("before".length) : undefined;
+  };
   return { encode, dropped, errors };
 }
 
 test("without limits an event is as large as it is", () => {
   const encode = eventEncoder({ format: "json", truncation: undefined, dropped: { value: 0 }, onError() {} });
-  expect(encode(large)).toBe(eventText(large));
+  const out = new LineBuffer(16);
+  expect(encode(out, large)).toBe(true);
+  expect(out.toString()).toBe(eventText(large));
 });
 
 test("an event fits up to the last byte of its line", () => {

@@ -1,11 +1,12 @@
 import type { LogFormat, TruncationOptions } from "./audit-options.ts";
-import { type AuditEvent, eventText } from "./event.ts";
+import { type AuditEvent, writeEvent } from "./event.ts";
 import { legacyText } from "./legacy-text.ts";
+import type { LineBuffer } from "./line-buffer.ts";
 import { levels } from "./policy.ts";
 import { truncatedAnnotation } from "./recording.ts";
 
-/** What a backend is given of an event; undefined for one that is dropped. */
-export type EncodeEvent = (event: AuditEvent) => string | undefined;
+/** Writes what a backend is given of an event, without a line break; false, and nothing, for one that is dropped. */
+export type EncodeEvent = (out: LineBuffer, event: AuditEvent) => boolean;
 
 export interface EventEncoding {
   readonly format: LogFormat;
@@ -17,31 +18,44 @@ export interface EventEncoding {
 }
 
 export function eventEncoder({ format, truncation, dropped, onError }: EventEncoding): EncodeEvent {
-  const encode = format === "json" ? eventText : legacyText;
-  if (truncation === undefined) return encode;
+  const write = format === "json" ? writeEvent : writeLegacy;
+  if (truncation === undefined) {
+    return (out, event) => {
+      write(out, event);
+      return true;
+    };
+  }
   const { eventBytesMax } = truncation;
   let dropping = false;
-  return (event) => {
-    const fitting = truncate(event, eventBytesMax);
+  return (out, event) => {
+    const fitting = truncate(out, event, eventBytesMax);
     if (fitting === undefined) {
       dropped.value++;
       if (!dropping) onError(new Error(`an event of more than ${eventBytesMax} bytes without its bodies is dropped`));
-    }
+    } else write(out, fitting);
     dropping = fitting === undefined;
-    return fitting && encode(fitting);
+    return !dropping;
   };
 }
 
+function writeLegacy(out: LineBuffer, event: AuditEvent): void {
+  out.text(legacyText(event));
+}
+
 /** The event, or as much of it as is not too large; it counts as a line of JSON, whatever the format. */
-function truncate(event: AuditEvent, bytesMax: number): AuditEvent | undefined {
-  if (lineBytes(event) <= bytesMax) return event;
+function truncate(scratch: LineBuffer, event: AuditEvent, bytesMax: number): AuditEvent | undefined {
+  if (lineBytes(scratch, event) <= bytesMax) return event;
   if (levels.indexOf(event.level) < levels.indexOf("Request")) return undefined;
   const { decision, reason, more = [] } = event.annotations;
   const annotations = { decision, reason, more: new Map([...more, [truncatedAnnotation, "true"]]) };
   const rest = { ...event, requestObject: undefined, responseObject: undefined, annotations };
-  return lineBytes(rest) <= bytesMax ? rest : undefined;
+  return lineBytes(scratch, rest) <= bytesMax ? rest : undefined;
 }
 
-function lineBytes(event: AuditEvent): number {
-  return Buffer.byteLength(eventText(event)) + 1;
+function lineBytes(scratch: LineBuffer, event: AuditEvent): number {
+  const start = scratch.length;
+  writeEvent(scratch, event);
+  const bytes = scratch.length - start + 1;
+  scratch.cutTo(start);
+  return bytes;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseRequestInfo } from "../http/parse-request-info.ts";
-import { type AuditEvent, eventText } from "./event.ts";
-import { testEvent, testRequest } from "./testing.ts";
+import type { AuditEvent } from "./event.ts";
+import { eventText, testEvent, testRequest } from "./testing.ts";
 
 const hostile = '"\\\n\r\u2028\u0000\u001b[31m__proto__é';
 
@@ -12,6 +12,7 @@ test("every field in upstream's order", () => {
       responseObject: '{"b":2}',
       impersonatedUser: { name: "o", uid: "", groups: [], extra: new Map() },
       impersonationConstraint: "impersonate:user-info",
+      object: { name: "other", uid: "u1", resourceVersion: "7" },
     }),
   );
   expect(JSON.parse(text)).toEqual({
@@ -27,7 +28,7 @@ test("every field in upstream's order", () => {
     authenticationMetadata: { impersonationConstraint: "impersonate:user-info" },
     sourceIPs: ["10.0.0.1"],
     userAgent: "x/1",
-    objectRef: { resource: "pods", namespace: "ns", name: "p", apiVersion: "v1" },
+    objectRef: { resource: "pods", namespace: "ns", name: "p", uid: "u1", apiVersion: "v1", resourceVersion: "7" },
     responseStatus: { metadata: {}, code: 200 },
     requestObject: { a: 1 },
     responseObject: { b: 2 },

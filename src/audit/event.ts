@@ -3,8 +3,9 @@ import { formatMicroTime } from "../api/clock.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { HeaderList, IncomingRequest } from "../http/exchange.ts";
 import type { RequestInfo, ResourceRequest } from "../http/request-info.ts";
-import type { Annotations } from "./recording.ts";
-import type { Level, Stage } from "./policy.ts";
+import type { LineBuffer } from "./line-buffer.ts";
+import type { Annotations, ObjectIdentity } from "./recording.ts";
+import { type Level, levels, type Stage } from "./policy.ts";
 
 const decisionAnnotation = "authorization.k8s.io/decision";
 const reasonAnnotation = "authorization.k8s.io/reason";
@@ -24,8 +25,7 @@ export interface AuditEvent {
   readonly impersonatedUser: UserInfo | undefined;
   /** The verb that allowed a constrained impersonation, "" for none. */
   readonly impersonationConstraint: string;
-  /** What the path does not say of the object, as far as it is known. */
-  readonly object: { readonly name?: string };
+  readonly object: ObjectIdentity;
   /** A Status, JSON. */
   readonly responseStatus: string | undefined;
   readonly requestObject: string | undefined;
@@ -36,45 +36,75 @@ export interface AuditEvent {
 }
 
 /**
- * An Event of audit.k8s.io/v1 on one line, in upstream's order of fields. Written for every request: what many events
- * have in common is made once, and the rest is put together in one piece.
+ * Writes an Event of audit.k8s.io/v1 on one line, in upstream's order of fields. Done for every request: what many events
+ * have in common is encoded once.
  */
-export function eventText(event: AuditEvent): string {
-  const { info } = event;
+export function writeEvent(out: LineBuffer, event: AuditEvent): void {
+  const { info, responseStatus, requestObject, responseObject } = event;
   const { rawPath } = event.request;
-  // What the path says is quoted at once: one look instead of one for each of its parts.
-  const quotePart = isPlain(rawPath) ? quotePlain : quote;
-  const objectRef = info.kind === "resource" ? objectText(info, event.object, quotePart) : "";
-  const status = event.responseStatus === undefined ? "" : `,"responseStatus":${event.responseStatus}`;
-  return `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${event.level}","auditID":"${event.auditId}","stage":"${event.stage}","requestURI":${quotePart(rawPath)},"verb":${quotePart(info.verb)}${whoText(event)}${objectRef}${status}${bodiesText(event)},"requestReceivedTimestamp":"${microTime(event.receivedMs)}","stageTimestamp":"${microTime(event.stageMs)}"${annotationsText(event.annotations)}}`;
+  // What the path says is looked at once, instead of each of its parts.
+  const plain = isPlain(rawPath);
+  out.piece(beginnings[event.level]);
+  out.text(event.auditId);
+  out.text('","stage":"');
+  out.text(event.stage);
+  writeField(out, '","requestURI":', rawPath, plain);
+  writeField(out, ',"verb":', info.verb, plain);
+  out.piece(whoPiece(event));
+  if (info.kind === "resource") writeObjectRef(out, info, event.object, plain);
+  if (responseStatus !== undefined) writeObject(out, ',"responseStatus":', responseStatus);
+  if (requestObject !== undefined) writeObject(out, ',"requestObject":', requestObject);
+  if (responseObject !== undefined) writeObject(out, ',"responseObject":', responseObject);
+  out.text(',"requestReceivedTimestamp":"');
+  out.text(microTime(event.receivedMs));
+  out.text('","stageTimestamp":"');
+  out.text(microTime(event.stageMs));
+  out.text('"');
+  writeAnnotations(out, event.annotations);
+  out.text("}");
 }
 
-function bodiesText({ requestObject, responseObject }: AuditEvent): string {
-  const request = requestObject === undefined ? "" : `,"requestObject":${requestObject}`;
-  return responseObject === undefined ? request : `${request},"responseObject":${responseObject}`;
+const beginnings = Object.fromEntries(
+  levels.map((level) => [
+    level,
+    Buffer.from(`{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${level}","auditID":"`),
+  ]),
+) as Record<Level, Buffer>;
+
+function writeField(out: LineBuffer, name: string, value: string, plain: boolean): void {
+  out.text(name);
+  if (plain) out.quoted(value);
+  else out.text(quote(value));
+}
+
+function writeObject(out: LineBuffer, name: string, json: string): void {
+  out.text(name);
+  out.text(json);
 }
 
 /** Who, from where and with what: the same for all that a client sends on its connections. */
-function whoText(event: AuditEvent): string {
+function whoPiece(event: AuditEvent): Uint8Array {
   const { user, impersonatedUser, request } = event;
   const { remoteAddress, headers } = request;
-  if (user === undefined || impersonatedUser !== undefined || isForwarded(headers)) return newWhoText(event);
+  if (user === undefined || impersonatedUser !== undefined || isForwarded(headers)) {
+    return Buffer.from(whoText(event));
+  }
   const userAgent = userAgentOf(headers);
   const known = senders.get(user.name);
   if (known?.remoteAddress === remoteAddress && known.userAgent === userAgent && isSameUser(known.user, user)) {
-    return known.text;
+    return known.piece;
   }
   if (senders.size >= sendersMax) senders.clear();
-  const text = newWhoText(event);
-  senders.set(user.name, { user, remoteAddress, userAgent, text });
-  return text;
+  const piece = Buffer.from(whoText(event));
+  senders.set(user.name, { user, remoteAddress, userAgent, piece });
+  return piece;
 }
 
 interface Sender {
   readonly user: UserInfo;
   readonly remoteAddress: string;
   readonly userAgent: string;
-  readonly text: string;
+  readonly piece: Uint8Array;
 }
 
 /** What was made for the last request of each user; emptied when it is full. */
@@ -89,7 +119,7 @@ function isSameUser(a: UserInfo, b: UserInfo): boolean {
   return true;
 }
 
-function newWhoText({ user, impersonatedUser, impersonationConstraint, request }: AuditEvent): string {
+function whoText({ user, impersonatedUser, impersonationConstraint, request }: AuditEvent): string {
   const sender = user === undefined ? "{}" : userText(user);
   const impersonated = impersonatedUser === undefined ? "" : `,"impersonatedUser":${userText(impersonatedUser)}`;
   const constraint =
@@ -113,21 +143,22 @@ function userText({ name, uid, groups, extra }: UserInfo): string {
   return `{${fields.join(",")}}`;
 }
 
-function objectText(info: ResourceRequest, object: AuditEvent["object"], quotePart: typeof quote): string {
-  const name = nameText(info.name === "" ? quote(object.name ?? "") : quotePart(info.name));
-  const namespace = info.namespace === "" ? "" : `,"namespace":${quotePart(info.namespace)}`;
-  const group = info.group === "" ? "" : `,"apiGroup":${quotePart(info.group)}`;
-  const subresource = info.subresource === "" ? "" : `,"subresource":${quotePart(info.subresource)}`;
-  return `,"objectRef":{"resource":${quotePart(info.resource)}${namespace}${name}${group},"apiVersion":${quotePart(info.version)}${subresource}}`;
-}
-
-function nameText(quoted: string): string {
-  return quoted === '""' ? "" : `,"name":${quoted}`;
+function writeObjectRef(out: LineBuffer, info: ResourceRequest, object: ObjectIdentity, plain: boolean): void {
+  writeField(out, ',"objectRef":{"resource":', info.resource, plain);
+  if (info.namespace !== "") writeField(out, ',"namespace":', info.namespace, plain);
+  if (info.name !== "") writeField(out, ',"name":', info.name, plain);
+  else if (object.name !== "") writeField(out, ',"name":', object.name, false);
+  if (object.uid !== "") writeField(out, ',"uid":', object.uid, false);
+  if (info.group !== "") writeField(out, ',"apiGroup":', info.group, plain);
+  writeField(out, ',"apiVersion":', info.version, plain);
+  if (object.resourceVersion !== "") writeField(out, ',"resourceVersion":', object.resourceVersion, false);
+  if (info.subresource !== "") writeField(out, ',"subresource":', info.subresource, plain);
+  out.text("}");
 }
 
 function isForwarded(headers: HeaderList): boolean {
   for (let at = 0; at < headers.length; at++) {
-    const [name] = headers[at] as HeaderList[number];
+    const name = (headers[at] as HeaderList[number])[0];
     if (name === "x-forwarded-for" || name === "x-real-ip") return true;
   }
   return false;
@@ -150,8 +181,9 @@ export function sourceAddresses({ headers, remoteAddress }: IncomingRequest): st
 
 export function userAgentOf(headers: HeaderList): string {
   for (let at = 0; at < headers.length; at++) {
-    const [name, value] = headers[at] as HeaderList[number];
-    if (name !== "user-agent") continue;
+    const field = headers[at] as HeaderList[number];
+    if (field[0] !== "user-agent") continue;
+    const value = field[1];
     return value.length > userAgentCharactersMax ? `${value.slice(0, userAgentCharactersMax)}...TRUNCATED` : value;
   }
   return "";
@@ -174,24 +206,29 @@ function microTime(ms: number): string {
 }
 
 /** By decision and reason, as nearly all events have them and nothing more; emptied when it is full. */
-const decisionTexts = new Map<string, Map<string, string>>();
+const decisionPieces = new Map<string, Map<string, Uint8Array>>();
 const reasonsMax = 1_000;
 
-function annotationsText({ decision, reason, more }: Readonly<Annotations>): string {
-  if (decision === "") return more === undefined ? "" : `,"annotations":{${mapText(more)}}`;
-  if (more !== undefined) return `,"annotations":{${decisionText(decision, reason)},${mapText(more)}}`;
-  let texts = decisionTexts.get(decision);
-  if (texts === undefined) {
-    texts = new Map();
-    decisionTexts.set(decision, texts);
+function writeAnnotations(out: LineBuffer, { decision, reason, more }: Readonly<Annotations>): void {
+  if (more !== undefined) {
+    const decided = decision === "" ? "" : `${decisionText(decision, reason)},`;
+    out.text(`,"annotations":{${decided}${mapText(more)}}`);
+  } else if (decision !== "") out.piece(decisionPiece(decision, reason));
+}
+
+function decisionPiece(decision: string, reason: string): Uint8Array {
+  let pieces = decisionPieces.get(decision);
+  if (pieces === undefined) {
+    pieces = new Map();
+    decisionPieces.set(decision, pieces);
   }
-  let text = texts.get(reason);
-  if (text === undefined) {
-    if (texts.size >= reasonsMax) texts.clear();
-    text = `,"annotations":{${decisionText(decision, reason)}}`;
-    texts.set(reason, text);
+  let piece = pieces.get(reason);
+  if (piece === undefined) {
+    if (pieces.size >= reasonsMax) pieces.clear();
+    piece = Buffer.from(`,"annotations":{${decisionText(decision, reason)}}`);
+    pieces.set(reason, piece);
   }
-  return text;
+  return piece;
 }
 
 function decisionText(decision: string, reason: string): string {
@@ -208,10 +245,6 @@ function mapText(map: ReadonlyMap<string, string>): string {
  */
 function isPlain(rawPath: string): boolean {
   return /^[!#$&-[\]-~]*$/.test(rawPath);
-}
-
-function quotePlain(text: string): string {
-  return `"${text}"`;
 }
 
 function quote(text: string): string {

@@ -1,17 +1,20 @@
 import { writeSync } from "node:fs";
 import type { TruncationOptions } from "./audit-options.ts";
-import type { TextBackend } from "./backend.ts";
+import type { AuditBackend } from "./backend.ts";
+import type { EncodeEvent } from "./encode-event.ts";
+import type { AuditEvent } from "./event.ts";
+import { LineBuffer } from "./line-buffer.ts";
 import { RotatingFile, type RotatingFileOptions } from "./rotating-file.ts";
 
 /** What waits is written at once when there is so much of it. */
-const charactersMax = 64 * 1024;
-/** How long events wait in mode `batch`. */
-const batchWaitMs = 5;
-const bytesPerCharacterMax = 3;
+const bufferBytes = 256 * 1024;
+/** How long events wait in mode `batch`: a disk that is busy with others makes every write wait. */
+const batchWaitMs = 50;
 
 export interface LogBackendOptions extends RotatingFileOptions {
+  readonly encode: EncodeEvent;
   /**
-   * `blocking` writes what one turn of the event loop has recorded in one piece, at its end; `batch` what a few
+   * `blocking` writes what one turn of the event loop has recorded in one piece, at its end; `batch` what some
    * milliseconds have; an event that cannot be written is reported and lost. `blocking-strict` writes each at once and
    * fails the request otherwise.
    */
@@ -33,49 +36,52 @@ const standardOutputFile = {
 type Out = Pick<RotatingFile, "write" | "close">;
 
 /** Events as lines of a file; `-` is the standard output. @throws Error when the file cannot be opened */
-export function logBackend(options: LogBackendOptions): TextBackend {
+export function logBackend(options: LogBackendOptions): AuditBackend {
   const out: Out = options.file === "-" ? standardOutputFile : new RotatingFile(options);
-  return options.mode === "blocking-strict" ? strictBackend(out, options.lost) : new BufferedLog(out, options);
+  return options.mode === "blocking-strict" ? strictBackend(out, options) : new BufferedLog(out, options);
 }
 
-function strictBackend(out: Out, lost: { value: number }): TextBackend {
+function strictBackend(out: Out, { encode, lost }: LogBackendOptions): AuditBackend {
+  const line = new LineBuffer(bufferBytes);
   return {
     write(event) {
+      if (!encode(line, event)) return;
+      line.text("\n");
       try {
-        out.write(Buffer.from(`${event}\n`));
+        out.write(line.content);
       } catch (error) {
         lost.value++;
         throw error;
+      } finally {
+        line.remove();
       }
     },
     close: async () => out.close(),
   };
 }
 
-/** Lines wait as texts, and are put into bytes together: a call into the runtime for each costs more than making it. */
-class BufferedLog implements TextBackend {
+class BufferedLog implements AuditBackend {
   readonly #out: Out;
   readonly #options: LogBackendOptions;
-  readonly #charactersMax: number;
-  readonly #buffer: Buffer;
-  #lines: string[] = [];
-  #characters = 0;
+  readonly #batchBytesMax: number;
+  readonly #lines = new LineBuffer(bufferBytes);
+  #events = 0;
   #failing = false;
 
   constructor(out: Out, options: LogBackendOptions) {
     this.#out = out;
     this.#options = options;
-    const batchBytesMax = options.truncation?.batchBytesMax ?? Number.POSITIVE_INFINITY;
-    this.#charactersMax = Math.min(charactersMax, Math.floor(batchBytesMax / bytesPerCharacterMax));
-    this.#buffer = Buffer.allocUnsafeSlow(this.#charactersMax * bytesPerCharacterMax);
+    this.#batchBytesMax = Math.min(bufferBytes, options.truncation?.batchBytesMax ?? bufferBytes);
   }
 
-  write(event: string): void {
-    const characters = event.length + 1;
-    if (this.#characters + characters > this.#charactersMax) this.#flush();
-    if (this.#lines.length === 0) this.#flushLater();
-    this.#lines.push(event);
-    this.#characters += characters;
+  write(event: AuditEvent): void {
+    const lines = this.#lines;
+    const before = lines.length;
+    if (!this.#options.encode(lines, event)) return;
+    lines.text("\n");
+    if (before === 0) this.#flushLater();
+    else if (lines.length > this.#batchBytesMax) this.#flush(before);
+    this.#events++;
   }
 
   async close(): Promise<void> {
@@ -89,25 +95,19 @@ class BufferedLog implements TextBackend {
     else setImmediate(() => this.#flush());
   }
 
-  #flush(): void {
-    const lines = this.#lines;
-    if (lines.length === 0) return;
-    this.#lines = [];
-    this.#characters = 0;
+  /** Writes the first so many bytes, or all. */
+  #flush(bytes = this.#lines.length): void {
+    if (bytes === 0) return;
     try {
-      this.#out.write(this.#bytesOf(`${lines.join("\n")}\n`));
+      this.#out.write(this.#lines.content.subarray(0, bytes));
       this.#failing = false;
     } catch (error) {
-      this.#options.lost.value += lines.length;
+      this.#options.lost.value += this.#events;
       // Once for a row of failures: a full disk must not flood the log too.
       if (!this.#failing) this.#options.onError(error);
       this.#failing = true;
     }
-  }
-
-  /** In one buffer that is used again and again, where they fit. */
-  #bytesOf(text: string): Uint8Array {
-    if (text.length > this.#charactersMax) return Buffer.from(text);
-    return this.#buffer.subarray(0, this.#buffer.write(text));
+    this.#lines.remove(bytes);
+    this.#events = 0;
   }
 }

@@ -23,8 +23,7 @@ export function objectText(bytes: Uint8Array, contentType: string, decodeProtobu
   }
 }
 
-/** JSON of our own making needs no look at what it says. */
-export function onOneLine(text: string): string {
+function onOneLine(text: string): string {
   const trimmed = text.trim();
   // Outside of strings line breaks are white space, and inside they are escaped.
   return /[\n\r]/.test(trimmed) ? trimmed.replaceAll(/[\n\r]+\s*/g, "") : trimmed;

@@ -31,8 +31,8 @@ export function openAudit(options: AuditOptions, { clock, metrics, onError }: Au
   const backends: AuditBackend[] = [];
   if (log !== undefined) {
     const { log: lost } = metrics.lost;
-    const file = orStartupError("--audit-log-path", () => logBackend({ ...log, clock, lost, onError }));
-    backends.push(encodedBackend(eventEncoder({ ...log, dropped, onError }), file));
+    const encode = eventEncoder({ ...log, dropped, onError });
+    backends.push(orStartupError("--audit-log-path", () => logBackend({ ...log, encode, clock, lost, onError })));
   }
   if (webhook !== undefined) {
     const { configFile, ...rest } = webhook;

@@ -1,3 +1,4 @@
+import type { ObjectMeta } from "../api/object-meta.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { AuditRule } from "./policy.ts";
 
@@ -12,12 +13,23 @@ export interface Annotations {
   more: Map<string, string> | undefined;
 }
 
+/** What the path does not say of an object; "" for what is not known. */
+export interface ObjectIdentity {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+export const unknownObject: ObjectIdentity = { name: "", uid: "", resourceVersion: "" };
+
 /** What is kept of a request until its last event is written. */
 export interface Recording extends Annotations {
   /** Undefined when the request is not recorded. */
   readonly rule: AuditRule | undefined;
   /** Who sent it; undefined for one who did not authenticate. */
   readonly user: UserInfo | undefined;
+  /** What the body of a create or update says of its object. */
+  object: ObjectIdentity;
   /** The body as it was read, where the rule wants it. */
   requestBody: Uint8Array | undefined;
 }
@@ -34,4 +46,9 @@ export function recordDecision(recording: Annotations, decision: string, reason:
   if (recording.decision !== "") return;
   recording.decision = decision;
   recording.reason = reason;
+}
+
+/** Before the registry fills in what the client did not say. */
+export function recordObject(recording: Recording, { name = "", uid = "", resourceVersion = "" }: ObjectMeta): void {
+  recording.object = { name, uid, resourceVersion };
 }

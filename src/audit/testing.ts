@@ -1,6 +1,8 @@
 import type { IncomingRequest } from "../http/exchange.ts";
 import { parseRequestInfo } from "../http/parse-request-info.ts";
-import type { AuditEvent } from "./event.ts";
+import { type AuditEvent, writeEvent } from "./event.ts";
+import { LineBuffer } from "./line-buffer.ts";
+import { unknownObject } from "./recording.ts";
 
 export function testRequest(
   headers: IncomingRequest["headers"],
@@ -21,7 +23,7 @@ export function testEvent(more: Partial<AuditEvent> = {}): AuditEvent {
     user: { name: "u", uid: "1", groups: ["g"], extra: new Map([["k", ["v"]]]) },
     impersonatedUser: undefined,
     impersonationConstraint: "",
-    object: {},
+    object: unknownObject,
     responseStatus: '{"metadata":{},"code":200}',
     requestObject: undefined,
     responseObject: undefined,
@@ -31,4 +33,11 @@ export function testEvent(more: Partial<AuditEvent> = {}): AuditEvent {
     ...more,
     request: incoming,
   };
+}
+
+/** The line of an event. */
+export function eventText(event: AuditEvent): string {
+  const out = new LineBuffer(16);
+  writeEvent(out, event);
+  return out.toString();
 }

@@ -122,7 +122,11 @@ export class ServerRecords {
 
   /** No other server shares the store. One that joins later has let no request in yet. */
   get isAlone(): boolean {
-    return this.#parts.store.scan(prefix).every(({ key }) => key === this.#key);
+    // Asked with every write that a quota is about: no scan of the store.
+    const keys =
+      this.#joinedAtMs === undefined ? this.#parts.store.scan(prefix).map(({ key }) => key) : this.#observed.keys();
+    for (const key of keys) if (key !== this.#key) return false;
+    return true;
   }
 
   get id(): string {

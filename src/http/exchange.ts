@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Status } from "../api/status.ts";
 import { annotate, type Recording } from "../audit/recording.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { RequestInfo } from "./request-info.ts";
@@ -97,6 +98,8 @@ export interface Exchange {
   readonly responseHeaders: [string, string][];
   /** The answer is an error of ours, not of the client. */
   failed?: boolean;
+  /** What the answer says, in whatever form, when it is an error. */
+  refusal?: Status;
   /** What the audit keeps of the request, where it is recorded. */
   audit: Recording | undefined;
 }

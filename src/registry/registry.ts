@@ -27,6 +27,7 @@ import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { trackFields } from "./track-fields.ts";
 import { fieldErrorsMax } from "./validation/labels.ts";
 import { type ObjectMetaRules, validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
+import { isUnchanged } from "./unchanged.ts";
 import { absent } from "./unreadable.ts";
 
 /** What a write carries besides the object. */
@@ -132,9 +133,8 @@ export class Registry {
 
   /** @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
   create(object: KubeObject, namespace: string, context: WriteContext): Promise<WriteResult> {
-    const { creations } = this.#parts;
     const create = () => this.#create(object, namespace, context);
-    return creations === undefined ? create() : creations.run(create);
+    return this.#parts.creations?.run(create) ?? create();
   }
 
   async #create(object: KubeObject, namespace: string, context: WriteContext): Promise<WriteResult> {
@@ -589,14 +589,3 @@ const systemFields = [
   "selfLink",
   "resourceVersion",
 ] satisfies (keyof ObjectMeta | "selfLink")[];
-
-/** Nothing but times in managedFields differs: then there is no write, no event and no new revision. */
-function isUnchanged(object: KubeObject, old: KubeObject): boolean {
-  return equalJson(withoutManagerTimes(object), withoutManagerTimes(old));
-}
-
-function withoutManagerTimes(object: KubeObject): JsonObject {
-  const { managedFields, resourceVersion: _resourceVersion, ...metadata } = object.metadata;
-  const entries = (managedFields ?? []).map(({ time: _time, ...entry }) => entry);
-  return { ...object, metadata: { ...metadata, managedFields: entries } } as unknown as JsonObject;
-}

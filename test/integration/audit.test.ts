@@ -94,6 +94,25 @@ describe("attack 77: the shipped policy records every write and every denial exa
     expect(event.requestReceivedTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
+  test("the object is named whatever the form of the answer, and when it was refused", async () => {
+    const accept = { accept: protobuf };
+    const created = await audited.send("POST", configMaps, { ...accept, body: configMap("named") });
+    expect(created.event.objectRef).toEqual({
+      resource: "configmaps",
+      namespace: "default",
+      name: "named",
+      apiVersion: "v1",
+    });
+    const again = await audited.send("POST", configMaps, { ...accept, body: configMap("named") });
+    expect([again.answer.code, again.event.objectRef.name]).toEqual([409, "named"]);
+    const generated = await audited.send("POST", configMaps, { body: { metadata: { generateName: "made-" } } });
+    expect(generated.event.objectRef.name).toBe(generated.answer.json.metadata.name);
+    const { uid, resourceVersion } = (await audited.server.get(`${configMaps}/named`)).json.metadata;
+    const body = { ...configMap("named"), metadata: { name: "named", uid, resourceVersion } };
+    const updated = await audited.send("PUT", `${configMaps}/named`, { body });
+    expect(updated.event.objectRef).toMatchObject({ name: "named", uid, resourceVersion });
+  });
+
   test.each<[string, string, unknown]>([
     ["PUT", `${configMaps}/none`, configMap("none")],
     ["PATCH", `${configMaps}/none`, []],
@@ -120,6 +139,23 @@ describe("attack 77: the shipped policy records every write and every denial exa
       user: { username: "alice", uid: "1", groups: ["team", "system:authenticated"] },
       responseStatus: { status: "Failure", reason: "Forbidden", code: 403, message: answer.json.message },
       annotations: { "authorization.k8s.io/decision": "forbid" },
+    });
+  });
+
+  test.each<[string, Parameters<TestServer["request"]>[2]]>([
+    ["JSON", {}],
+    ["JSON for a person", { headers: { "user-agent": "curl/8" } }],
+    ["YAML", { accept: "application/yaml" }],
+    ["protobuf", { accept: protobuf }],
+  ])("a refusal is recorded with its reason, also when the client reads %s", async (_, options) => {
+    const { event } = await audited.send("GET", `${configMaps}/none`, options);
+    expect(event.responseStatus).toEqual({
+      metadata: {},
+      status: "Failure",
+      message: 'configmaps "none" not found',
+      reason: "NotFound",
+      details: { name: "none", kind: "configmaps" },
+      code: 404,
     });
   });
 
@@ -181,6 +217,7 @@ describe("attack 77: the shipped policy records every write and every denial exa
     await watch.rest();
     const events = await audited.eventsOf("the-watch", 1);
     expect(events.map(({ stage, verb }) => `${stage} ${verb}`)).toEqual(["ResponseComplete watch"]);
+    expect(events[0].annotations["apiserver.latency.k8s.io/total"]).toMatch(/^1(\.\d+)?s$/);
   });
 });
 

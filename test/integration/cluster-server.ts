@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../../src/api/clock.ts";
-import { type AuditEvent, eventText } from "../../src/audit/event.ts";
+import type { AuditEvent } from "../../src/audit/event.ts";
+import { eventText } from "../../src/audit/testing.ts";
 import { parseAuditPolicy } from "../../src/audit/parse-policy.ts";
 import { openAuthentication } from "../../src/authentication/server-authentication.ts";
 import { openAuthorization } from "../../src/authorization/server-authorization.ts";

@@ -5,10 +5,11 @@ import type { Revision } from "../../storage/revision.ts";
 import { StatusError, status } from "../../api/status.ts";
 import type { ObjectLookup } from "../object-lookup.ts";
 import { type Amounts, resourceListOf, sum } from "../pod-resources.ts";
+import { ChargeTeller } from "./charge-teller.ts";
 import { chargeOf, exceeded, frees, type QuotaRequest, unspecified } from "./check.ts";
 import { isCounted, type ResourceQuota, resourceQuotas, usedOf } from "./quota.ts";
 import { UsageCounter } from "./recount.ts";
-import { type Charges, type SharedCharges, textOf } from "./shared-charges.ts";
+import type { Charges, SharedCharges } from "./shared-charges.ts";
 
 /** Attempts to write the quotas of a namespace while others write them too. */
 const writeTriesMax = 20;
@@ -56,11 +57,8 @@ interface Account {
   isStale: boolean;
   isRunning: boolean;
   recounts: number;
-  /** What the other servers know to be on its way here. */
-  told: string;
-  willTell: boolean;
-  /** What is being told now; the next has to come after it. */
-  telling: Promise<void>;
+  /** Undefined where no other server can share the store. */
+  readonly teller: ChargeTeller | undefined;
 }
 
 /**
@@ -125,25 +123,33 @@ export class QuotaAccountant {
    * @param joined the revision at which this server came
    */
   async meet(joined: Revision): Promise<void> {
-    for (const [namespace, account] of this.#accounts) this.#tellLater(namespace, account);
+    for (const { teller } of this.#accounts.values()) teller?.update();
     await this.#parts.shared?.clean(joined);
   }
 
   #account(namespace: string): Account {
-    let account = this.#accounts.get(namespace);
-    if (account === undefined) {
-      account = {
-        waiting: [],
-        pending: new Set(),
-        isStale: false,
-        isRunning: false,
-        recounts: 0,
-        told: "",
-        willTell: false,
-        telling: Promise.resolve(),
-      };
-      this.#accounts.set(namespace, account);
-    }
+    const known = this.#accounts.get(namespace);
+    if (known !== undefined) return known;
+    const pending = new Set<Waiter>();
+    const { shared, clock } = this.#parts;
+    const account: Account = {
+      waiting: [],
+      pending,
+      isStale: false,
+      isRunning: false,
+      recounts: 0,
+      teller:
+        shared &&
+        new ChargeTeller({
+          namespace,
+          shared,
+          clock,
+          pending: () => chargesOf(pending),
+          isCounting: () => account.isRunning,
+          onIdle: () => this.#forgetIdle(namespace, account),
+        }),
+    };
+    this.#accounts.set(namespace, account);
     return account;
   }
 
@@ -167,7 +173,7 @@ export class QuotaAccountant {
     do await this.#workOff(namespace, account);
     while (account.waiting.length > 0);
     account.isRunning = false;
-    this.#tellLater(namespace, account);
+    account.teller?.update();
     if (account.isStale) this.#startLater(namespace, account);
     this.#forgetIdle(namespace, account);
   }
@@ -214,8 +220,10 @@ export class QuotaAccountant {
       if (why !== undefined) refused.set(waiter, why);
     }
     const accepted = batch.filter((waiter) => !waiter.dryRun && !refused.has(waiter));
-    const { shared } = this.#parts;
-    if (shared?.isNeeded === true) await this.#tell(shared, namespace, account, quotas, accepted);
+    // The other servers know of a charge before it is in a quota: one that counts anew would forget it otherwise.
+    if (account.teller?.isNeeded === true) {
+      await account.teller.announce(this.#chargesWith(account, quotas, accepted));
+    }
     let isComplete = true;
     for (const quota of quotas) {
       if (await this.#write(quota, used.get(quota) as Amounts)) {
@@ -242,49 +250,13 @@ export class QuotaAccountant {
     return this.#counter.usedOf(quota, [...charges, ...ofOthers], this.#parts.clock.nowMs());
   }
 
-  /** The others know of a charge before it is in a quota. */
-  async #tell(
-    shared: SharedCharges,
-    namespace: string,
-    account: Account,
-    quotas: readonly ResourceQuota[],
-    accepted: readonly Waiter[],
-  ): Promise<void> {
+  /** What is on its way here with these requests. */
+  #chargesWith(account: Account, quotas: readonly ResourceQuota[], accepted: readonly Waiter[]): Charges {
     const charges = new Map(chargesOf(account.pending));
     for (const { charged, request } of accepted) {
       for (const quota of quotas) add(charges, uidOf(quota), charged.get(uidOf(quota)) ?? chargeOf(quota, request));
     }
-    const text = textOf(charges);
-    if (text === account.told) return;
-    account.told = text;
-    await account.telling;
-    await shared.tell(namespace, text);
-  }
-
-  /** Takes back, soon, what the others know of charges that are settled. */
-  #tellLater(namespace: string, account: Account): void {
-    const { shared, clock } = this.#parts;
-    if (shared === undefined || account.willTell) return;
-    const isDue = () => (shared.isNeeded || account.told !== "") && textOf(chargesOf(account.pending)) !== account.told;
-    if (!isDue()) return;
-    account.willTell = true;
-    clock.after(recountDelayMs, () => {
-      account.willTell = false;
-      // Requests that are being counted are not among the pending ones yet.
-      if (account.isRunning) return this.#tellLater(namespace, account);
-      if (isDue()) this.#tellNow(namespace, account, shared);
-      this.#forgetIdle(namespace, account);
-    });
-  }
-
-  #tellNow(namespace: string, account: Account, shared: SharedCharges): void {
-    const before = account.told;
-    account.told = textOf(chargesOf(account.pending));
-    account.telling = shared.tell(namespace, account.told).catch(() => {
-      // Too much is known for now, which is the safe side.
-      account.told = before;
-      this.#parts.clock.after(retryMs, () => this.#tellLater(namespace, account));
-    });
+    return charges;
   }
 
   /** False when the quota has changed since it was read. */
@@ -310,7 +282,7 @@ export class QuotaAccountant {
         account.pending.delete(waiter);
         const mayBeCountedTwice = account.recounts !== recounts;
         if (!stored || mayBeCountedTwice || frees(waiter.request)) this.recount(namespace);
-        this.#tellLater(namespace, account);
+        account.teller?.update();
         this.#forgetIdle(namespace, account);
       },
     };
@@ -322,7 +294,7 @@ export class QuotaAccountant {
 
   #forgetIdle(namespace: string, account: Account): void {
     const isIdle = !account.isRunning && !account.isStale && account.pending.size === 0;
-    if (isIdle && account.told === "" && !account.willTell) this.#accounts.delete(namespace);
+    if (isIdle && account.teller?.isIdle !== false) this.#accounts.delete(namespace);
   }
 
   #quotas(namespace: string): readonly ResourceQuota[] {

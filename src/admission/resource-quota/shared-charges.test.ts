@@ -187,6 +187,20 @@ test("a server that is not alone any more makes known what it has on its way", a
   expect(used(b)).toBe("1");
 });
 
+test("what others have removed, as they took this server for gone, is made known again", async () => {
+  const [a, b] = [new Server("a").lead(), new Server("b")];
+  await limit(a, 2);
+  b.beforeWrite = () => new Promise(() => {});
+  void b.create("never");
+  await eventually(() => used(a) === "1");
+  servers.delete("b");
+  await a.registries.quotas.meet(store.revision);
+  expect(store.scan(chargesPrefix)).toEqual([]);
+  servers.add("b");
+  await b.registries.quotas.meet(store.revision);
+  await eventually(() => store.scan(chargesPrefix).length === 1);
+});
+
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
 
 test(`however three servers create and delete, the limit is never passed (SEED=${seed})`, async () => {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../api/json.ts";
 import { stringifyJson } from "../../codec/json.ts";
 import { decodeBody } from "../../codec/stored-object.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
@@ -46,6 +47,13 @@ export class SharedCharges {
   countableInMs(newcomerMs: number): number {
     const { isAlone, joinedMs } = this.#parts.servers;
     return isAlone ? 0 : Math.max(0, newcomerMs - joinedMs);
+  }
+
+  /** What the others know to be on its way here, as `textOf` writes it. */
+  told(namespace: string): string {
+    const { store, servers } = this.#parts;
+    const entry = store.get(`${prefix}${namespace}/${servers.id}`);
+    return entry === undefined ? "" : stringifyJson((decodeBody(entry)["charges"] ?? {}) as JsonObject);
   }
 
   /** Makes known what is on its way here (`textOf`), in place of what was known before. */

@@ -1,19 +1,25 @@
 import type { Clock } from "../../api/clock.ts";
+import { formatGoDuration } from "../../api/go-duration.ts";
 import type { UserInfo } from "../../authentication/user-info.ts";
 import type { AuditBackend } from "../../audit/backend.ts";
 import type { AuditEvent } from "../../audit/event.ts";
-import {
-  type DecodeProtobuf,
-  objectBytesMax,
-  objectText,
-  onOneLine,
-  withoutManagedFields,
-} from "../../audit/object-text.ts";
+import { type DecodeProtobuf, objectBytesMax, objectText, withoutManagedFields } from "../../audit/object-text.ts";
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../audit/policy.ts";
-import { annotate, type Recording, truncatedAnnotation } from "../../audit/recording.ts";
-import { joinBytes, toText } from "../../codec/byte-text.ts";
+import {
+  annotate,
+  type ObjectIdentity,
+  type Recording,
+  truncatedAnnotation,
+  unknownObject,
+} from "../../audit/recording.ts";
+import { joinBytes } from "../../codec/byte-text.ts";
 import { type Exchange, type Filter, type Finish, header, type HttpResponse, type Reply } from "../exchange.ts";
 import { whenComplete } from "../with-headers.ts";
+
+/** How long a request took, when it took long. */
+const latencyAnnotation = "apiserver.latency.k8s.io/total";
+const latencyMsUnremarkable = 500;
+const nanosecondsPerMs = 1_000_000n;
 
 export interface AuditOptions {
   readonly policy: AuditPolicy;
@@ -59,7 +65,15 @@ export function auditResponse(options: AuditOptions): Finish {
 
 function begin({ policy }: AuditOptions, { info, request }: Exchange, user: UserInfo | undefined): Recording {
   const rule = auditRule(policy, user, info);
-  const recording: Recording = { rule, user, decision: "", reason: "", more: undefined, requestBody: undefined };
+  const recording: Recording = {
+    rule,
+    user,
+    decision: "",
+    reason: "",
+    more: undefined,
+    object: unknownObject,
+    requestBody: undefined,
+  };
   for (const [key, value] of request.auditNotes ?? []) annotate(recording, key, value);
   return recording;
 }
@@ -90,7 +104,7 @@ function recordStream(
 ): HttpResponse | Promise<HttpResponse> {
   const complete = whenComplete(response, () => void writeEnd(options, exchange, recording, response));
   if (recording.rule?.omitStages.has("ResponseStarted") === true) return complete;
-  const started = { ...nothingMore, responseStatus: statusText(response, undefined) };
+  const started = { ...nothingMore, responseStatus: statusText(exchange, response) };
   const wait = write(options, exchange, recording, "ResponseStarted", started);
   return wait === undefined ? complete : wait.then(() => complete);
 }
@@ -125,24 +139,29 @@ function writeEnd(
   const stage: Stage = exchange.failed === true ? "Panic" : "ResponseComplete";
   const { rule } = recording;
   if (rule === undefined || rule.omitStages.has(stage)) return undefined;
-  const bytes = response.kind === "reply" && readsBody(exchange, rule, response) ? bodyBytes(response.body) : undefined;
+  const latencyMs = options.clock.nowMs() - exchange.receivedMs;
+  if (latencyMs > latencyMsUnremarkable) annotateLatency(recording, latencyMs);
+  const bytes = response.kind === "reply" && readsBody(exchange, rule) ? bodyBytes(response.body) : undefined;
   return write(options, exchange, recording, stage, {
     requestObject: requestText(options, exchange, recording),
     responseObject: hasObjects(exchange) ? responseText(options, recording, response, bytes) : undefined,
-    responseStatus: statusText(response, bytes),
-    object: objectOf(exchange, bytes),
+    responseStatus: statusText(exchange, response),
+    object: objectOf(exchange, recording, bytes),
   });
+}
+
+function annotateLatency(recording: Recording, ms: number): void {
+  annotate(recording, latencyAnnotation, formatGoDuration(BigInt(Math.round(ms)) * nanosecondsPerMs));
 }
 
 /** What an event says beside who asked for what. */
 type More = Pick<AuditEvent, "requestObject" | "responseObject" | "responseStatus" | "object">;
 
-const unnamed: AuditEvent["object"] = {};
 const nothingMore: More = {
   requestObject: undefined,
   responseObject: undefined,
   responseStatus: undefined,
-  object: unnamed,
+  object: unknownObject,
 };
 
 function write(
@@ -217,12 +236,10 @@ function bodyText(
 const successText = '{"metadata":{},"code":200}';
 
 /** The answer as a Status: a refusal is one already. */
-function statusText(response: HttpResponse, bytes: Uint8Array | undefined): string {
-  const { code } = response;
-  if (code >= 400 && bytes !== undefined && contentTypeOf(response).startsWith("application/json")) {
-    const text = onOneLine(toText(bytes));
-    const start = '{"kind":"Status","apiVersion":"v1",';
-    if (text.startsWith(start)) return `{${text.slice(start.length)}`;
+function statusText({ refusal }: Exchange, { code }: HttpResponse): string {
+  if (refusal !== undefined) {
+    const { kind: _kind, apiVersion: _apiVersion, ...rest } = refusal;
+    return JSON.stringify(rest);
   }
   return code === 200 ? successText : `{"metadata":{},"code":${code}}`;
 }
@@ -231,22 +248,23 @@ const nameMark = Buffer.from('"metadata":{"name":"');
 /** The name stands this close to the beginning of every object that we send as JSON. */
 const nameBytesMax = 512;
 
-/** The name that a created object got: the path of its creation does not say it. */
-function objectOf({ info }: Exchange, bytes: Uint8Array | undefined): AuditEvent["object"] {
-  if (info.verb !== "create" || info.kind !== "resource" || info.name !== "" || bytes === undefined) return unnamed;
+/** As the request has it, with the name that was made for an object without one. */
+function objectOf({ info }: Exchange, { object }: Recording, bytes: Uint8Array | undefined): ObjectIdentity {
+  const isNamed = info.kind !== "resource" || info.name !== "" || object.name !== "";
+  if (info.verb !== "create" || isNamed || bytes === undefined) return object;
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, nameBytesMax));
   const mark = head.indexOf(nameMark);
   const end = mark === -1 ? -1 : head.indexOf(0x22, mark + nameMark.length);
-  return end === -1 ? unnamed : { name: head.toString("utf8", mark + nameMark.length, end) };
+  return end === -1 ? object : { ...object, name: head.toString("utf8", mark + nameMark.length, end) };
 }
 
 function contentTypeOf({ headers }: HttpResponse): string {
   return headers.find(([name]) => name === "content-type")?.[1] ?? "";
 }
 
-/** A body is put together only for what is read of it: itself, a refusal's reason, the name of what was created. */
-function readsBody({ info }: Exchange, rule: AuditRule, { code }: Reply): boolean {
-  return rule.level === "RequestResponse" || code >= 400 || info.verb === "create";
+/** A body is put together only for what is read of it: itself, the name of what was created. */
+function readsBody({ info }: Exchange, rule: AuditRule): boolean {
+  return rule.level === "RequestResponse" || info.verb === "create";
 }
 
 function isBytes(body: Reply["body"]): body is Uint8Array | readonly Uint8Array[] {

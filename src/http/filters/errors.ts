@@ -15,6 +15,7 @@ export function errorAnswers({ encodeStatus, onFault }: ErrorOptions): (e: unkno
     if (!isAnswer(error)) onFault?.(error, exchange);
     exchange.failed = isFailure(error);
     const answer = isAnswer(error) ? error : answerToFault(error, exchange);
+    if (answer instanceof StatusError) exchange.refusal = answer.status;
     if (encodeStatus === undefined) return errorReply(answer);
     try {
       return errorReply(answer, (status) => encodeStatus(status, exchange));

@@ -2,6 +2,7 @@ import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import { recordObject } from "../../audit/recording.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
 import { decodeMessage, ProtobufDecodeError } from "../../codec/protobuf.ts";
 import { decodeTyped } from "../../schema/decode.ts";
@@ -25,6 +26,17 @@ export interface ExpectedBody {
  * @throws StatusError 400, 413, 415
  */
 export async function readObjectBody(
+  call: ResourceRequestCall,
+  expected: ExpectedBody,
+  fieldValidation: FieldValidation,
+): Promise<KubeObject> {
+  const object = await decodeObject(call, expected, fieldValidation);
+  const { audit } = call.exchange;
+  if (audit !== undefined) recordObject(audit, object.metadata);
+  return object;
+}
+
+async function decodeObject(
   call: ResourceRequestCall,
   expected: ExpectedBody,
   fieldValidation: FieldValidation,

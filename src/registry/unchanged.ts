@@ -1,0 +1,13 @@
+import { equalJson, type JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+
+/** Nothing but times in managedFields differs: then there is no write, no event and no new revision. */
+export function isUnchanged(object: KubeObject, old: KubeObject): boolean {
+  return equalJson(withoutManagerTimes(object), withoutManagerTimes(old));
+}
+
+function withoutManagerTimes(object: KubeObject): JsonObject {
+  const { managedFields, resourceVersion: _resourceVersion, ...metadata } = object.metadata;
+  const entries = (managedFields ?? []).map(({ time: _time, ...entry }) => entry);
+  return { ...object, metadata: { ...metadata, managedFields: entries } } as unknown as JsonObject;
+}
