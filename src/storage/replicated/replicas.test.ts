@@ -216,6 +216,18 @@ test("changes that would cost the quorum, or come to the wrong replica, are refu
   await expect(remove).rejects.toThrow("only 1 of 2 voters would be there, which is no quorum");
 });
 
+test("a leader that is closed has another one take over, which is known at once", async () => {
+  await using cluster = await start(3);
+  const leader = await cluster.leader();
+  const other = cluster.follower();
+  const { term } = other.cluster.status();
+  await cluster.close(leader.cluster.self);
+  const known = () => other.cluster.status().leader;
+  await eventually(() => (known() !== undefined && known() !== leader.cluster.self ? true : undefined));
+  // One election, and nobody stood for it in vain.
+  expect(other.cluster.status().term).toBe(term + 1);
+});
+
 test("leadership is handed over, and a member that is removed is forgotten", async () => {
   await using cluster = await start(3);
   const leader = await cluster.leader();

@@ -15,6 +15,7 @@ import {
   type StoreEvent,
   StoreUnavailableError,
 } from "../store.ts";
+import { handOver } from "./hand-over.ts";
 import type { LeaderWatch } from "./leader-watch.ts";
 import type { Proposer } from "./proposer.ts";
 import type { ReplicaState } from "./replica-state.ts";
@@ -144,11 +145,12 @@ export class ReplicatedStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { node, state, feed, proposer, release, verifier } = this.#parts;
+    const { node, state, feed, proposer, leader, release, verifier } = this.#parts;
     verifier[Symbol.dispose]();
     const closed = new StoreUnavailableError("the store is closed");
     this.#queue.close(closed);
     await this.#queue.idle();
+    await handOver(node, leader);
     this.#failure ??= closed;
     proposer.stop(closed);
     await node.stop();
