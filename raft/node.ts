@@ -30,6 +30,8 @@ const ticksPerHeartbeat = 4;
 const forwardedMax = 65_536;
 const defaultLogBytesMax = 64 << 20;
 const defaultTailEntries = 5000;
+/** A member that has done nothing for so long is not busy: it does what comes in at once. */
+const quietMs = 0.2;
 /** Smaller than the core's: messages of a megabyte cost more in memory that is new each time than they save in calls. */
 const defaultAppendBytesMax = 160 << 10;
 
@@ -71,6 +73,8 @@ export class RaftNode<Result> {
   #compactAboveBytes: number;
   #compacting = false;
   #scheduled = false;
+  #scheduledSoon = false;
+  #workedAtMs = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
   #tickedAtMs = 0;
   #stopped: RaftErrorCode | undefined;
@@ -136,7 +140,8 @@ export class RaftNode<Result> {
       const nowMs = performance.now();
       const waiter = { resolve, reject, deadlineMs: nowMs + this.#timing.proposalMs };
       this.#proposals.add({ data, waiter }, nowMs);
-      this.#schedule();
+      const isAlone = this.#entries.size === 0 && this.#forwarded.size === 0;
+      this.#scheduleSoon(isAlone ? Number.POSITIVE_INFINITY : nowMs);
     });
   }
 
@@ -148,8 +153,9 @@ export class RaftNode<Result> {
   readIndex(): Promise<Index> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
-      this.#reads.add({ resolve, reject, deadlineMs: performance.now() + this.#timing.readMs });
-      this.#schedule();
+      const nowMs = performance.now();
+      this.#reads.add({ resolve, reject, deadlineMs: nowMs + this.#timing.readMs });
+      this.#scheduleSoon(nowMs);
     });
   }
 
@@ -194,7 +200,18 @@ export class RaftNode<Result> {
   #input(step: () => void): void {
     if (this.#stopped !== undefined) return;
     this.#guard(step);
-    this.#schedule();
+    this.#scheduleSoon(performance.now());
+  }
+
+  /** At once where nothing else is going on: a turn of the event loop is time that a lone request waits. */
+  #scheduleSoon(nowMs: number): void {
+    if (this.#scheduledSoon || this.#stopped !== undefined) return;
+    if (nowMs - this.#workedAtMs < quietMs) return this.#schedule();
+    this.#scheduledSoon = true;
+    queueMicrotask(() => {
+      this.#scheduledSoon = false;
+      if (this.#stopped === undefined) this.#guard(() => this.#work());
+    });
   }
 
   /** Whatever comes in during one turn of the event loop is worked off together: one write, one packet a receiver. */
@@ -218,6 +235,7 @@ export class RaftNode<Result> {
       this.#take(ready);
     }
     this.#compactWhenLarge();
+    this.#workedAtMs = performance.now();
     if (this.#proposals.size > 0) return this.#notices.wait();
     this.#transport.send(this.#notices.takeDue());
     if (this.#notices.areWaiting) this.#schedule();

@@ -7,6 +7,7 @@ import {
   type Index,
   membershipOf,
   RaftNode,
+  type StateImage,
   type StateMachine,
   TlsTransport,
   toMemberId,
@@ -38,7 +39,7 @@ export type Report =
       readonly latenciesMs: readonly number[];
     };
 
-/** Applies nothing: what is measured is the log. */
+/** Applies nothing, and is nothing but a place in the log: what is measured is the log. */
 class NothingState implements StateMachine<undefined> {
   #applied = 0;
 
@@ -55,14 +56,17 @@ class NothingState implements StateMachine<undefined> {
     return this.#applied as Index;
   }
 
-  snapshot(): never {
-    throw new Error("the bench has no state to send");
+  snapshot(): StateImage {
+    return { index: this.#applied as Index, chunks: nothing(), release: () => {} };
   }
 
-  async restore(): Promise<void> {
-    throw new Error("the bench has no state to restore");
+  async restore(index: Index, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const _ of chunks);
+    this.#applied = index;
   }
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 async function main({ id, members, directory, addedSyncMs }: MemberOptions): Promise<void> {
   const owner = { clusterId: "bench", memberId: toMemberId(id) };

@@ -74,6 +74,7 @@ export class FileLog implements Log {
   #closing: Promise<void> | undefined;
   #failure: LogError | undefined;
   #buffer = Buffer.alloc(0);
+  #noting: ReturnType<typeof setImmediate> | undefined;
 
   constructor(parts: OpenedParts, tuning: FileLogTuning = {}) {
     const { contents, used, tail, chain } = parts.recovered;
@@ -119,6 +120,7 @@ export class FileLog implements Log {
 
   async #close(): Promise<void> {
     await this.#flushing;
+    if (this.#noting !== undefined) this.#note();
     this.#failure ??= new LogError("poisoned", "the log is closed", "open it again", this.#details());
     await this.#next?.then((file) => file.close()).catch(() => {});
     this.#active.close();
@@ -242,8 +244,15 @@ export class FileLog implements Log {
     this.#tail = { write, segment: this.#tail.segment, end: end + bytes };
     this.#durableSegment = this.#tail.segment;
     for (const record of records) this.#remember(record);
-    this.#witness.note(this.#tail);
+    this.#noting ??= setImmediate(() => this.#note());
     this.#reach("logAfterSync");
+  }
+
+  /** After those who waited for the write have gone on: it is they who are in a hurry. */
+  #note(): void {
+    clearImmediate(this.#noting);
+    this.#noting = undefined;
+    this.#witness.note(this.#tail);
   }
 
   /** Returns the checksum of the last record, on which the next write follows. */

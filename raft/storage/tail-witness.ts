@@ -19,7 +19,7 @@ interface Note extends Tail {
  * The durable end of the log, noted outside of the log: what the log lost at its end cannot be seen from within.
  *
  * It is written after the log's sync and not synced with each write, so it never runs ahead of the log: after a kill of
- * the process it names the last write but the one in flight, after a power cut the last one before the witness's own sync,
+ * the process it names the last write but the one or two that had just been made, after a power cut the last one before the witness's own sync,
  * `syncIntervalMs` earlier at most.
  *
  * Two slots in two sectors take turns, so that a torn one leaves the other.

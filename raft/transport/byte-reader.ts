@@ -3,20 +3,32 @@ export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
 
-/** Reads what `ByteWriter` wrote, from a peer that may send anything. Bytes are views, not copies. */
-export class ByteReader {
-  readonly #bytes: Buffer;
-  #position = 0;
+const nothing = Buffer.alloc(0);
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+/**
+ * Reads what `ByteWriter` wrote, from a peer that may send anything. Bytes are views, copies only where they lie in two
+ * pieces.
+ */
+export class ByteReader {
+  readonly #pieces: readonly Buffer[];
+  /** The piece that is being read, the place in it, and how much comes behind it. */
+  #bytes: Buffer;
+  #position = 0;
+  #behind: number;
+  #nextPiece = 1;
+
+  constructor(bytes: Buffer | readonly Buffer[]) {
+    this.#pieces = Buffer.isBuffer(bytes) ? [bytes] : bytes;
+    this.#bytes = this.#pieces[0] ?? nothing;
+    this.#behind = this.#pieces.reduce((sum, { length }) => sum + length, -this.#bytes.length);
   }
 
   get rest(): number {
-    return this.#bytes.length - this.#position;
+    return this.#bytes.length - this.#position + this.#behind;
   }
 
   byte(): number {
+    if (this.#position === this.#bytes.length) this.#turn();
     const value = this.#bytes[this.#position];
     if (value === undefined) throw new ProtocolError("a message is cut short");
     this.#position++;
@@ -45,13 +57,39 @@ export class ByteReader {
   }
 
   raw(length: number): Buffer {
+    const end = this.#position + length;
+    if (end <= this.#bytes.length) {
+      const view = this.#bytes.subarray(this.#position, end);
+      this.#position = end;
+      return view;
+    }
     if (length > this.rest) throw new ProtocolError("a message is cut short");
-    this.#position += length;
-    return this.#bytes.subarray(this.#position - length, this.#position);
+    return this.#gather(length);
   }
 
   /** The whole of it was read. */
   end(): void {
     if (this.rest > 0) throw new ProtocolError("a message is longer than it says");
+  }
+
+  #gather(length: number): Buffer {
+    const gathered = Buffer.allocUnsafe(length);
+    for (let filled = 0; filled < length; ) {
+      if (this.#position === this.#bytes.length) this.#turn();
+      const copied = this.#bytes.copy(gathered, filled, this.#position);
+      this.#position += copied;
+      filled += copied;
+    }
+    return gathered;
+  }
+
+  /** To the next piece, if there is one; none is empty. */
+  #turn(): void {
+    const next = this.#pieces[this.#nextPiece];
+    if (next === undefined) return;
+    this.#nextPiece++;
+    this.#behind -= next.length;
+    this.#bytes = next;
+    this.#position = 0;
   }
 }

@@ -1,4 +1,7 @@
-/** Grows as needed; the result is a view of it, good until the next `reset`. */
+/** What is kept for the next time: a larger one was for one large message. */
+const capacityKept = 1 << 20;
+
+/** Grows as needed. */
 export class ByteWriter {
   #bytes: Buffer;
   #length = 0;
@@ -50,6 +53,18 @@ export class ByteWriter {
   /** Writes the number of bytes that follow into four bytes reserved with `u32(0)` at `position`. */
   patchLength(position: number): void {
     this.#bytes.writeUInt32LE(this.#length - position - 4, position);
+  }
+
+  /** What was written so far, good until the next `reset`. */
+  view(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Begins anew, in the same memory, where there is room for so many bytes. */
+  reset(capacity: number): void {
+    this.#length = 0;
+    if (this.#bytes.length > capacityKept) this.#bytes = Buffer.allocUnsafe(4096);
+    this.#reserve(capacity);
   }
 
   /** Own memory: what was written so far is the caller's. */

@@ -1,9 +1,9 @@
 import type { TLSSocket } from "node:tls";
-import { FrameReader } from "./frame.ts";
+import { type Frame, FrameReader } from "./frame.ts";
 
 export interface ConnectionEvents {
   /** @throws to have the connection closed */
-  frame(frame: Buffer): void;
+  frame(frame: Frame): void;
   closed(): void;
 }
 
@@ -48,13 +48,18 @@ export class Connection {
     this.#events = events;
   }
 
-  /** @param frames whole ones, with their lengths, one after the other */
-  writeFrames(frames: Buffer): void {
+  /**
+   * @param frames whole ones, with their lengths, one after the other
+   * @param written called when the bytes are needed no more; not when the connection closes before
+   */
+  writeFrames(frames: Buffer, written?: () => void): void {
     if (!this.#open) return;
-    this.#pendingBytes += frames.length;
+    const { length } = frames;
+    this.#pendingBytes += length;
     this.#socket.write(frames, () => {
-      this.#pendingBytes -= frames.length;
+      this.#pendingBytes -= length;
       if (this.#pendingBytes === 0) this.#wakeDrained();
+      if (this.#open) written?.();
     });
   }
 

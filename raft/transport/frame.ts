@@ -2,47 +2,54 @@ import { ProtocolError } from "./byte-reader.ts";
 
 /** A frame is its length in four bytes, then so many bytes. */
 const lengthBytes = 4;
+/** One that comes in more pieces is put together in memory of its own: many small pieces cost more than their copy. */
+const piecesMax = 256;
+
+/** What a frame holds, in the pieces it came in: views of what the socket gave, so that entries are not copied. */
+export class Frame {
+  readonly pieces: readonly Buffer[];
+  readonly length: number;
+
+  constructor(pieces: readonly Buffer[], length: number) {
+    this.pieces = pieces;
+    this.length = length;
+  }
+
+  /** In one piece. */
+  whole(): Buffer {
+    const [only] = this.pieces;
+    return only !== undefined && this.pieces.length === 1 ? only : Buffer.concat(this.pieces, this.length);
+  }
+}
 
 /** Cuts what comes from a socket into frames. A length beyond the limit is refused before any memory is given to it. */
 export class FrameReader {
   readonly #frameBytesMax: number;
   readonly #length = Buffer.alloc(lengthBytes);
   #lengthFilled = 0;
-  /** Of a frame that came in several chunks. */
+  #pieces: Buffer[] = [];
+  #filled = 0;
+  /** Of a frame in too many pieces. */
   #body: Buffer | undefined;
-  #bodyFilled = 0;
 
   constructor(frameBytesMax: number) {
     this.#frameBytesMax = frameBytesMax;
   }
 
   /**
-   * Calls `take` with each frame that is whole: a view of the chunk where it lies in one, else memory of its own.
+   * Calls `take` with each frame that is whole.
    * @throws ProtocolError when a frame is too large
    */
-  push(chunk: Buffer, take: (frame: Buffer) => void): void {
-    for (let offset = 0; offset < chunk.length || this.#isEmptyFrame(); ) {
-      if (this.#lengthFilled < lengthBytes) {
-        offset += this.#fillLength(chunk, offset);
-        continue;
-      }
+  push(chunk: Buffer, take: (frame: Frame) => void): void {
+    for (let offset = 0; offset < chunk.length; ) {
+      if (this.#lengthFilled < lengthBytes) offset += this.#fillLength(chunk, offset);
+      if (this.#lengthFilled < lengthBytes) return;
       const wanted = this.#length.readUInt32LE(0);
-      if (this.#body === undefined && chunk.length - offset >= wanted) {
-        this.#lengthFilled = 0;
-        offset += wanted;
-        take(chunk.subarray(offset - wanted, offset));
-        continue;
-      }
-      this.#body ??= Buffer.allocUnsafe(wanted);
-      const copied = chunk.copy(this.#body, this.#bodyFilled, offset);
-      offset += copied;
-      this.#bodyFilled += copied;
-      if (this.#bodyFilled === wanted) this.#takeBody(this.#body, take);
+      const end = Math.min(chunk.length, offset + wanted - this.#filled);
+      if (end > offset) this.#add(chunk.subarray(offset, end), wanted);
+      offset = end;
+      if (this.#filled === wanted) take(this.#takeFrame(wanted));
     }
-  }
-
-  #isEmptyFrame(): boolean {
-    return this.#lengthFilled === lengthBytes && this.#length.readUInt32LE(0) === 0;
   }
 
   #fillLength(chunk: Buffer, offset: number): number {
@@ -55,10 +62,30 @@ export class FrameReader {
     return copied;
   }
 
-  #takeBody(body: Buffer, take: (frame: Buffer) => void): void {
-    this.#lengthFilled = 0;
-    this.#body = undefined;
-    this.#bodyFilled = 0;
-    take(body);
+  #add(piece: Buffer, wanted: number): void {
+    if (this.#body === undefined && this.#pieces.length < piecesMax) this.#pieces.push(piece);
+    else {
+      this.#body ??= joined(this.#pieces, wanted);
+      piece.copy(this.#body, this.#filled);
+      this.#pieces = [this.#body];
+    }
+    this.#filled += piece.length;
   }
+
+  #takeFrame(length: number): Frame {
+    const frame = new Frame(this.#pieces, length);
+    this.#lengthFilled = 0;
+    this.#pieces = [];
+    this.#filled = 0;
+    this.#body = undefined;
+    return frame;
+  }
+}
+
+/** At the front of so many bytes. */
+function joined(pieces: readonly Buffer[], length: number): Buffer {
+  const body = Buffer.allocUnsafe(length);
+  let offset = 0;
+  for (const piece of pieces) offset += piece.copy(body, offset);
+  return body;
 }

@@ -4,6 +4,7 @@ import { toIndex, toMemberId, toTerm } from "../core/ids.ts";
 import { membershipOf } from "../core/membership.ts";
 import type { InstallSnapshot } from "../core/message.ts";
 import type { Connection, ConnectionEvents } from "./connection.ts";
+import { Frame } from "./frame.ts";
 import { IncomingSnapshot } from "./incoming-snapshot.ts";
 import { decodeSnapshotFrame, encodeSnapshotFrame, type SnapshotFrame } from "./snapshot-frames.ts";
 
@@ -35,7 +36,8 @@ class Wire {
   }
 
   give(frame: SnapshotFrame): void {
-    this.#events?.frame(Buffer.from(encodeSnapshotFrame(frame)));
+    const bytes = Buffer.from(encodeSnapshotFrame(frame));
+    this.#events?.frame(new Frame([bytes], bytes.length));
   }
 }
 

@@ -37,9 +37,9 @@ export class IncomingSnapshot {
     this.#connection = connection;
     connection.handOver({
       closed: () => this.#detached(connection),
-      frame: (bytes) => {
-        if (bytes.length === 0) return connection.ping();
-        this.#take(decodeSnapshotFrame(bytes));
+      frame: (frame) => {
+        if (frame.length === 0) return connection.ping();
+        this.#take(decodeSnapshotFrame(frame.whole()));
       },
     });
     this.#reply({ kind: "resume", offset: this.#receivedOffset });

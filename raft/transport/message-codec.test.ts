@@ -114,9 +114,21 @@ describe("frames", () => {
       const reader = new FrameReader(5000);
       const found: Buffer[] = [];
       for (let from = 0; from < all.length; from += step) {
-        reader.push(Buffer.from(all.subarray(from, from + step)), (frame) => found.push(frame));
+        reader.push(Buffer.from(all.subarray(from, from + step)), (frame) => found.push(frame.whole()));
       }
       expect(found).toEqual(bodies);
+    }
+  });
+
+  test("hold messages that are read across their pieces", () => {
+    for (const message of messages) {
+      const bytes = encoded(message);
+      for (const step of [1, 2, 5, 64]) {
+        const pieces: Buffer[] = [];
+        for (let from = 0; from < bytes.length; from += step) pieces.push(bytes.subarray(from, from + step));
+        expect(decodeMessage(pieces)).toEqual(message);
+        expect(() => decodeMessage(pieces.slice(0, -1))).toThrow();
+      }
     }
   });
 

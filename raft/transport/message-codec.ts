@@ -126,8 +126,8 @@ export function encodeMessage(message: Message, to: ByteWriter): void {
   }
 }
 
-/** @throws ProtocolError, RangeError for anything but a whole message. Entries and data are views of `bytes`. */
-export function decodeMessage(bytes: Buffer): Message {
+/** @throws ProtocolError, RangeError for anything but a whole message. Entries and data are views of `bytes`, mostly. */
+export function decodeMessage(bytes: Buffer | readonly Buffer[]): Message {
   const from = new ByteReader(bytes);
   const message = readMessage(from);
   from.end();

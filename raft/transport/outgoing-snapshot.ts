@@ -64,9 +64,9 @@ export class OutgoingSnapshot {
     if (connection === undefined) return false;
     connection.handOver({
       closed: () => this.#wake(),
-      frame: (bytes) => {
-        if (bytes.length === 0) return;
-        const frame = decodeSnapshotFrame(bytes);
+      frame: (received) => {
+        if (received.length === 0) return;
+        const frame = decodeSnapshotFrame(received.whole());
         this.#progressAtMs = performance.now();
         if (frame.kind === "resume") resumeAt = frame.offset;
         if (frame.kind === "taken") this.#taken(frame.offset);

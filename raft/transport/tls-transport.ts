@@ -4,6 +4,7 @@ import type { MemberId } from "../core/ids.ts";
 import type { InstallSnapshot, Message } from "../core/message.ts";
 import { ProtocolError } from "./byte-reader.ts";
 import { Connection } from "./connection.ts";
+import type { Frame } from "./frame.ts";
 import { type ConnectionKind, decodeHandshake, encodeHello, encodeRefusal, type Hello } from "./handshake.ts";
 import { IncomingSnapshot } from "./incoming-snapshot.ts";
 import { decodeMessage } from "./message-codec.ts";
@@ -221,7 +222,7 @@ export class TlsTransport implements Transport {
       const connection = new Connection(socket, frameBytesMax[kind], {
         closed: () => settled(() => reject(new Error(`member ${member} cannot be reached`))),
         frame: (frame) => {
-          const reply = decodeHandshake(frame);
+          const reply = decodeHandshake(frame.whole());
           if ("refusal" in reply) return refuse(reply.refusal);
           const { hello } = reply;
           const refusal =
@@ -248,7 +249,7 @@ export class TlsTransport implements Transport {
       frame: (frame) => {
         clearTimeout(deadline);
         if (frame.length > handshakeBytesMax) throw new ProtocolError("a handshake is too long");
-        this.#welcome(connection, socket, frame);
+        this.#welcome(connection, socket, frame.whole());
       },
     });
     connection.whenClosed(
@@ -281,11 +282,11 @@ export class TlsTransport implements Transport {
   #laneEvents(connection: Connection, { from, incarnation, kind }: Hello) {
     return {
       closed: () => {},
-      frame: (frame: Buffer) => {
+      frame: (frame: Frame) => {
         this.#registry.heard(from, incarnation);
         if (frame.length === 0) return connection.ping();
         if (frame.length > frameBytesMax[kind]) throw new ProtocolError("a frame is too large for this lane");
-        const message = decodeMessage(frame);
+        const message = decodeMessage(frame.pieces);
         if (message.from !== from || message.to !== this.#self.memberId || laneOf(message) !== kind) {
           throw new ProtocolError("a message does not belong on this connection");
         }
@@ -298,9 +299,9 @@ export class TlsTransport implements Transport {
   #snapshotEvents(connection: Connection, { from }: Hello) {
     return {
       closed: () => {},
-      frame: (bytes: Buffer) => {
-        if (bytes.length === 0) return connection.ping();
-        const frame = decodeSnapshotFrame(bytes);
+      frame: (received: Frame) => {
+        if (received.length === 0) return connection.ping();
+        const frame = decodeSnapshotFrame(received.whole());
         if (frame.kind !== "begin" || frame.message.from !== from || frame.message.to !== this.#self.memberId) {
           throw new ProtocolError("a snapshot does not belong on this connection");
         }
