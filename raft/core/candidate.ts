@@ -1,7 +1,7 @@
 import type { MemberId, Term } from "./ids.ts";
 import { noMember } from "./ids.ts";
 import { becomeLeader } from "./leader.ts";
-import { membersOf } from "./membership.ts";
+import { votersOf } from "./membership.ts";
 import type { PreVoteReply, VoteReply } from "./message.ts";
 import { tally } from "./quorum.ts";
 import type { Raft } from "./raft.ts";
@@ -74,8 +74,7 @@ function countVotes(raft: Raft, { votes }: Candidate): void {
 }
 
 function others(raft: Raft): MemberId[] {
-  const { voters, outgoing } = raft.log.membership;
-  return membersOf({ voters, outgoing, learners: [], learnersNext: [] }).filter((member) => member !== raft.id);
+  return votersOf(raft.log.membership).filter((member) => member !== raft.id);
 }
 
 function lastOf({ log }: Raft) {

@@ -30,6 +30,11 @@ export interface ConsensusNode {
   propose(id: RequestId, data: Uint8Array): ProposeAnswer;
   /** On the leader only. */
   proposeConfChange(change: ConfChange): ProposalOutcome;
+  /**
+   * What a read may begin from at once, without `readIndex`: the only voter leads as long as it runs, and need ask nobody.
+   * `undefined` for everybody else.
+   */
+  readAlone(): Index | undefined;
   /** The outcome comes in a later `Ready.readStates`; one that is lost on the way brings none, so keep a timeout. */
   readIndex(id: RequestId): Taken;
   /** On the leader only; proposals are refused until it is done or given up, one election timeout later at most. */
@@ -49,6 +54,12 @@ export interface ConsensusNode {
 
   /** The connection to a member broke or its queue dropped something: what was sent may be lost. */
   reportUnreachable(member: MemberId): void;
+  /**
+   * Every connection with a member broke at once, so its process has probably ended. One that followed it as its leader
+   * waits for a new one, and stands for election soon: in an order, so that voters do not meet. When the leader lives
+   * after all, it is followed again when it is next heard; pre-vote keeps it in office as long as a quorum hears it.
+   */
+  reportGone(member: MemberId): void;
   /** A snapshot stream ended; after a failure the leader tries again at the next heartbeat. */
   reportSnapshot(member: MemberId, arrived: boolean): void;
 

@@ -1,6 +1,7 @@
 import { assert } from "./assert.ts";
 import { campaign, stand } from "./candidate.ts";
-import type { Index } from "./ids.ts";
+import { type Index, type MemberId, noMember } from "./ids.ts";
+import { votersOf } from "./membership.ts";
 import type { Append, Heartbeat, InstallSnapshot, TimeoutNow } from "./message.ts";
 import type { Raft } from "./raft.ts";
 import type { Follower } from "./role.ts";
@@ -8,6 +9,20 @@ import type { Follower } from "./role.ts";
 export function tickFollower(raft: Raft, role: Follower): void {
   role.elapsedTicks++;
   if (role.elapsedTicks >= role.timeoutTicks && raft.mayStand) campaign(raft);
+}
+
+/**
+ * The leader's process has ended, by all that can be seen from here. Voters stand one after the other, a heartbeat apart:
+ * the first of them mostly wins before the next one begins. One tick at least, for the others to see it as well.
+ */
+export function loseLeader(raft: Raft, member: MemberId): void {
+  const { role } = raft;
+  if (role.role !== "follower" || role.leader !== member) return;
+  raft.becomeFollower(raft.term, noMember);
+  if (!raft.mayStand) return;
+  const before = votersOf(raft.log.membership).filter((voter) => voter < raft.id && voter !== member).length;
+  const timeoutTicks = Math.min(1 + before * raft.heartbeatTicks, raft.electionTicks);
+  raft.role = { role: "follower", leader: noMember, elapsedTicks: 0, timeoutTicks };
 }
 
 /** The sender leads this term: whoever waits or stands for election follows it now. */

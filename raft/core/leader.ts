@@ -9,7 +9,15 @@ import { noteArrived, probe, replicate } from "./progress.ts";
 import type { Raft } from "./raft.ts";
 import { ReadQueue } from "./read-queue.ts";
 import type { Refusal } from "./refusal.ts";
-import { answeredRound, committable, hearsQuorum, isVoting, knowsCommit, sendAppends } from "./replication.ts";
+import {
+  answeredRound,
+  committable,
+  decidesAlone,
+  hearsQuorum,
+  isVoting,
+  knowsCommit,
+  sendAppends,
+} from "./replication.ts";
 import type { Leader, Reader } from "./role.ts";
 import { completeTransfer, tickTransfer } from "./transfer.ts";
 
@@ -58,6 +66,10 @@ export function proposeHere(raft: Raft, leader: Leader, data: Uint8Array): Propo
 
 /** @returns why not, or `undefined` when the read waits for its round. */
 export function readHere(raft: Raft, leader: Leader, reader: Reader): Refusal | undefined {
+  if (decidesAlone(raft, leader)) {
+    raft.answerRead(reader, { kind: "confirmed", index: raft.log.commit });
+    return undefined;
+  }
   if (leader.reads.size >= raft.limits.pendingReadsMax) return "tooManyReads";
   leader.reads.add(reader);
   return undefined;

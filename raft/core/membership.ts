@@ -35,6 +35,11 @@ export function membersOf({ voters, outgoing, learners }: Membership): MemberId[
   return sorted([...voters, ...outgoing, ...learners]);
 }
 
+/** Of both halves, ascending. */
+export function votersOf({ voters, outgoing }: Membership): MemberId[] {
+  return sorted([...voters, ...outgoing]);
+}
+
 /** A first membership of voters only. */
 export function membershipOf(voters: readonly MemberId[], learners: readonly MemberId[] = []): Membership {
   return { ...noMembership, voters: sorted(voters), learners: sorted(learners) };

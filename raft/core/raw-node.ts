@@ -4,7 +4,7 @@ import type { ConfChange } from "./conf-change.ts";
 import type { ConsensusNode, ProgressStatus, ProposeAnswer, Status, Taken } from "./consensus-node.ts";
 import type { Entry } from "./entry.ts";
 import { bytesOf } from "./entry.ts";
-import { tickFollower } from "./follower.ts";
+import { loseLeader, tickFollower } from "./follower.ts";
 import type { Index, MemberId, RequestId } from "./ids.ts";
 import { noMember } from "./ids.ts";
 import { advanceCommit, appendEntry, proposeHere, readHere, sendPending, tickLeader } from "./leader.ts";
@@ -16,7 +16,7 @@ import type { InitialState, RawNodeOptions } from "./options.ts";
 import { probe } from "./progress.ts";
 import { emptyOutbox, Raft } from "./raft.ts";
 import type { HardState, Ready, SoftState, Write, WriteMark } from "./ready.ts";
-import { isActive } from "./replication.ts";
+import { decidesAlone, isActive } from "./replication.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 import { step } from "./step.ts";
 import { beginTransfer } from "./transfer.ts";
@@ -110,6 +110,11 @@ export class RawNode implements ConsensusNode {
     return undefined;
   }
 
+  readAlone(): Index | undefined {
+    const raft = this.#enter();
+    return raft.role.role === "leader" && decidesAlone(raft, raft.role) ? raft.log.commit : undefined;
+  }
+
   transferLeadership(to: MemberId): Taken {
     const raft = this.#enter();
     return raft.role.role === "leader" ? beginTransfer(raft, raft.role, to) : "noLeader";
@@ -186,6 +191,10 @@ export class RawNode implements ConsensusNode {
   reportUnreachable(member: MemberId): void {
     const peer = this.#peer(member);
     if (peer?.progress.state === "replicate") peer.progress = probe(peer.progress.match);
+  }
+
+  reportGone(member: MemberId): void {
+    loseLeader(this.#enter(), member);
   }
 
   reportSnapshot(member: MemberId, arrived: boolean): void {

@@ -65,6 +65,12 @@ export function knowsCommit(raft: Raft, leader: Leader): boolean {
   return raft.log.commit >= leader.firstIndex;
 }
 
+/** Nobody else is asked for anything, and it knows what is committed. */
+export function decidesAlone(raft: Raft, leader: Leader): boolean {
+  const { voters, outgoing } = raft.log.membership;
+  return voters.length === 1 && voters[0] === raft.id && outgoing.length === 0 && knowsCommit(raft, leader);
+}
+
 export function isVoting(raft: Raft): boolean {
   return isVoter(raft.log.membership, raft.id);
 }

@@ -60,6 +60,8 @@ const commands: Readonly<Record<string, Command>> = {
   transfer: (stage, [id, to]) => stage.transfer(member(id), member(to)),
   stepdown: (stage, [id]) => stage.stepDown(member(id)),
   unreachable: (stage, [id, other]) => stage.unreachable(member(id), member(other)),
+  // gone 2 1: 2 sees that all connections with 1 broke
+  gone: (stage, [id, other]) => stage.gone(member(id), member(other)),
   // streamed 1 3 arrived|lost
   streamed: (stage, [id, to, how]) => stage.streamed(member(id), member(to), how === "arrived"),
   // deliver · deliver 1 2 · deliver * 2

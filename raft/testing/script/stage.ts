@@ -141,6 +141,10 @@ export class Stage {
     this.#act(id, (node) => node.reportUnreachable(member));
   }
 
+  gone(id: MemberId, member: MemberId): void {
+    this.#act(id, (node) => node.reportGone(member));
+  }
+
   /** A stream that `id` sent ended. */
   streamed(id: MemberId, to: MemberId, arrived: boolean): void {
     this.#act(id, (node) => node.reportSnapshot(to, arrived));

@@ -43,6 +43,7 @@ export class Adversary {
     if (random.chance(profile.transfer)) this.#transfer(ids);
     if (random.chance(20)) this.#cluster.ask(random.pick(running), (node) => node.campaign());
     if (random.chance(20)) this.#cluster.ask(random.pick(running), (node) => node.reportUnreachable(random.pick(ids)));
+    if (random.chance(60)) this.#cluster.ask(random.pick(running), (node) => node.reportGone(random.pick(ids)));
     if (random.chance(5)) this.#cluster.ask(random.pick(running), (node) => node.stepDown());
     if (random.chance(profile.crash)) this.#crash(this.#victim(running));
     if (random.chance(profile.pause)) this.#pause(this.#victim(running));
@@ -65,8 +66,18 @@ export class Adversary {
   /** At once, or when it next comes to a certain point. */
   #crash(member: SimMember): void {
     const { random } = this.#world;
-    if (random.chance(400)) this.#cluster.crash(member.id);
-    else member.armed = random.pick(crashPoints);
+    if (random.chance(400)) {
+      this.#cluster.crash(member.id);
+      this.#tellGone(member.id);
+    } else member.armed = random.pick(crashPoints);
+  }
+
+  /** Connections break with the process; who sees it, sees it at once. */
+  #tellGone(id: MemberId): void {
+    const { random } = this.#world;
+    for (const other of this.#cluster.running) {
+      if (random.chance(700)) this.#cluster.ask(other, (node) => node.reportGone(id));
+    }
   }
 
   #pause(member: SimMember): void {
