@@ -4,6 +4,7 @@ import type { Membership } from "./core/membership.ts";
 import type { Message } from "./core/message.ts";
 import type { Limits } from "./core/options.ts";
 import type { SoftState } from "./core/ready.ts";
+import type { NodeObserver } from "./node-observer.ts";
 import type { StateMachine } from "./state-machine.ts";
 import type { Log } from "./storage/log.ts";
 import type { DropReason, HandshakeRefusal, Transport } from "./transport/transport.ts";
@@ -21,6 +22,7 @@ export interface RaftNodeOptions<Result> {
   readonly logBytesMax?: number;
   readonly tailEntries?: number;
   readonly events?: Partial<NodeEvents>;
+  readonly observer?: Partial<NodeObserver>;
   readonly reach?: ReachCrashPoint;
 }
 
@@ -36,6 +38,8 @@ export interface Timing {
 
 export const defaultTiming: Timing = { heartbeatMs: 100, electionMs: 1000, proposalMs: 10_000, readMs: 5000 };
 
+export type Stall = "disk" | "stateMachine" | "process";
+
 export interface NodeEvents {
   softState(state: SoftState): void;
   membership(membership: Membership): void;
@@ -44,6 +48,9 @@ export interface NodeEvents {
   dropped(message: Message, reason: DropReason): void;
   violated(member: MemberId | undefined, violation: Error): void;
   refused(member: MemberId, refusal: HandshakeRefusal): void;
-  /** The disk or this process stood still for an election timeout; leadership, if any, was given up. */
-  stalled(what: "disk" | "process", ms: number): void;
+  /**
+   * The disk, the state machine or this process stood still for an election timeout; leadership, if any, was given up, but
+   * for the only voter's, whom nobody could replace.
+   */
+  stalled(what: Stall, ms: number): void;
 }

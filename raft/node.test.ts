@@ -5,10 +5,8 @@ import { join } from "node:path";
 import { CounterState } from "./example/counter-state.ts";
 import {
   foundedBy,
-  type Log,
   type MemberId,
   MemoryLog,
-  MemoryNetwork,
   type Membership,
   membershipOf,
   noFaults,
@@ -25,99 +23,16 @@ import { toTerm } from "./core/ids.ts";
 import type { Message } from "./core/message.ts";
 import { openLogOn, createLogOn } from "./storage/open-log.ts";
 import { SimulatedDisk } from "./storage/simulated-disk.ts";
+import { Cluster, type Member, quickTiming, stopClusters, until } from "./testing/local-cluster.ts";
 import { random } from "./testing/seed.ts";
 
-const timing = { heartbeatMs: 20, electionMs: 100, proposalMs: 3000, readMs: 2000 };
+const timing = quickTiming;
 /** Where a limit in time is what is tested. */
 const slower = { ...timing, electionMs: 400 };
 const bytes = (text: string) => new TextEncoder().encode(text);
 const noContext = new Uint8Array();
 
-interface Member {
-  node: RaftNode<number>;
-  state: CounterState;
-  log: Log;
-  failures: Error[];
-}
-
-const opened: Cluster[] = [];
-afterEach(async () => {
-  for (const cluster of opened.splice(0)) await cluster.stop();
-});
-
-class Cluster {
-  readonly network = new MemoryNetwork({ random });
-  readonly members = new Map<MemberId, Member>();
-  readonly base: SnapshotMeta;
-  readonly #extra: Partial<RaftNodeOptions<number>>;
-
-  constructor(voters: readonly number[], extra: Partial<RaftNodeOptions<number>> = {}) {
-    this.base = foundedBy(membershipOf(voters.map(toMemberId)));
-    this.#extra = extra;
-    opened.push(this);
-  }
-
-  static async of(count: number, extra: Partial<RaftNodeOptions<number>> = {}): Promise<Cluster> {
-    const ids = Array.from({ length: count }, (_, position) => position + 1);
-    const cluster = new Cluster(ids, extra);
-    for (const id of ids) await cluster.start(id, MemoryLog.create(cluster.base));
-    return cluster;
-  }
-
-  async start(id: number, log: Log, state = new CounterState(), extra: Partial<RaftNodeOptions<number>> = {}) {
-    const failures: Error[] = [];
-    const node = await RaftNode.start<number>({
-      id: toMemberId(id),
-      log,
-      transport: this.network.join(toMemberId(id)),
-      stateMachine: state,
-      timing,
-      ...this.#extra,
-      ...extra,
-      events: { failed: (error) => failures.push(error), ...this.#extra.events, ...extra.events },
-    });
-    const member = { node, state, log, failures };
-    this.members.set(toMemberId(id), member);
-    return member;
-  }
-
-  member(id: number): Member {
-    const member = this.members.get(toMemberId(id));
-    if (member === undefined) throw new Error(`no member ${id}`);
-    return member;
-  }
-
-  async leader(among = [...this.members.values()]): Promise<Member> {
-    const leads = ({ node }: Member) => node.status().role === "leader";
-    await until(() => among.some(leads), "a leader");
-    return among.filter(leads).sort((a, b) => b.node.status().term - a.node.status().term)[0] as Member;
-  }
-
-  /** Proposes until it is taken, which is only right because adding is not repeated after an unknown outcome. */
-  async add(member: Member, text: string): Promise<number> {
-    for (;;) {
-      try {
-        return (await member.node.propose(bytes(text))).result;
-      } catch (error) {
-        const code = (error as { code: string }).code;
-        if (code !== "noLeader" && code !== "dropped") throw error;
-        await Bun.sleep(10);
-      }
-    }
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all([...this.members.values()].map(({ node }) => node.stop()));
-  }
-}
-
-async function until(condition: () => boolean, what: string, ms = 15_000): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await Bun.sleep(5);
-  }
-}
+afterEach(stopClusters);
 
 describe("a cluster", () => {
   test.each([1, 2, 3, 5])("of %i members answers proposals made at any of them", async (count) => {

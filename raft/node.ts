@@ -4,21 +4,25 @@ import { CommitNotices } from "./commit-notices.ts";
 import type { ConfChange } from "./core/conf-change.ts";
 import type { Status } from "./core/consensus-node.ts";
 import type { Entry } from "./core/entry.ts";
-import { type Index, type MemberId, type RequestId, toRequestId } from "./core/ids.ts";
-import { membersOf, sorted, type Membership } from "./core/membership.ts";
+import { type Index, type MemberId, noTerm, type RequestId, type Term, toRequestId } from "./core/ids.ts";
+import type { Membership } from "./core/membership.ts";
 import type { InstallSnapshot, Message, ProposalOutcome } from "./core/message.ts";
 import { RawNode } from "./core/raw-node.ts";
-import type { ProposalResult, ReadState, Ready, Write } from "./core/ready.ts";
+import type { ProposalResult, ReadState, Ready, SoftState, Write } from "./core/ready.ts";
 import { finishRestore } from "./finish-restore.ts";
-import { defaultTiming, type RaftNodeOptions, type Timing } from "./node-options.ts";
+import { changesMembership, heardMembers, isSame } from "./heard-members.ts";
+import { observed, observedApply, type Queues } from "./node-observer.ts";
+import { defaultTiming, type RaftNodeOptions, type Stall, type Timing } from "./node-options.ts";
 import { PendingEntries, PendingRequests, RecentResults, type Waiter } from "./pending.ts";
 import { ProposalBatch } from "./proposal-batch.ts";
 import { RaftError, type RaftErrorCode } from "./raft-error.ts";
 import { ReadRequests } from "./read-requests.ts";
 import { SerialQueue } from "./serial-queue.ts";
+import { StallWatch } from "./stall-watch.ts";
 import type { StateMachine } from "./state-machine.ts";
 import type { Log } from "./storage/log.ts";
 import type { DropReason, Transport } from "./transport/transport.ts";
+import { Turns } from "./turns.ts";
 
 export interface Applied<Result> {
   readonly index: Index;
@@ -30,8 +34,6 @@ const ticksPerHeartbeat = 4;
 const forwardedMax = 65_536;
 const defaultLogBytesMax = 64 << 20;
 const defaultTailEntries = 5000;
-/** A member that has done nothing for so long is not busy: it does what comes in at once. */
-const quietMs = 0.2;
 /** Smaller than the core's: messages of a megabyte cost more in memory that is new each time than they save in calls. */
 const defaultAppendBytesMax = 160 << 10;
 
@@ -58,9 +60,11 @@ export class RaftNode<Result> {
   #nextId: number = randomInt(2 ** 47);
   /** What the state machine has applied; ahead of the core while a snapshot is being installed. */
   #stateIndex: Index;
-  #writes = 0;
-  #writesDone = 0;
-  #writeBegunMs = 0;
+  /** Of the newest entry that was applied. */
+  #stateTerm: Term = noTerm;
+  readonly #watch: StallWatch;
+  readonly #turns: Turns;
+  #stallToldAtMs = Number.NEGATIVE_INFINITY;
   /** Messages that may go only when the writes up to this count are durable. */
   readonly #notices = new CommitNotices();
   #held: { readonly after: number; readonly messages: readonly Message[] }[] = [];
@@ -72,11 +76,7 @@ export class RaftNode<Result> {
   readonly #logBytesMax: number;
   #compactAboveBytes: number;
   #compacting = false;
-  #scheduled = false;
-  #scheduledSoon = false;
-  #workedAtMs = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #tickedAtMs = 0;
   #stopped: RaftErrorCode | undefined;
 
   private constructor(options: RaftNodeOptions<Result>, core: RawNode, stateIndex: Index) {
@@ -90,6 +90,8 @@ export class RaftNode<Result> {
     this.#stateIndex = stateIndex;
     this.#logBytesMax = options.logBytesMax ?? defaultLogBytesMax;
     this.#compactAboveBytes = this.#logBytesMax;
+    this.#watch = new StallWatch(this.#timing.electionMs, performance.now());
+    this.#turns = new Turns(() => this.#guard(() => this.#work()));
   }
 
   /**
@@ -121,13 +123,14 @@ export class RaftNode<Result> {
       receiveSnapshot: (message, chunks) => this.#receiveSnapshot(message, chunks),
       dropped: (message, reason) => this.#dropped(message, reason),
       disconnected: (member) => this.#input(() => this.#core.reportUnreachable(member)),
+      gone: (member) => this.#input(() => this.#gone(member)),
       violated: (member, violation) => this.#options.events?.violated?.(member, violation),
       refused: (member, refusal) => this.#options.events?.refused?.(member, refusal),
     });
-    this.#tickedAtMs = performance.now();
+    this.#watch.ticked(performance.now());
     this.#timer = setInterval(() => this.#tick(), this.#timing.heartbeatMs / ticksPerHeartbeat);
     this.#followMembership();
-    this.#schedule();
+    this.#turns.later();
   }
 
   /**
@@ -138,10 +141,11 @@ export class RaftNode<Result> {
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
       const nowMs = performance.now();
-      const waiter = { resolve, reject, deadlineMs: nowMs + this.#timing.proposalMs };
+      const deadlineMs = nowMs + this.#timing.proposalMs;
+      const waiter = observed({ resolve, reject, deadlineMs }, this.#options.observer, nowMs);
       this.#proposals.add({ data, waiter }, nowMs);
-      const isAlone = this.#entries.size === 0 && this.#forwarded.size === 0;
-      this.#scheduleSoon(isAlone ? Number.POSITIVE_INFINITY : nowMs);
+      if (this.#entries.size === 0 && this.#forwarded.size === 0) this.#turns.now();
+      else this.#turns.soon(nowMs);
     });
   }
 
@@ -151,11 +155,13 @@ export class RaftNode<Result> {
    * @throws RaftError
    */
   readIndex(): Promise<Index> {
+    const alone = this.#stopped === undefined ? this.#core.readAlone() : undefined;
+    if (alone !== undefined && alone <= this.#stateIndex) return Promise.resolve(this.#stateIndex);
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
       const nowMs = performance.now();
       this.#reads.add({ resolve, reject, deadlineMs: nowMs + this.#timing.readMs });
-      this.#scheduleSoon(nowMs);
+      this.#turns.soon(nowMs);
     });
   }
 
@@ -169,7 +175,7 @@ export class RaftNode<Result> {
       const deadlineMs = performance.now() + this.#timing.proposalMs;
       const waiter = { reject, deadlineMs, resolve: ({ index }: Applied<Result>) => resolve(index) };
       this.#settleProposal(this.#core.proposeConfChange(change), waiter);
-      this.#schedule();
+      this.#turns.later();
     });
   }
 
@@ -177,7 +183,7 @@ export class RaftNode<Result> {
   transferLeadership(to: MemberId): void {
     const refusal = this.#core.transferLeadership(to);
     if (refusal !== undefined) throw this.#error(refusal);
-    this.#schedule();
+    this.#turns.later();
   }
 
   /** Stands for election at once. */
@@ -187,6 +193,25 @@ export class RaftNode<Result> {
 
   status(): Status {
     return this.#core.status();
+  }
+
+  /** Role, term and leader: the cheap part of `status`. */
+  get softState(): SoftState {
+    return this.#core.softState;
+  }
+
+  /** What is waiting where. */
+  queues(): Queues {
+    const { queuedBytes } = this.#transport;
+    const others = queuedBytes === undefined ? [] : (this.#heard ?? []).filter((member) => member !== this.#core.id);
+    return {
+      proposals: this.#proposals.size,
+      entries: this.#entries.size,
+      forwarded: this.#forwarded.size,
+      writes: this.#watch.writes.begun - this.#watch.writes.done,
+      batches: this.#watch.batches.begun - this.#watch.batches.done,
+      outbound: others.map((member) => ({ member, bytes: queuedBytes?.call(this.#transport, member) ?? 0 })),
+    };
   }
 
   /** Lets the write and the entries that are under way end. Of proposals without outcome nothing more is known. */
@@ -200,28 +225,7 @@ export class RaftNode<Result> {
   #input(step: () => void): void {
     if (this.#stopped !== undefined) return;
     this.#guard(step);
-    this.#scheduleSoon(performance.now());
-  }
-
-  /** At once where nothing else is going on: a turn of the event loop is time that a lone request waits. */
-  #scheduleSoon(nowMs: number): void {
-    if (this.#scheduledSoon || this.#stopped !== undefined) return;
-    if (nowMs - this.#workedAtMs < quietMs) return this.#schedule();
-    this.#scheduledSoon = true;
-    queueMicrotask(() => {
-      this.#scheduledSoon = false;
-      if (this.#stopped === undefined) this.#guard(() => this.#work());
-    });
-  }
-
-  /** Whatever comes in during one turn of the event loop is worked off together: one write, one packet a receiver. */
-  #schedule(): void {
-    if (this.#scheduled || this.#stopped !== undefined) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      if (this.#stopped === undefined) this.#guard(() => this.#work());
-    });
+    this.#turns.soon(performance.now());
   }
 
   #work(): void {
@@ -235,20 +239,19 @@ export class RaftNode<Result> {
       this.#take(ready);
     }
     this.#compactWhenLarge();
-    this.#workedAtMs = performance.now();
     if (this.#proposals.size > 0) return this.#notices.wait();
     this.#transport.send(this.#notices.takeDue());
-    if (this.#notices.areWaiting) this.#schedule();
+    if (this.#notices.areWaiting) this.#turns.later();
   }
 
   /** A disk that is busy will take what comes meanwhile in one piece; so may the others. */
   #proposeWaiting(): void {
     if (this.#proposals.size === 0) return;
-    const waitMs = this.#writesDone < this.#writes ? this.#proposals.waitMs(performance.now()) : 0;
+    const waitMs = this.#watch.writes.isIdle ? 0 : this.#proposals.waitMs(performance.now());
     if (waitMs > 0) {
       this.#holding ??= setTimeout(() => {
         this.#holding = undefined;
-        this.#schedule();
+        this.#turns.later();
       }, waitMs);
       return;
     }
@@ -259,7 +262,7 @@ export class RaftNode<Result> {
       }
       const id = this.#newId();
       const answer = this.#core.propose(id, data);
-      if (answer.kind === "forwarded") this.#forwarded.add(id, waiter);
+      if (answer.kind === "forwarded") this.#forwarded.add(id, answer.to, waiter);
       else this.#settleProposal(answer, waiter);
     }
   }
@@ -269,9 +272,9 @@ export class RaftNode<Result> {
     this.#reach("beforeSend");
     this.#send(this.#notices.sift(ready.messagesNow));
     if (ready.write !== undefined) this.#write(ready.write);
-    if (this.#writesDone === this.#writes) this.#send(ready.messagesAfterPersist);
+    if (this.#watch.writes.isIdle) this.#send(ready.messagesAfterPersist);
     else if (ready.messagesAfterPersist.length > 0)
-      this.#held.push({ after: this.#writes, messages: ready.messagesAfterPersist });
+      this.#held.push({ after: this.#watch.writes.begun, messages: ready.messagesAfterPersist });
     if (ready.committed.length > 0) this.#apply(ready.committed);
     for (const result of ready.proposalResults) this.#forwardedAnswer(result);
     for (const state of ready.readStates) this.#readAnswer(state);
@@ -280,20 +283,21 @@ export class RaftNode<Result> {
   }
 
   #write(write: Write): void {
-    if (this.#writesDone === this.#writes) this.#writeBegunMs = performance.now();
-    this.#writes++;
+    const begunMs = performance.now();
+    this.#watch.writes.begin(begunMs);
     this.#log.append(write).then(
-      () => this.#input(() => this.#written(write)),
+      () => this.#input(() => this.#written(write, begunMs)),
       (error: Error) => this.#fail(error),
     );
   }
 
-  #written({ mark, snapshot }: Write): void {
-    this.#writesDone++;
-    this.#writeBegunMs = performance.now();
+  #written({ mark, entries, snapshot }: Write, begunMs: number): void {
+    const nowMs = performance.now();
+    this.#watch.writes.end(nowMs);
+    this.#options.observer?.persisted?.(nowMs - begunMs, entries.length);
     this.#core.persisted(mark);
     if (snapshot !== undefined) this.#snapshotInstalled(snapshot.index);
-    while (this.#held[0] !== undefined && this.#held[0].after <= this.#writesDone) {
+    while (this.#held[0] !== undefined && this.#held[0].after <= this.#watch.writes.done) {
       this.#send(this.#held.shift()?.messages ?? []);
     }
   }
@@ -308,19 +312,37 @@ export class RaftNode<Result> {
 
   /** Entries that a restored snapshot holds already are behind the state machine: they count as applied. */
   #apply(entries: readonly Entry[]): void {
+    this.#watch.batches.begin(performance.now());
+    const { observer } = this.#options;
+    if (observer?.committed !== undefined) this.#entries.observeCommit(entries, this.#timing.proposalMs, observer);
     void this.#onState(async () => {
       const fresh = entries.filter(({ index }) => index > this.#stateIndex);
       this.#reach("beforeApply");
-      const results = fresh.length > 0 ? await this.#stateMachine.apply(fresh) : [];
+      const results = fresh.length > 0 ? await this.#applyFresh(fresh) : [];
       this.#reach("afterApply");
+      this.#watch.batches.end(performance.now());
       const last = entries.at(-1);
       if (last === undefined || this.#stopped !== undefined) return;
       if (last.index > this.#stateIndex) this.#stateIndex = last.index;
       this.#core.applied(last.index);
       this.#reach("beforeAnswer");
       this.#answer(entries, entries.length - fresh.length, results);
-      this.#schedule();
+      this.#dropBefore(last.term);
+      this.#turns.later();
     });
+  }
+
+  #applyFresh(entries: readonly Entry[]): readonly Result[] | Promise<readonly Result[]> {
+    const { observer } = this.#options;
+    if (observer?.applied === undefined) return this.#stateMachine.apply(entries);
+    return observedApply(this.#stateMachine, entries, observer);
+  }
+
+  /** A later leader's entry is here: what an earlier one took behind it is gone for good. */
+  #dropBefore(term: Term): void {
+    if (term === this.#stateTerm) return;
+    this.#stateTerm = term;
+    this.#rejectAll(this.#entries.takeBefore(term), "dropped");
   }
 
   #answer(entries: readonly Entry[], skipped: number, results: readonly Result[]): void {
@@ -343,7 +365,10 @@ export class RaftNode<Result> {
   #settleProposal(outcome: ProposalOutcome, waiter: Waiter<Applied<Result>>): void {
     if (outcome.kind === "refused") return waiter.reject(this.#error(outcome.reason));
     const { index, term } = outcome;
-    if (index > this.#stateIndex) return this.#entries.add(index, term, waiter)?.reject(this.#error("dropped"));
+    if (index > this.#stateIndex) {
+      if (term < this.#stateTerm) return waiter.reject(this.#error("dropped"));
+      return this.#entries.add(index, term, waiter)?.reject(this.#error("dropped"));
+    }
     // A forwarded one, which was applied here before its answer came.
     const recent = this.#recent.get(index);
     if (recent?.term === term) waiter.resolve(recent.result);
@@ -383,34 +408,42 @@ export class RaftNode<Result> {
     }
   }
 
+  /** What was asked of it as the leader is not answered any more. */
+  #gone(member: MemberId): void {
+    if (this.#core.softState.leader === member) this.#rejectAll(this.#reads.takeAllAsked(), "noLeader");
+    this.#rejectAll(this.#forwarded.takeOf(member), "unknown");
+    this.#core.reportGone(member);
+  }
+
   #tick(): void {
     if (this.#stopped !== undefined) return;
     this.#guard(() => {
-      const diskStands = this.#noticeStalls();
-      this.#tickedAtMs = performance.now();
-      // Without ticks nobody stands for election on a disk that does not take the vote.
-      if (!diskStands) this.#core.tick();
+      this.#noticeStalls();
+      const nowMs = performance.now();
+      this.#watch.ticked(nowMs);
+      // Without ticks nobody stands for election who could not lead: whose disk does not take the vote.
+      if (this.#watch.isFit(nowMs)) this.#core.tick();
       this.#expire();
       this.#followMembership();
     });
-    this.#schedule();
+    this.#turns.later();
   }
 
-  /** Whether the disk stands still. A process that stood still must not go on as the leader that it was. */
-  #noticeStalls(): boolean {
-    const nowMs = performance.now();
-    const { electionMs } = this.#timing;
-    const processMs = nowMs - this.#tickedAtMs;
-    const diskMs = this.#writesDone < this.#writes ? nowMs - this.#writeBegunMs : 0;
-    if (processMs >= electionMs) this.#stepDown("process", processMs);
-    if (diskMs >= electionMs) this.#stepDown("disk", diskMs);
-    return diskMs >= electionMs;
+  /** A process that stood still must not go on as the leader that it was. */
+  #noticeStalls(): void {
+    for (const { what, ms } of this.#watch.stalls(performance.now())) this.#stalled(what, ms);
   }
 
-  #stepDown(what: "disk" | "process", ms: number): void {
-    if (what === "process") this.#tickedAtMs = performance.now();
-    if (this.#core.status().role === "leader" || what === "process") this.#options.events?.stalled?.(what, ms);
-    this.#core.stepDown();
+  /** The only voter goes on: nobody could take over, and it would have to elect itself again. */
+  #stalled(what: Stall, ms: number): void {
+    const leads = this.#core.softState.role === "leader";
+    const isAlone = this.#core.readAlone() !== undefined;
+    const isTold = isAlone && performance.now() - this.#stallToldAtMs < this.#timing.electionMs;
+    if ((leads || what === "process") && !isTold) {
+      this.#stallToldAtMs = performance.now();
+      this.#options.events?.stalled?.(what, ms);
+    }
+    if (!isAlone) this.#core.stepDown();
   }
 
   #expire(): void {
@@ -420,16 +453,11 @@ export class RaftNode<Result> {
     this.#rejectAll(this.#reads.takeExpired(nowMs), "unconfirmed");
   }
 
-  /** Who is being removed is heard until that is committed: a leader that removes itself must see it done. */
   #followMembership(): void {
-    const { commit, membership, memberships } = this.#core.log;
-    const settled = Math.max(
-      0,
-      memberships.findLastIndex(({ index }) => index <= commit),
-    );
-    const members = sorted(memberships.slice(settled).flatMap((dated) => membersOf(dated.membership)));
+    const { membership } = this.#core.log;
+    const members = heardMembers(this.#core.log);
     const heard = members.length > 0 ? members : (this.#options.seeds ?? []);
-    if (heard.length !== this.#heard?.length || heard.some((member, position) => member !== this.#heard?.[position])) {
+    if (!isSame(heard, this.#heard)) {
       this.#heard = heard;
       this.#transport.setMembers(heard);
     }
@@ -443,6 +471,7 @@ export class RaftNode<Result> {
     const { to } = message;
     if (this.#outgoingSnapshots.has(to)) return;
     this.#outgoingSnapshots.set(to, message.snapshot.index);
+    const begunMs = performance.now();
     let arrived = false;
     try {
       const { image, snapshot } = await this.#onState(async () => {
@@ -460,6 +489,7 @@ export class RaftNode<Result> {
       // The receiver asks again; a state machine that failed has stopped the node by itself.
     }
     this.#outgoingSnapshots.delete(to);
+    this.#options.observer?.snapshotSent?.(to, performance.now() - begunMs, arrived);
     this.#input(() => this.#core.reportSnapshot(to, arrived));
   }
 
@@ -474,9 +504,11 @@ export class RaftNode<Result> {
       if (snapshot.index > this.#stateIndex) {
         await this.#log.append({ expected: snapshot, entries: [] });
         this.#reach("snapshotBeforeRestore");
+        const begunMs = performance.now();
         await this.#stateMachine.restore(snapshot.index, chunks);
         this.#reach("snapshotAfterRestore");
         this.#stateIndex = snapshot.index;
+        this.#options.observer?.snapshotReceived?.(snapshot.index, performance.now() - begunMs);
       }
       if (this.#core.status().applied >= snapshot.index) return;
       this.#input(() => this.#core.step(message));
@@ -543,6 +575,7 @@ export class RaftNode<Result> {
 
   #shutDown(code: RaftErrorCode, cause?: Error): void {
     this.#stopped ??= code;
+    this.#turns.stop();
     clearInterval(this.#timer);
     clearTimeout(this.#holding);
     const proposals = this.#proposals.takeAll().map(({ waiter }) => waiter);
@@ -556,21 +589,11 @@ export class RaftNode<Result> {
   }
 
   #error(code: RaftErrorCode, cause?: unknown): RaftError {
-    return new RaftError(code, this.#core.status().leader, cause);
+    return new RaftError(code, this.#core.softState.leader, cause);
   }
 
   #newId(): RequestId {
     this.#nextId++;
     return toRequestId(this.#nextId);
   }
-}
-
-function changesMembership({ write, committed, softState }: Ready): boolean {
-  const isChange = ({ kind }: Entry) => kind === "confChange";
-  return (
-    softState !== undefined ||
-    write?.snapshot !== undefined ||
-    committed.some(isChange) ||
-    write?.entries.some(isChange) === true
-  );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Entry } from "./core/entry.ts";
-import { toIndex, toRequestId, toTerm } from "./core/ids.ts";
+import { toIndex, toMemberId, toRequestId, toTerm } from "./core/ids.ts";
 import { PendingEntries, PendingRequests, RecentResults, type Waiter } from "./pending.ts";
 import { ProposalBatch } from "./proposal-batch.ts";
 import { ReadRequests } from "./read-requests.ts";
@@ -50,9 +50,28 @@ test("a snapshot takes with it whoever waits at or before its place", () => {
 test("requests are answered once", () => {
   const pending = new PendingRequests<string>();
   const first = waiter<string>();
-  pending.add(toRequestId(7), first);
+  pending.add(toRequestId(7), toMemberId(1), first);
   expect(pending.take(toRequestId(7))).toBe(first);
   expect(pending.take(toRequestId(7))).toBeUndefined();
+});
+
+test("requests to a member that is gone are told apart from those to others", () => {
+  const pending = new PendingRequests<string>();
+  const [first, second, third] = [waiter<string>(), waiter<string>(), waiter<string>()];
+  pending.add(toRequestId(1), toMemberId(1), first);
+  pending.add(toRequestId(2), toMemberId(2), second);
+  pending.add(toRequestId(3), toMemberId(1), third);
+  expect(pending.takeOf(toMemberId(1))).toEqual([first, third]);
+  expect(pending.takeAll()).toEqual([second]);
+});
+
+test("entries of an earlier term are given up when a later one is applied", () => {
+  const pending = new PendingEntries<string>();
+  const [early, late] = [waiter<string>(), waiter<string>()];
+  pending.add(toIndex(9), toTerm(2), early);
+  pending.add(toIndex(10), toTerm(3), late);
+  expect(pending.takeBefore(toTerm(3))).toEqual([early]);
+  expect(pending.takeAll()).toEqual([late]);
 });
 
 test("results that went by are kept, the newest four thousand", () => {

@@ -1,5 +1,6 @@
 import type { Entry } from "./core/entry.ts";
-import type { Index, RequestId, Term } from "./core/ids.ts";
+import type { Index, MemberId, RequestId, Term } from "./core/ids.ts";
+import type { NodeObserver } from "./node-observer.ts";
 
 const recentResultsMax = 4096;
 
@@ -35,6 +36,12 @@ export class PendingEntries<T> {
     return before;
   }
 
+  /** Tells how long ago the first of these entries was proposed, if it was here. */
+  observeCommit([first]: readonly Entry[], limitMs: number, observer: Partial<NodeObserver>): void {
+    const found = first === undefined ? undefined : this.#waiters.get(first.index);
+    if (found !== undefined) observer.committed?.(performance.now() - (found.waiter.deadlineMs - limitMs));
+  }
+
   /** Who waits at the place of an entry that was committed, and whether for this very entry. */
   take({ index, term }: Entry): { readonly waiter: Waiter<T>; readonly isIt: boolean } | undefined {
     const found = this.#waiters.get(index);
@@ -52,17 +59,23 @@ export class PendingEntries<T> {
   takeExpired(nowMs: number): Waiter<T>[] {
     const [oldest] = this.#waiters.values();
     if (oldest === undefined || oldest.waiter.deadlineMs > nowMs) return [];
-    return this.#takeWhere((_, { deadlineMs }) => deadlineMs <= nowMs);
+    return this.#takeWhere((_, { waiter }) => waiter.deadlineMs <= nowMs);
+  }
+
+  /** Everybody whose entry is of a term before this one: the log has gone on without them, for terms never go back. */
+  takeBefore(before: Term): Waiter<T>[] {
+    return this.#takeWhere((_, { term }) => term < before);
   }
 
   takeAll(): Waiter<T>[] {
     return this.#takeWhere(() => true);
   }
 
-  #takeWhere(condition: (index: Index, waiter: Waiter<T>) => boolean): Waiter<T>[] {
+  #takeWhere(condition: (index: Index, appended: Appended<T>) => boolean): Waiter<T>[] {
     const taken: Waiter<T>[] = [];
-    for (const [index, { waiter }] of this.#waiters) {
-      if (!condition(index, waiter)) continue;
+    for (const [index, appended] of this.#waiters) {
+      const { waiter } = appended;
+      if (!condition(index, appended)) continue;
       this.#waiters.delete(index);
       taken.push(waiter);
     }
@@ -86,28 +99,44 @@ export class RecentResults<T> {
   }
 }
 
-/** Who waits for the answer to which request. */
+interface Asked<T> {
+  readonly of: MemberId;
+  readonly waiter: Waiter<T>;
+}
+
+/** Who waits for the answer to which request, and of whom it was asked. */
 export class PendingRequests<T> {
-  readonly #waiters = new Map<RequestId, Waiter<T>>();
+  readonly #waiters = new Map<RequestId, Asked<T>>();
 
   get size(): number {
     return this.#waiters.size;
   }
 
-  add(id: RequestId, waiter: Waiter<T>): void {
-    this.#waiters.set(id, waiter);
+  add(id: RequestId, of: MemberId, waiter: Waiter<T>): void {
+    this.#waiters.set(id, { of, waiter });
   }
 
   take(id: RequestId): Waiter<T> | undefined {
-    const waiter = this.#waiters.get(id);
+    const asked = this.#waiters.get(id);
     this.#waiters.delete(id);
-    return waiter;
+    return asked?.waiter;
+  }
+
+  /** What was asked of a member that will not answer any more. */
+  takeOf(member: MemberId): Waiter<T>[] {
+    const taken: Waiter<T>[] = [];
+    for (const [id, { of, waiter }] of this.#waiters) {
+      if (of !== member) continue;
+      this.#waiters.delete(id);
+      taken.push(waiter);
+    }
+    return taken;
   }
 
   /** In the order in which they were added, which is that of their deadlines. */
   takeExpired(nowMs: number): Waiter<T>[] {
     const taken: Waiter<T>[] = [];
-    for (const [id, waiter] of this.#waiters) {
+    for (const [id, { waiter }] of this.#waiters) {
       if (waiter.deadlineMs > nowMs) break;
       this.#waiters.delete(id);
       taken.push(waiter);
@@ -116,7 +145,7 @@ export class PendingRequests<T> {
   }
 
   takeAll(): Waiter<T>[] {
-    const all = [...this.#waiters.values()];
+    const all = [...this.#waiters.values()].map(({ waiter }) => waiter);
     this.#waiters.clear();
     return all;
   }

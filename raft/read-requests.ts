@@ -29,6 +29,13 @@ export class ReadRequests {
     for (const waiter of this.#takeAsked(id)) this.#confirmed.push({ index, waiter });
   }
 
+  /** Nobody will answer what was asked. */
+  takeAllAsked(): readonly Waiter<Index>[] {
+    const asked = [...this.#asked.values()].flat();
+    this.#asked.clear();
+    return asked;
+  }
+
   takeRefused(id: RequestId): readonly Waiter<Index>[] {
     return this.#takeAsked(id);
   }
@@ -48,9 +55,7 @@ export class ReadRequests {
   }
 
   takeAll(): readonly Waiter<Index>[] {
-    const all = [...this.takeFresh(), ...[...this.#asked.values()].flat(), ...this.#takeConfirmed(() => true)];
-    this.#asked.clear();
-    return all;
+    return [...this.takeFresh(), ...this.takeAllAsked(), ...this.#takeConfirmed(() => true)];
   }
 
   #takeAsked(id: RequestId): readonly Waiter<Index>[] {

@@ -12,7 +12,8 @@ export interface StateImage {
 
 /**
  * What the log is replicated for. The driver calls one method at a time and waits for it; only the chunks of an image
- * are read meanwhile. A method that throws ends the member: its state is in doubt.
+ * are read meanwhile. A method that throws ends the member: its state is in doubt. When nothing was applied for an election
+ * timeout because a method has not come back, a leader steps down: somebody else's state machine may do better.
  */
 export interface StateMachine<Result> {
   /** The last entry whose effects are durable, 0 when there is none. Asked at the start. */

@@ -20,6 +20,8 @@ const groupBytesMax = 8 << 20;
 export interface FileLogTuning {
   readonly segmentBytes?: number;
   readonly reach?: ReachCrashPoint;
+  /** Told how long each sync took. */
+  readonly synced?: (ms: number) => void;
 }
 
 interface Waiting {
@@ -57,6 +59,7 @@ export class FileLog implements Log {
   readonly #supply: SegmentSupply;
   readonly #reach: ReachCrashPoint;
   readonly #segmentBytes: number;
+  readonly #tuning: FileLogTuning;
   /** Oldest first; the last one is `#active`. */
   readonly #segments: Segment[];
   #active: DiskFile;
@@ -84,6 +87,7 @@ export class FileLog implements Log {
     this.#witness = parts.witness;
     this.#release = parts.release;
     this.#reach = tuning.reach ?? noCrash;
+    this.#tuning = tuning;
     this.#supply = new SegmentSupply(parts.disk, this.#reach);
     this.#segmentBytes = tuning.segmentBytes ?? defaultSegmentBytes;
     this.#segments = used.map((segment) => ({ ...segment }));
@@ -239,13 +243,20 @@ export class FileLog implements Log {
     this.#reach("logBeforeWrite");
     await this.#active.write(buffer.subarray(0, headerBytes + bytes), end - headerBytes);
     this.#reach("logBeforeSync");
-    await this.#active.sync();
+    await this.#sync();
     this.#chain = chain;
     this.#tail = { write, segment: this.#tail.segment, end: end + bytes };
     this.#durableSegment = this.#tail.segment;
     for (const record of records) this.#remember(record);
     this.#noting ??= setImmediate(() => this.#note());
     this.#reach("logAfterSync");
+  }
+
+  #sync(): Promise<void> {
+    const { synced } = this.#tuning;
+    if (synced === undefined) return this.#active.sync();
+    const begunMs = performance.now();
+    return this.#active.sync().then(() => synced(performance.now() - begunMs));
   }
 
   /** After those who waited for the write have gone on: it is they who are in a hurry. */

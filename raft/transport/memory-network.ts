@@ -70,7 +70,9 @@ export class MemoryNetwork {
   }
 
   detach(transport: MemoryTransport): void {
-    if (this.#joined.get(transport.member) === transport) this.#joined.delete(transport.member);
+    if (this.#joined.get(transport.member) !== transport) return;
+    this.#joined.delete(transport.member);
+    for (const other of this.#joined.values()) this.#after(0, () => other.seeGone(transport.member));
   }
 
   isCut(from: MemberId, to: MemberId): boolean {
@@ -127,6 +129,11 @@ class MemoryTransport implements Transport {
 
   deliver(message: Message): void {
     if (this.#members.has(message.from)) this.#events?.receive(message);
+  }
+
+  /** As when a process ends, and its connections with it. */
+  seeGone(member: MemberId): void {
+    if (this.#members.has(member) && !this.#network.isCut(member, this.member)) this.#events?.gone?.(member);
   }
 
   async sendSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void> {

@@ -79,8 +79,11 @@ export class PeerRegistry {
     if (seen?.incarnation.nonce === incarnation.nonce) seen.heardAtMs = this.#nowMs();
   }
 
-  closed(member: MemberId, incarnation: Incarnation): void {
+  /** @returns whether it was the last one with the process that speaks for the member */
+  closed(member: MemberId, incarnation: Incarnation): boolean {
     const seen = this.#seen.get(member);
-    if (seen?.incarnation.nonce === incarnation.nonce) seen.connections--;
+    if (seen?.incarnation.nonce !== incarnation.nonce) return false;
+    seen.connections--;
+    return seen.connections === 0;
   }
 }

@@ -103,6 +103,24 @@ async function pair(options: Partial<TlsTransportOptions> = {}, events: Partial<
   return { one, two, directory };
 }
 
+test("a member is gone when the last connection with it breaks, in whichever direction, and not before", async () => {
+  const gone: MemberId[] = [];
+  const broken: MemberId[] = [];
+  const events = {
+    gone: (member: MemberId) => gone.push(member),
+    disconnected: (member: MemberId) => broken.push(member),
+  };
+  const { one, two, directory } = await pair({}, events);
+  await reach(one, two, append(1, 2, 10));
+  await reach(two, one, append(2, 1, 10));
+  expect(gone).toEqual([]);
+  directory.delete(toMemberId(1));
+  await one.transport.close();
+  await until(() => gone.length > 0, "it to be gone");
+  expect(gone).toEqual(ids(1));
+  expect(new Set(broken)).toEqual(new Set(ids(1)));
+});
+
 describe("messages", () => {
   test("arrive whole and in order on each lane, small ones ahead of large ones", async () => {
     const { one, two } = await pair();

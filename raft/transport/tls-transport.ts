@@ -161,6 +161,11 @@ export class TlsTransport implements Transport {
     return outgoing.run();
   }
 
+  queuedBytes(member: MemberId): number {
+    const peer = this.#peers.get(member);
+    return peer === undefined ? 0 : peer.control.queuedBytes + peer.bulk.queuedBytes;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#pinging);
@@ -230,8 +235,7 @@ export class TlsTransport implements Transport {
               ? this.#registry.judge(hello, certifies(socket, this.#nameOf(member)))
               : "wrongMember";
           if (refusal !== undefined) return refuse(refusal);
-          this.#registry.opened(member, hello.incarnation);
-          connection.whenClosed(() => this.#registry.closed(member, hello.incarnation));
+          this.#count(connection, hello);
           connection.handOver({ closed, frame: () => this.#registry.heard(member, hello.incarnation) });
           settled(() => resolve(connection));
         },
@@ -270,13 +274,19 @@ export class TlsTransport implements Transport {
       return;
     }
     const { hello } = reply;
-    this.#registry.opened(hello.from, hello.incarnation);
-    connection.whenClosed(() => this.#registry.closed(hello.from, hello.incarnation));
+    this.#count(connection, hello);
     this.#accepted.set(connection, hello.from);
     connection.writeFrame(encodeHello(this.#hello(hello.from, hello.kind)));
     connection.handOver(
       hello.kind === "snapshot" ? this.#snapshotEvents(connection, hello) : this.#laneEvents(connection, hello),
     );
+  }
+
+  #count(connection: Connection, { from, incarnation }: Hello): void {
+    this.#registry.opened(from, incarnation);
+    connection.whenClosed(() => {
+      if (this.#registry.closed(from, incarnation) && !this.#closed) this.#events?.gone?.(from);
+    });
   }
 
   #laneEvents(connection: Connection, { from, incarnation, kind }: Hello) {

@@ -18,6 +18,8 @@ export interface Transport {
    * @param chunks of any size; read no faster than the receiver takes them
    */
   sendSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void>;
+  /** What waits to go to a member, in bytes. */
+  queuedBytes?(member: MemberId): number;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,11 @@ export interface TransportEvents {
   dropped(message: Message, reason: DropReason): void;
   /** A connection that was open broke: what was sent on it may be lost. */
   disconnected(member: MemberId): void;
+  /**
+   * The last of the connections with a member broke, in either direction: its process has ended, or the network has. A
+   * hint and no more.
+   */
+  gone?(member: MemberId): void;
   /** Something came in that is not of the protocol; its connection was closed. Unknown who: it had not said so yet. */
   violated(member: MemberId | undefined, violation: Error): void;
   /** Another member does not talk to us, or we not to it. `removed` is final for this member. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Mutant } from "./mutant.ts";
-import { mutantVariable } from "./mutant.ts";
+import { isOfDriver, mutantVariable } from "./mutant.ts";
 
 export interface Attempt {
   readonly from: number;
@@ -11,9 +11,32 @@ export interface Attempt {
 /** A mutant that makes the core run in circles is noticed, too. */
 const attemptMsMax = 120_000;
 
-/** @returns who noticed, one line each as `script <name>: …` or `seed <number>: …`; nothing when nobody did. */
-export async function attemptMutant({ name }: Mutant, { from, seeds, steps }: Attempt): Promise<string[]> {
-  const program = ["--preload", join(import.meta.dir, "preload.ts"), join(import.meta.dir, "attempt.ts")];
+const preload = ["--preload", join(import.meta.dir, "preload.ts")];
+const driverTests = [join(import.meta.dir, "../../node.test.ts"), join(import.meta.dir, "../../node-trouble.test.ts")];
+
+/**
+ * @returns who noticed, one line each as `script <name>: …`, `seed <number>: …`, or, of the driver, `test <name>`; nothing
+ * when nobody did.
+ */
+export function attemptMutant(mutant: Mutant, attempt: Attempt): Promise<string[]> {
+  return isOfDriver(mutant) ? attemptDriver(mutant) : attemptCore(mutant, attempt);
+}
+
+async function attemptDriver({ name }: Mutant): Promise<string[]> {
+  const child = Bun.spawn([process.execPath, "test", "--timeout", "20000", ...preload, ...driverTests], {
+    env: { ...Bun.env, [mutantVariable]: name },
+    stdout: "ignore",
+    stderr: "pipe",
+    timeout: attemptMsMax,
+  });
+  const report = await child.stderr.text();
+  await child.exited;
+  const failed = [...report.matchAll(/^\(fail\) (.*?)( \[[\d.]+ms\])?$/gm)].map(([, test]) => `test ${test}`);
+  return child.signalCode !== null && failed.length === 0 ? ["test that does not end"] : failed.slice(0, 1);
+}
+
+async function attemptCore({ name }: Mutant, { from, seeds, steps }: Attempt): Promise<string[]> {
+  const program = [...preload, join(import.meta.dir, "attempt.ts")];
   const child = Bun.spawn([process.execPath, ...program, `${from}`, `${seeds}`, `${steps}`], {
     env: { ...Bun.env, [mutantVariable]: name },
     stdout: "pipe",

@@ -1,0 +1,107 @@
+import { CounterState } from "../example/counter-state.ts";
+import {
+  foundedBy,
+  type Log,
+  type MemberId,
+  MemoryLog,
+  MemoryNetwork,
+  membershipOf,
+  RaftNode,
+  type RaftNodeOptions,
+  type SnapshotMeta,
+  toMemberId,
+} from "../index.ts";
+import { random } from "./seed.ts";
+
+/** Timeouts for members in one process. */
+export const quickTiming = { heartbeatMs: 20, electionMs: 100, proposalMs: 3000, readMs: 2000 };
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+export interface Member {
+  node: RaftNode<number>;
+  state: CounterState;
+  log: Log;
+  failures: Error[];
+}
+
+const opened: Cluster[] = [];
+
+/** For `afterEach`. */
+export async function stopClusters(): Promise<void> {
+  for (const cluster of opened.splice(0)) await cluster.stop();
+}
+
+/** Members in this process, on a network in memory, each with a `CounterState`. */
+export class Cluster {
+  readonly network = new MemoryNetwork({ random });
+  readonly members = new Map<MemberId, Member>();
+  readonly base: SnapshotMeta;
+  readonly #extra: Partial<RaftNodeOptions<number>>;
+
+  constructor(voters: readonly number[], extra: Partial<RaftNodeOptions<number>> = {}) {
+    this.base = foundedBy(membershipOf(voters.map(toMemberId)));
+    this.#extra = extra;
+    opened.push(this);
+  }
+
+  static async of(count: number, extra: Partial<RaftNodeOptions<number>> = {}): Promise<Cluster> {
+    const ids = Array.from({ length: count }, (_, position) => position + 1);
+    const cluster = new Cluster(ids, extra);
+    for (const id of ids) await cluster.start(id, MemoryLog.create(cluster.base));
+    return cluster;
+  }
+
+  async start(id: number, log: Log, state = new CounterState(), extra: Partial<RaftNodeOptions<number>> = {}) {
+    const failures: Error[] = [];
+    const node = await RaftNode.start<number>({
+      id: toMemberId(id),
+      log,
+      transport: this.network.join(toMemberId(id)),
+      stateMachine: state,
+      timing: quickTiming,
+      ...this.#extra,
+      ...extra,
+      events: { failed: (error) => failures.push(error), ...this.#extra.events, ...extra.events },
+    });
+    const member = { node, state, log, failures };
+    this.members.set(toMemberId(id), member);
+    return member;
+  }
+
+  member(id: number): Member {
+    const member = this.members.get(toMemberId(id));
+    if (member === undefined) throw new Error(`no member ${id}`);
+    return member;
+  }
+
+  async leader(among = [...this.members.values()]): Promise<Member> {
+    const leads = ({ node }: Member) => node.status().role === "leader";
+    await until(() => among.some(leads), "a leader");
+    return among.filter(leads).sort((a, b) => b.node.status().term - a.node.status().term)[0] as Member;
+  }
+
+  /** Proposes until it is taken, which is only right because adding is not repeated after an unknown outcome. */
+  async add(member: Member, text: string): Promise<number> {
+    for (;;) {
+      try {
+        return (await member.node.propose(bytes(text))).result;
+      } catch (error) {
+        const code = (error as { code: string }).code;
+        if (code !== "noLeader" && code !== "dropped") throw error;
+        await Bun.sleep(10);
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.members.values()].map(({ node }) => node.stop()));
+  }
+}
+
+export async function until(condition: () => boolean, what: string, ms = 15_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await Bun.sleep(5);
+  }
+}
