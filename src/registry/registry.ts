@@ -490,10 +490,11 @@ export class Registry {
     object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
   }
 
-  /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. */
+  /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. The argument is given away. */
   #canonical(object: KubeObject): KubeObject {
     const { info } = this.#parts;
-    const { object: canonical } = decodeTyped(info.schema, object as unknown as JsonObject, { kind: info.kind });
+    const options = { kind: info.kind, takesOver: true };
+    const { object: canonical } = decodeTyped(info.schema, object as unknown as JsonObject, options);
     const { kind: _kind, apiVersion: _apiVersion, ...fields } = canonical;
     return { kind: info.kind, apiVersion: apiVersionOf(info), ...fields } as unknown as KubeObject;
   }
