@@ -22,6 +22,11 @@ export function cloneJson<T extends JsonValue>(value: T): T {
   return copy as T;
 }
 
+/** A copy that shares its parts. */
+export function shallowCopy(object: JsonObject): JsonObject {
+  return Object.assign(emptyJsonObject(), object);
+}
+
 /** Equality of documents; the order of keys does not count. */
 export function equalJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;

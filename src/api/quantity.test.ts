@@ -55,6 +55,16 @@ describe("canonical text", () => {
     });
   }
 
+  test("is the same whether it has to be worked out or not", () => {
+    const suffixes = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "e0"];
+    for (const number of ["0", "1", "8", "9", "10", "100", "999", "1000", "1024", "007"]) {
+      for (const suffix of suffixes) {
+        const text = `${number}${suffix}`;
+        expect(canonicalQuantity(text)).toBe(formatQuantity(parseQuantity(text)));
+      }
+    }
+  });
+
   test("is a fixed point and keeps the amount", () => {
     const amounts = fc.tuple(
       fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }),

@@ -46,6 +46,9 @@ const decimalSuffixes: ReadonlyMap<number, string> = new Map(
 /** Index is the power of 1024. */
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] as const;
 
+/** Most texts there are: up to three digits, which no suffix can be made of, and one that cannot exceed the maximum. */
+const canonicalAlready = /^(?:0|[1-9]\d{0,2}(?:[numkMGTP]|[KMGTP]i)?)$/;
+
 interface Suffix {
   readonly factor: bigint;
   readonly divisor: bigint;
@@ -93,7 +96,7 @@ export function formatQuantity({ nanos, format }: Quantity): string {
 
 /** The canonical text of any accepted spelling. @throws QuantityError */
 export function canonicalQuantity(text: string): string {
-  if (isCanonicalInteger(text)) return text;
+  if (canonicalAlready.test(text)) return text;
   return formatQuantity(parseQuantity(text));
 }
 
@@ -113,13 +116,6 @@ export function roundUpToMilli({ nanos, format }: Quantity): Quantity {
   const step = 1_000_000n;
   const rounded = nanos < 0n ? -roundUp(-nanos, step) : roundUp(nanos, step);
   return { nanos: rounded * step, format };
-}
-
-/** Up to three digits without a leading zero: by far the most frequent texts next to suffixed ones. */
-function isCanonicalInteger(text: string): boolean {
-  if (text.length === 0 || text.length > 3 || text[0] === "0") return text === "0";
-  for (let at = 0; at < text.length; at++) if (!isDigit(text.charCodeAt(at))) return false;
-  return true;
 }
 
 function parseSuffix(text: string): Suffix {

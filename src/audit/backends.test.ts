@@ -97,12 +97,12 @@ describe("a file", () => {
   });
 });
 
-test("a log writes no more at once than a batch may have", async () => {
+test.each(["batch", "blocking"] as const)("a log writes no more at once than a batch may have: %s", async (mode) => {
   const directory = folder();
   const log = logBackend({
     file: join(directory, "audit.log"),
     clock: new ManualClock(),
-    mode: "batch",
+    mode,
     truncation: { eventBytesMax: 10, batchBytesMax: 60 },
     encode: writeId,
     sizeBytesMax: 60,
@@ -127,6 +127,27 @@ const writeId: EncodeEvent = (out, { auditId }) => {
   return true;
 };
 const named = (auditId: string) => testEvent({ auditId });
+
+test("a batch that finds no room on the disk is counted and reported once, and holds up nobody", async () => {
+  const errors: unknown[] = [];
+  const lost = { value: 0 };
+  const log = logBackend({
+    file: "/dev/full",
+    clock: new ManualClock(),
+    mode: "batch",
+    truncation: undefined,
+    encode: writeId,
+    sizeBytesMax: 1e9,
+    ageMsMax: 0,
+    backupsMax: 0,
+    lost,
+    onError: (error) => errors.push(error),
+  });
+  const large = "x".repeat(1024 * 1024);
+  for (let at = 0; at < 40; at++) expect(log.write(named(large))).toBeUndefined();
+  await log.close();
+  expect([lost.value, errors.length]).toEqual([40, 1]);
+});
 
 /** A backend whose receiver gives these codes in turn, the last one for ever. */
 function webhook(codes: readonly (number | "hangs")[], options: Partial<WebhookBackendOptions> = {}) {

@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import type { TruncationOptions } from "./audit-options.ts";
 import type { AuditBackend } from "./backend.ts";
+import { BatchLog } from "./batch-log.ts";
 import type { EncodeEvent } from "./encode-event.ts";
 import type { AuditEvent } from "./event.ts";
 import { LineBuffer } from "./line-buffer.ts";
@@ -8,15 +9,12 @@ import { RotatingFile, type RotatingFileOptions } from "./rotating-file.ts";
 
 /** What waits is written at once when there is so much of it. */
 const bufferBytes = 256 * 1024;
-/** How long events wait in mode `batch`: a disk that is busy with others makes every write wait. */
-const batchWaitMs = 50;
-
 export interface LogBackendOptions extends RotatingFileOptions {
   readonly encode: EncodeEvent;
   /**
-   * `blocking` writes what one turn of the event loop has recorded in one piece, at its end; `batch` what some
-   * milliseconds have; an event that cannot be written is reported and lost. `blocking-strict` writes each at once and
-   * fails the request otherwise.
+   * `batch` writes in the background; `blocking` writes what one turn of the event loop has recorded in one piece, at its
+   * end; an event that cannot be written is reported and lost. `blocking-strict` writes each at once and fails the request
+   * otherwise.
    */
   readonly mode: "batch" | "blocking" | "blocking-strict";
   /** No more than `batchBytesMax` are written at once. */
@@ -30,15 +28,23 @@ const standardOutput = 1;
 
 const standardOutputFile = {
   write: (bytes: Uint8Array) => void writeSync(standardOutput, bytes),
+  writeLater: async (bytes: Uint8Array) => void writeSync(standardOutput, bytes),
   close() {},
 };
 
-type Out = Pick<RotatingFile, "write" | "close">;
+type Out = Pick<RotatingFile, "write" | "writeLater" | "close">;
 
 /** Events as lines of a file; `-` is the standard output. @throws Error when the file cannot be opened */
 export function logBackend(options: LogBackendOptions): AuditBackend {
   const out: Out = options.file === "-" ? standardOutputFile : new RotatingFile(options);
-  return options.mode === "blocking-strict" ? strictBackend(out, options) : new BufferedLog(out, options);
+  switch (options.mode) {
+    case "batch":
+      return new BatchLog(out, options);
+    case "blocking":
+      return new BlockingLog(out, options);
+    case "blocking-strict":
+      return strictBackend(out, options);
+  }
 }
 
 function strictBackend(out: Out, { encode, lost }: LogBackendOptions): AuditBackend {
@@ -60,7 +66,7 @@ function strictBackend(out: Out, { encode, lost }: LogBackendOptions): AuditBack
   };
 }
 
-class BufferedLog implements AuditBackend {
+class BlockingLog implements AuditBackend {
   readonly #out: Out;
   readonly #options: LogBackendOptions;
   readonly #batchBytesMax: number;
@@ -79,7 +85,7 @@ class BufferedLog implements AuditBackend {
     const before = lines.length;
     if (!this.#options.encode(lines, event)) return;
     lines.text("\n");
-    if (before === 0) this.#flushLater();
+    if (before === 0) setImmediate(() => this.#flush());
     else if (lines.length > this.#batchBytesMax) this.#flush(before);
     this.#events++;
   }
@@ -87,12 +93,6 @@ class BufferedLog implements AuditBackend {
   async close(): Promise<void> {
     this.#flush();
     this.#out.close();
-  }
-
-  #flushLater(): void {
-    const { mode, clock } = this.#options;
-    if (mode === "batch") clock.after(batchWaitMs, () => this.#flush());
-    else setImmediate(() => this.#flush());
   }
 
   /** Writes the first so many bytes, or all. */

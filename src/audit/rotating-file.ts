@@ -1,6 +1,19 @@
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  unlinkSync,
+  write,
+  writeSync,
+} from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
+import { promisify } from "node:util";
 import type { Clock } from "../api/clock.ts";
+
+const writeAsync = promisify(write);
 
 export interface RotatingFileOptions {
   readonly file: string;
@@ -28,7 +41,7 @@ export class RotatingFile {
 
   /** Written when it returns. @throws Error of the file system */
   write(bytes: Uint8Array): void {
-    if (this.#size > 0 && this.#size + bytes.length > this.#options.sizeBytesMax) this.#rotate();
+    this.#makeRoom(bytes.length);
     let written = 0;
     while (written < bytes.length) {
       const count = writeSync(this.#descriptor, bytes, written);
@@ -37,8 +50,23 @@ export class RotatingFile {
     }
   }
 
+  /** Written when it resolves; one at a time. Rejects with an Error of the file system. */
+  async writeLater(bytes: Uint8Array): Promise<void> {
+    this.#makeRoom(bytes.length);
+    let written = 0;
+    while (written < bytes.length) {
+      const { bytesWritten } = await writeAsync(this.#descriptor, bytes, written);
+      written += bytesWritten;
+      this.#size += bytesWritten;
+    }
+  }
+
   close(): void {
     closeSync(this.#descriptor);
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#size > 0 && this.#size + bytes > this.#options.sizeBytesMax) this.#rotate();
   }
 
   #rotate(): void {

@@ -30,7 +30,7 @@ export const auditFlags = {
     allowed: ["batch", "blocking", "blocking-strict"],
     group: "Audit",
     value: "mode",
-    help: "batch: written with the others of 50 ms; blocking: with those of a turn; blocking-strict: a request that cannot be recorded fails",
+    help: "batch: written in the background; blocking: with the others of a turn; blocking-strict: a request that cannot be recorded fails",
   },
   "audit-log-maxage": {
     type: "integer",

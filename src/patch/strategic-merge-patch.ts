@@ -1,4 +1,4 @@
-import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../api/json.ts";
 import { status } from "../api/status.ts";
 import type { Field, Schema, StructSchema } from "../schema/schema.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";
@@ -12,8 +12,8 @@ const elementOrderPrefix = "$setElementOrder/";
 
 /**
  * A patch that merges lists by the merge keys of the types, with the directives `$patch`, `$retainKeys`,
- * `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>`. The inputs stay as they are and share nothing with
- * the result. Throws 400 for directives that make no sense, 422 for lists that cannot be merged.
+ * `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>`. The inputs stay as they are; the result shares with
+ * the document what the patch does not touch. Throws 400 for directives that make no sense, 422 for lists that cannot be merged.
  */
 export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, schema: StructSchema): JsonObject {
   if (!isJsonObject(patch)) {
@@ -24,11 +24,11 @@ export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject
   if (depthOf(patch, documentDepthMax) > documentDepthMax) {
     throw status.badRequest("error decoding patch: exceeded max depth");
   }
-  return mergeObject(cloneJson(document), cloneJson(patch), schema);
+  return mergeObject(document, cloneJson(patch), schema);
 }
 
-/** Both arguments are ours to change. */
-function mergeObject(original: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
+/** The patch is ours to change. */
+function mergeObject(document: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
   const kind = patch[directive];
   if (kind !== undefined) {
     delete patch[directive];
@@ -36,6 +36,7 @@ function mergeObject(original: JsonObject, patch: JsonObject, schema: Schema | u
     if (kind === "delete") return emptyJsonObject();
     if (kind !== "merge") throw unknownDirective(kind);
   }
+  const original = shallowCopy(document);
   retainKeys(original, patch);
   orderElements(original, patch, schema);
   for (const key of Object.keys(patch)) {

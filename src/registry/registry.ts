@@ -99,6 +99,8 @@ export interface UpdateOptions {
   readonly subresource?: string;
   /** The transform builds on `old` (a patch): the resourceVersion that it carries along from there is no guard. */
   readonly reapplies?: boolean;
+  /** The transform leaves `old` as it is and takes nothing of it over: it gets the object itself, not a copy. */
+  readonly makesAnew?: boolean;
   /** Judges the write instead of the registry's chain: where another document than the object is written. */
   readonly admission?: Admission;
 }
@@ -260,13 +262,17 @@ export class Registry {
     entry: Entry,
     transform: Transform,
     context: WriteContext,
-    { strategy = this.strategy, subresource = "", reapplies = false, admission = this.#parts.admission }: UpdateOptions,
+    options: UpdateOptions,
     namespace: string,
     settlement: Settlement,
   ): Promise<WriteResult | undefined> {
     const { info, allocator } = this.#parts;
+    const { strategy = this.strategy, subresource = "", reapplies = false, makesAnew = false } = options;
+    const { admission = this.#parts.admission } = options;
     const old = decodeEntry(entry, info);
-    const object = await transform(cloneJson(old as unknown as JsonObject) as unknown as KubeObject);
+    const object = await transform(
+      makesAnew ? old : (cloneJson(old as unknown as JsonObject) as unknown as KubeObject),
+    );
     const guarded = this.#checkGuards(object, entry, strategy, reapplies);
     this.#carryOver(object, old);
     applyDefaults(info.schema, object as unknown as JsonObject);
@@ -493,10 +499,11 @@ export class Registry {
     object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
   }
 
-  /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. */
+  /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. The argument is given away. */
   #canonical(object: KubeObject): KubeObject {
     const { info } = this.#parts;
-    const { object: canonical } = decodeTyped(info.schema, object as unknown as JsonObject, { kind: info.kind });
+    const options = { kind: info.kind, takesOver: true };
+    const { object: canonical } = decodeTyped(info.schema, object as unknown as JsonObject, options);
     const { kind: _kind, apiVersion: _apiVersion, ...fields } = canonical;
     return { kind: info.kind, apiVersion: apiVersionOf(info), ...fields } as unknown as KubeObject;
   }

@@ -51,8 +51,10 @@ function flag(value: JsonValue, place: PlaceOf): JsonValue {
 }
 
 function integer(goType: string, min: bigint, max: bigint): ScalarDecoder {
+  const [low, high] = [Number(min), Number(max)];
   return (value, place) => {
     if (typeof value === "number") {
+      if (Number.isSafeInteger(value) && value >= low && value <= high) return value === 0 ? 0 : value;
       // Comparing number with BigInt is exact, so a double just above the limit does not pass.
       if (Number.isInteger(value) && value >= min && value <= max) return value === 0 ? 0 : value;
       throw wrongNumber(value, goType, place());

@@ -7,8 +7,8 @@ import { DecodeTypeError } from "./decode-error.ts";
 import { decodeTyped, maxDecodeDepth, maxUnknownFields } from "./decode.ts";
 
 const scheme = Scheme.builtIn();
-const decode = (type: string, value: JsonValue) =>
-  decodeTyped(scheme.typeSchema(type), value, { kind: type.slice(type.lastIndexOf(".") + 1) });
+const decode = (type: string, value: JsonValue, takesOver = false) =>
+  decodeTyped(scheme.typeSchema(type), value, { kind: type.slice(type.lastIndexOf(".") + 1), takesOver });
 const text = (type: string, value: JsonValue) => JSON.stringify(decode(type, value).object);
 
 describe("decoding a built-in object", () => {
@@ -89,7 +89,19 @@ describe("decoding a built-in object", () => {
     const input: JsonObject = { metadata: { labels: { a: "1" }, finalizers: ["f"] } };
     const { object } = decode("core/v1.ConfigMap", input);
     ((input["metadata"] as JsonObject)["labels"] as JsonObject)["a"] = "changed";
+    ((input["metadata"] as JsonObject)["finalizers"] as JsonValue[])[0] = "changed";
     expect(JSON.stringify(object)).toBe('{"metadata":{"labels":{"a":"1"},"finalizers":["f"]}}');
+  });
+
+  test("takes over what is as it should be where it is told to, and changes nothing of the input", () => {
+    const labels = Object.assign(Object.create(null), { a: "1" }) as JsonObject;
+    const input: JsonObject = { data: { b: "2" }, metadata: { labels, finalizers: ["f"], creationTimestamp: null } };
+    const before = JSON.stringify(input);
+    const { object } = decode("core/v1.ConfigMap", input, true);
+    expect(JSON.stringify(object)).toBe('{"metadata":{"labels":{"a":"1"},"finalizers":["f"]},"data":{"b":"2"}}');
+    expect((object["metadata"] as JsonObject)["labels"]).toBe(labels);
+    expect(JSON.stringify(input)).toBe(before);
+    expect(decode("core/v1.ConfigMap", object, true).object).toBe(object);
   });
 
   test("has nothing left to change in its own output", () => {
@@ -116,8 +128,12 @@ describe("decoding a built-in object", () => {
     );
     fc.assert(
       fc.property(pods, (pod) => {
+        const before = JSON.stringify(pod);
         const once = text("core/v1.Pod", pod as JsonObject);
+        expect(JSON.stringify(pod)).toBe(before);
         expect(text("core/v1.Pod", JSON.parse(once) as JsonObject)).toBe(once);
+        expect(JSON.stringify(decode("core/v1.Pod", pod as JsonObject, true).object)).toBe(once);
+        expect(JSON.stringify(pod)).toBe(before);
       }),
     );
   });

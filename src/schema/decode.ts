@@ -1,4 +1,4 @@
-import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../api/json.ts";
 import { DecodeTypeError, goStructName, goTypeOf, type PlaceSegment, placeOf, wrongType } from "./decode-error.ts";
 import { type PlaceOf, scalarCodecs } from "./decode-scalar.ts";
 import type { Field, ListSchema, MapSchema, Schema, StructSchema } from "./schema.ts";
@@ -9,7 +9,10 @@ export const maxDecodeDepth = 512;
 export const maxUnknownFields = 100;
 
 export interface Decoded {
-  /** Known fields in order of declaration; `kind` and `apiVersion`, when given, in front. Shares only free-form JSON with the input. */
+  /**
+   * Known fields in order of declaration; `kind` and `apiVersion`, when given, in front. Shares only free-form JSON with
+   * the input, or whatever is in its final form there with `takesOver`.
+   */
   readonly object: JsonObject;
   /** Paths such as `spec.containers[0].foo`, dropped from the object, in the order of the document. At most `maxUnknownFields`. */
   readonly unknownFields: string[];
@@ -20,10 +23,15 @@ export interface Decoded {
  * unknown fields are gone, null is absent, quantities, times and base64 have their canonical text, zero values are left
  * out or written as the type says.
  * @param options.kind names the type in the error for a document that is no object
+ * @param options.takesOver parts that need no change are taken over instead of copied; nobody changes the input any more
  * @throws DecodeTypeError when a value has the wrong type or form
  */
-export function decodeTyped(schema: StructSchema, value: JsonValue, options: { readonly kind: string }): Decoded {
-  const run = new Run();
+export function decodeTyped(
+  schema: StructSchema,
+  value: JsonValue,
+  options: { readonly kind: string; readonly takesOver?: boolean },
+): Decoded {
+  const run = new Run(options.takesOver ?? false);
   if (value !== null && !isJsonObject(value)) {
     const goPackage = goTypeOf(schema).split(".")[0] as string;
     throw wrongType(value, `${goPackage}.${options.kind}`, undefined);
@@ -58,11 +66,17 @@ function comparePositions(a: readonly number[], b: readonly number[]): number {
 
 /** The state of one call. */
 class Run {
+  readonly takesOver: boolean;
   readonly segments: PlaceSegment[] = [];
   readonly unknown: PlaceSegment[][] = [];
   /** Innermost struct around the current value. */
   struct = "";
   depth = 0;
+
+  constructor(takesOver: boolean) {
+    this.takesOver = takesOver;
+  }
+
   readonly place: PlaceOf = () => placeOf(this.struct, this.segments);
 
   reportUnknown(name: string): void {
@@ -82,6 +96,8 @@ interface Decoder {
 
 interface FieldDecoder {
   readonly name: string;
+  /** Among the fields of its struct. */
+  readonly position: number;
   readonly segment: PlaceSegment;
   readonly decoder: Decoder;
   /** What is written when the field is absent; undefined: nothing. */
@@ -124,7 +140,7 @@ function decoderOf(schema: Schema): Decoder {
 class StructDecoder implements Decoder {
   readonly #schema: StructSchema;
   readonly #name: string;
-  #fields: readonly FieldDecoder[] | undefined;
+  #fields: StructFields | undefined;
   #zero: JsonObject | undefined;
 
   constructor(schema: StructSchema) {
@@ -137,23 +153,31 @@ class StructDecoder implements Decoder {
     if (++run.depth > maxDecodeDepth) throw new DecodeTypeError("exceeded max depth");
     const outerStruct = run.struct;
     run.struct = this.#name;
+    this.#fields ??= new StructFields(this.#schema);
+    const object =
+      run.takesOver && this.#fields.areThoseOf(value)
+        ? decodeParts(value, this.#fields, run)
+        : this.#rebuild(value, this.#fields, run);
+    run.struct = outerStruct;
+    run.depth--;
+    return object;
+  }
+
+  #rebuild(value: JsonObject, { inOrder }: StructFields, run: Run): JsonObject {
     const object = emptyJsonObject();
     let known = this.#schema.typeMeta === true ? decodeTypeMeta(value, object, run) : 0;
-    this.#fields ??= compileFields(this.#schema);
-    for (const field of this.#fields) {
+    for (const field of inOrder) {
       const given = value[field.name];
       if (given !== undefined) known++;
       const result = given === undefined || given === null ? field.absent?.() : decodeField(field, given, run);
       if (result !== undefined) object[field.name] = result;
     }
     if (Object.keys(value).length !== known) this.#keepOrReport(value, object, run);
-    run.struct = outerStruct;
-    run.depth--;
     return object;
   }
 
   zeroElement(): JsonValue {
-    this.#zero ??= this.decode({}, new Run()) as JsonObject;
+    this.#zero ??= this.decode({}, new Run(false)) as JsonObject;
     return cloneJson(this.#zero);
   }
 
@@ -185,10 +209,14 @@ class ListDecoder implements Decoder {
     this.#items ??= decoderOf(this.#schema.items);
     const items = this.#items;
     const at = run.segments.push(0) - 1;
-    const list: JsonValue[] = [];
-    for (const [index, item] of value.entries()) {
+    let list = run.takesOver ? value : [...value];
+    for (let index = 0; index < value.length; index++) {
       run.segments[at] = index;
-      list.push(item === null ? items.zeroElement() : items.decode(item, run));
+      const item = value[index] as JsonValue;
+      const decoded = item === null ? items.zeroElement() : items.decode(item, run);
+      if (decoded === item) continue;
+      if (list === value) list = [...value];
+      list[index] = decoded;
     }
     run.segments.length = at;
     return list;
@@ -215,12 +243,15 @@ class MapDecoder implements Decoder {
     if (!isJsonObject(value)) throw wrongType(value, goTypeOf(this.#schema), run.place());
     this.#values ??= decoderOf(this.#schema.values);
     const values = this.#values;
-    const map = emptyJsonObject();
+    let map = run.takesOver && Object.getPrototypeOf(value) === null ? value : shallowCopy(value);
     const at = run.segments.push(0) - 1;
     for (const key of Object.keys(value)) {
       run.segments[at] = { key };
       const given = value[key] as JsonValue;
-      map[key] = given === null ? values.zeroElement() : values.decode(given, run);
+      const decoded = given === null ? values.zeroElement() : values.decode(given, run);
+      if (decoded === given) continue;
+      if (map === value) map = shallowCopy(value);
+      map[key] = decoded;
     }
     run.segments.length = at;
     return map;
@@ -259,18 +290,59 @@ function decodeField(field: FieldDecoder, given: JsonValue, run: Run): JsonValue
   return value === null && field.omitsNull ? undefined : value;
 }
 
-function compileFields(schema: StructSchema): FieldDecoder[] {
-  return [...schema.fields.values()].map((field) => {
-    const decoder = decoderOf(field.schema);
-    return {
-      name: field.name,
-      segment: { field: field.name },
-      decoder,
-      absent: absentValue(field, decoder),
-      omitsEmpty: field.omitEmpty && !field.pointer && !isStructLike(field.schema),
-      omitsNull: field.pointer || field.omitZero,
-    };
-  });
+/** What a struct is decoded by. */
+class StructFields {
+  readonly inOrder: readonly FieldDecoder[];
+  readonly byName: ReadonlyMap<string, FieldDecoder>;
+  /** Fields that are written even when nothing sets them. */
+  readonly #alwaysWritten: number;
+
+  constructor(schema: StructSchema) {
+    this.inOrder = [...schema.fields.values()].map((field, position) => fieldDecoder(field, position));
+    this.byName = new Map(this.inOrder.map((field) => [field.name, field]));
+    this.#alwaysWritten = this.inOrder.filter(({ absent }) => absent !== undefined).length;
+  }
+
+  /** Whether the keys of `value` are those that its decoded form has: in order, none unknown, none to be added. */
+  areThoseOf(value: JsonObject): boolean {
+    let last = -1;
+    let alwaysWritten = 0;
+    for (const key of Object.keys(value)) {
+      const field = this.byName.get(key);
+      if (field === undefined || field.position <= last || value[key] === undefined || value[key] === null)
+        return false;
+      last = field.position;
+      if (field.absent !== undefined) alwaysWritten++;
+    }
+    return alwaysWritten === this.#alwaysWritten;
+  }
+}
+
+/** The struct itself where all of its fields are in their final form. */
+function decodeParts(value: JsonObject, { byName }: StructFields, run: Run): JsonObject {
+  let object = value;
+  for (const key of Object.keys(value)) {
+    const given = value[key] as JsonValue;
+    const decoded = decodeField(byName.get(key) as FieldDecoder, given, run);
+    if (decoded === given) continue;
+    if (object === value) object = shallowCopy(value);
+    if (decoded === undefined) delete object[key];
+    else object[key] = decoded;
+  }
+  return object;
+}
+
+function fieldDecoder(field: Field, position: number): FieldDecoder {
+  const decoder = decoderOf(field.schema);
+  return {
+    name: field.name,
+    position,
+    segment: { field: field.name },
+    decoder,
+    absent: absentValue(field, decoder),
+    omitsEmpty: field.omitEmpty && !field.pointer && !isStructLike(field.schema),
+    omitsNull: field.pointer || field.omitZero,
+  };
 }
 
 /** Go's rules of what an unset field prints. */

@@ -24,10 +24,18 @@ export function parseTimeMs(text: string): number | undefined {
  * @throws Error in Go's words when the text is not a time
  */
 export function normalizeTime(text: string): string | undefined {
+  if (isNormal(text)) return text;
   const parsed = parseRfc3339(text);
   if (parsed === undefined) throw parseError(text, "");
   const normal = `${new Date(parsed.secondMs).toISOString().slice(0, 19)}Z`;
   return normal === zeroSeconds ? undefined : normal;
+}
+
+/** Whether the text is one that `normalizeTime` makes: most are. */
+function isNormal(text: string): boolean {
+  return (
+    text.length === zeroSeconds.length && text.endsWith("Z") && text !== zeroSeconds && clockTimeOf(text) !== undefined
+  );
 }
 
 /**
@@ -45,8 +53,17 @@ function parseError(text: string, fraction: "" | ".000000"): Error {
   return new Error(timeErrorText(text.slice(0, maxTimeLength), fraction));
 }
 
-function parseRfc3339(text: string): ParsedTime | undefined {
-  if (text.length < 20 || text.length > maxTimeLength) return undefined;
+interface ClockTime {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
+/** What the `yyyy-mm-ddThh:mm:ss` at the start of the text says; undefined when there is none, or no such day. */
+function clockTimeOf(text: string): ClockTime | undefined {
   if (text[4] !== "-" || text[7] !== "-" || text[10] !== "T" || text[13] !== ":" || text[16] !== ":") return undefined;
   const year = digitsAt(text, 0, 4);
   const month = digitsAt(text, 5, 2);
@@ -56,7 +73,13 @@ function parseRfc3339(text: string): ParsedTime | undefined {
   const second = digitsAt(text, 17, 2);
   if (year < 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return undefined;
+  return { year, month, day, hour, minute, second };
+}
 
+function parseRfc3339(text: string): ParsedTime | undefined {
+  if (text.length < 20 || text.length > maxTimeLength) return undefined;
+  const clock = clockTimeOf(text);
+  if (clock === undefined) return undefined;
   let at = 19;
   if (text[at] === ".") {
     at++;
@@ -66,8 +89,8 @@ function parseRfc3339(text: string): ParsedTime | undefined {
   const offsetMinutes = zoneAt(text, at);
   if (offsetMinutes === undefined) return undefined;
   const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  date.setUTCHours(hour, minute - offsetMinutes, second);
+  date.setUTCFullYear(clock.year, clock.month - 1, clock.day);
+  date.setUTCHours(clock.hour, clock.minute - offsetMinutes, clock.second);
   const isOutside = date.getUTCFullYear() < 0 || date.getUTCFullYear() > 9999;
   return isOutside ? undefined : { secondMs: date.getTime(), fraction: text.slice(20, Math.max(20, at)) };
 }

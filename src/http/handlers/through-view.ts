@@ -8,13 +8,15 @@ import { toStoredVersion } from "./stored-version.ts";
 /**
  * The change of a document as a change of the object that it shows. Admission judges the document, because that is
  * what the client wrote. Without a view the document is the object in the version of the request.
+ * @param change leaves its argument as it is and takes nothing of it over
  */
 export function throughView(
   { view, info, parts }: ResourceCall,
   change: (shown: KubeObject) => KubeObject,
-): { readonly transform: Transform; readonly options: Pick<UpdateOptions, "admission"> } {
+): { readonly transform: Transform; readonly options: Pick<UpdateOptions, "admission" | "makesAnew"> } {
   if (view === undefined) {
-    return { transform: (object) => toStoredVersion(change(fromStorage(object, info)), info), options: {} };
+    const transform: Transform = (object) => toStoredVersion(change(fromStorage(object, info)), info);
+    return { transform, options: { makesAnew: true } };
   }
   let document: KubeObject | undefined;
   const shown = (attributes: AdmissionAttributes): AdmissionAttributes => ({

@@ -26,6 +26,8 @@ export class ReceivedRequest implements IncomingRequest {
   readonly #limits: ListenerLimits;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
+  /** Ends the reading of the body. A listener on the signal would cost more than the rest of the reading. */
+  #stopReading: ((reason: Error) => void) | undefined;
 
   /** @param source the stream of the body; undefined when there is none */
   constructor(head: RequestHead, source: Readable | undefined, limits: ListenerLimits) {
@@ -54,6 +56,7 @@ export class ReceivedRequest implements IncomingRequest {
 
   abort(reason: Error): void {
     this.#abortReason ??= reason;
+    this.#stopReading?.(this.#abortReason);
     this.#controller?.abort(reason);
   }
 
@@ -70,32 +73,33 @@ export class ReceivedRequest implements IncomingRequest {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     const chunks: Buffer[] = [];
     let bytes = 0;
-    let isComplete = false;
+    const finish = () => {
+      clearTimeout(timer);
+      this.#stopReading = undefined;
+    };
     const fail = (error: Error) => {
+      if (this.#stopReading === undefined) return;
+      finish();
       source.removeAllListeners("data");
       source.resume();
       reject(error);
     };
-    const onAbort = () => fail(this.#abortReason ?? clientGone());
     const timer = setTimeout(() => fail(bodyTimeout()), this.#limits.bodyTimeoutMs);
-    this.signal.addEventListener("abort", onAbort, { once: true });
+    this.#stopReading = fail;
     source.on("data", (chunk: Buffer) => {
       bytes += chunk.byteLength;
       if (bytes > limit) fail(status.requestEntityTooLarge(limit));
       else chunks.push(chunk);
     });
     source.once("end", () => {
-      isComplete = true;
+      finish();
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
     source.once("error", () => fail(clientGone()));
     // Every source closes in the end: an error for each of them would cost as much as reading it.
-    source.once("close", () => isComplete || fail(clientGone()));
-    if (this.signal.aborted) onAbort();
-    return promise.finally(() => {
-      clearTimeout(timer);
-      this.signal.removeEventListener("abort", onAbort);
-    });
+    source.once("close", () => this.#stopReading !== undefined && fail(clientGone()));
+    if (this.#abortReason !== undefined) fail(this.#abortReason);
+    return promise;
   }
 }
 

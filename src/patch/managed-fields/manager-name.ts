@@ -8,8 +8,12 @@ export function managerName(fieldManager: string, userAgent: string | undefined)
   return printablePrefix(product ?? "") || "unknown";
 }
 
+/** All names but the oddest: nothing in them is to be left out. */
+const shortAscii = /^[ -~]{0,128}$/;
+
 /** The text without its unprintable characters, cut to the limit between two characters. */
 function printablePrefix(text: string): string {
+  if (shortAscii.test(text)) return text;
   let result = "";
   let bytes = 0;
   for (const character of text) {
