@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kubectl } from "../conformance/kubectl.ts";
-import { hasHaproxy, isAlive, LocalClusterCommand, openWay, processesOf, Scratch } from "./local-cluster.ts";
+import { hasHaproxy, LocalClusterCommand, openWay, processesOf, Scratch } from "./local-cluster.ts";
 
 const timeoutMs = 180_000;
 const scratch = new Scratch();
@@ -67,7 +67,6 @@ describe("three replicas on one machine", () => {
         `start it again with: kill -USR2 ${cluster.pid}`,
         "",
       ]);
-      expect(isAlive(pid)).toBe(false);
 
       cluster.signal("SIGUSR2");
       await cluster.says(new RegExp(`${name} is there again, process \\d+\\n`), 60_000);
@@ -100,14 +99,12 @@ describe("three replicas on one machine", () => {
   test(
     "end with the command when that is killed",
     async () => {
-      const pids = ["m1", "m2", "m3"].map((name) => cluster.pidOf(name));
-      expect(pids.map(isAlive)).toEqual([true, true, true]);
+      expect(processesOf(directory).length).toBeGreaterThan(3);
       cluster.signal("SIGKILL");
       await cluster.exited;
       for (const endMs = performance.now() + 30_000; processesOf(directory).length > 0; await Bun.sleep(50)) {
         if (performance.now() > endMs) throw new Error(`left behind:\n${processesOf(directory).join("\n")}`);
       }
-      expect(pids.map(isAlive)).toEqual([false, false, false]);
     },
     timeoutMs,
   );
@@ -136,10 +133,11 @@ describe("what cannot be", () => {
 
   test("a replica that cannot start is named, with what it said, and the others are stopped", async () => {
     using other = new Scratch();
-    const file = join(mkdtempSync(join(other.directory, "x-")), "missing");
-    const command = new LocalClusterCommand(join(other.directory, "data"), `--audit-policy-file=${file}`);
+    const command = new LocalClusterCommand(join(other.directory, "data"), "--client-ca-file=/missing");
     expect(await command.exited).toBe(1);
-    expect(command.complaints).toMatch(/quorate: m1 ended with code 1: quorate: .*missing.*; its log is .*m1\.log\n$/);
+    expect(command.complaints).toMatch(
+      /\nquorate: m1 ended with code 1: quorate: --client-ca-file: cannot read .missing.*; its log is .*m1\.log\n$/,
+    );
     expect(processesOf(other.directory)).toEqual([]);
   });
 });

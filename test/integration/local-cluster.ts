@@ -82,15 +82,6 @@ export class Scratch implements Disposable {
 
 export const hasHaproxy = findHaproxy() !== undefined;
 
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Processes that have the directory on their command line. */
 export function processesOf(directory: string): string[] {
   const listed = Bun.spawnSync(["ps", "-e", "-o", "pid=,args="]).stdout.toString();
