@@ -34,7 +34,7 @@ export async function up(
   const config = resolveOptions(options);
   const startServer = await load();
   server = await startServer(explicit(options, config, await kubeconfigFor(config, scratch)));
-  for (const line of instructions(server)) terminal.print(line);
+  for (const line of instructions(server.kubeconfigPath)) terminal.print(line);
   const exitCode = await stop.promise;
   await leave(server, config, exitCode);
   return exitCode;
@@ -79,7 +79,7 @@ async function kubeconfigFor(config: ServerConfig, scratch: AsyncDisposableStack
 }
 
 /** Exactly what one has to type next. */
-function instructions({ kubeconfigPath = "" }: RunningServer): string[] {
+export function instructions(kubeconfigPath = ""): string[] {
   return [`export KUBECONFIG=${shellWord(kubeconfigPath)}`, "kubectl get namespaces"];
 }
 

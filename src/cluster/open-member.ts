@@ -10,6 +10,7 @@ import { openReplica, type ReplicaEvent, type ReplicaSelf } from "../storage/rep
 import { connectPeers, type PeerNetwork } from "../storage/replicated/peer-network.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { type PeerAddress, parsePeerAddress, peerAddressText } from "./member-address.ts";
+import { replicaNotices } from "./replica-notices.ts";
 
 /** So often the log says that the others are waited for. */
 const waitingNoticeMs = 5_000;
@@ -57,9 +58,10 @@ export async function openMember(
     network = connectPeers(self, { address, tls: () => identity.tls() });
     return network.transport;
   };
+  const notice = replicaNotices(log, clock);
   const onEvent = (event: ReplicaEvent) => {
     if (event.kind === "leader" && event.leader !== undefined) metrics.leaderChanged();
-    tell(log, event);
+    notice(event);
   };
   const { observer } = metrics;
   const { store, cluster } = await openReplica({ directory, clock, connect, onEvent, observer }).catch((error) => {
@@ -117,21 +119,6 @@ async function quorum(store: Store, log: Log): Promise<void> {
 function recordedAddress(self: ReplicaSelf) {
   const recorded = self.peerAddressOf(self.id) ?? "";
   return recorded === "" ? undefined : parsePeerAddress(recorded);
-}
-
-function tell(log: Log, event: ReplicaEvent): void {
-  switch (event.kind) {
-    case "leader":
-      return log.info("leadership", { leader: event.leader, term: event.term });
-    case "stalled":
-      return log.warn(`the ${event.what} stood still`, { ms: Math.round(event.ms) });
-    case "refused":
-      return log.warn("another member and this one do not talk to each other", event);
-    case "violated":
-      return log.warn("something that is not of the protocol came in from a peer", event);
-    case "failed":
-      return log.error("the store failed and takes no more writes", { error: event.error });
-  }
 }
 
 function listenFailure(error: unknown, address: { host: string; port: number } | undefined): unknown {

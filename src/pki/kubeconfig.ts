@@ -10,6 +10,8 @@ export interface KubeconfigContents {
   readonly authority: string;
   readonly admin: KeyPair;
   readonly token: string;
+  /** Servers that have a context of their own besides, by its name, for the same administrator. */
+  readonly others?: readonly { readonly name: string; readonly server: string }[];
 }
 
 /** The first line of each kubeconfig of ours, by which it is known as ours. */
@@ -19,26 +21,24 @@ const firstLine = "# Written by quorate and replaced at every start.";
  * YAML text with two contexts for the same administrator: `quorate` by client certificate, which is current, and
  * `quorate-token` by bearer token.
  */
-export function renderKubeconfig({ server, authority, admin, token }: KubeconfigContents): string {
+export function renderKubeconfig({ server, authority, admin, token, others = [] }: KubeconfigContents): string {
+  const cluster = (name: string, url: string) => `- name: ${name}
+  cluster:
+    server: ${JSON.stringify(url)}
+    certificate-authority-data: ${base64(authority)}
+`;
+  const context = (name: string, clusterName: string, user: string) => `- name: ${name}
+  context:
+    cluster: ${clusterName}
+    user: ${user}
+`;
   return `${firstLine}
 apiVersion: v1
 kind: Config
 current-context: quorate
 clusters:
-- name: quorate
-  cluster:
-    server: ${JSON.stringify(server)}
-    certificate-authority-data: ${base64(authority)}
-contexts:
-- name: quorate
-  context:
-    cluster: quorate
-    user: quorate-admin
-- name: quorate-token
-  context:
-    cluster: quorate
-    user: quorate-token
-users:
+${cluster("quorate", server)}${others.map((other) => cluster(other.name, other.server)).join("")}contexts:
+${context("quorate", "quorate", "quorate-admin")}${context("quorate-token", "quorate", "quorate-token")}${others.map(({ name }) => context(name, name, "quorate-admin")).join("")}users:
 - name: quorate-admin
   user:
     client-certificate-data: ${base64(admin.certificate)}

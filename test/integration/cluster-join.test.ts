@@ -1,5 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createServer as createTcpServer } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createServer } from "node:tls";
 import { parseJoinToken } from "../../src/cluster/join-token.ts";
 import { requestJoin } from "../../src/cluster/request-join.ts";
@@ -117,6 +120,41 @@ describe("a machine that joins", () => {
     await requestJoin(asked);
     await expect(requestJoin(asked)).rejects.toThrow(/member 2 has the name/);
   });
+
+  test.each(["with its authority", "self-signed"])(
+    "knows a server whose certificate is the user's own, %s",
+    async (form) => {
+      const authority = createAuthority({ commonName: "company", ...validity });
+      const leaf = issueCertificate(authority, { ...names, ...validity, usage: "server" });
+      const directory = mkdtempSync(join(tmpdir(), "quorate-"));
+      const [certFile, keyFile] = [join(directory, "tls.crt"), join(directory, "tls.key")];
+      if (form === "self-signed") {
+        const subject = ["-subj", "/CN=x", "-addext", "subjectAltName=IP:127.0.0.1"];
+        const made = Bun.spawnSync([
+          "openssl",
+          "req",
+          "-x509",
+          "-newkey",
+          "rsa:2048",
+          "-nodes",
+          "-keyout",
+          keyFile,
+          "-out",
+          certFile,
+          ...subject,
+        ]);
+        expect(made.exitCode).toBe(0);
+      } else {
+        writeFileSync(certFile, leaf.certificate + authority.certificate);
+        writeFileSync(keyFile, leaf.key);
+      }
+      const server = await start({ tlsCertFile: certFile, tlsPrivateKeyFile: keyFile });
+      const answer = await requestJoin(await invitation(server));
+      rmSync(directory, { recursive: true });
+      expect(answer.member.id).toBe(2);
+      expect(answer.secrets.authority).toEqual(server.parts.identity.authority);
+    },
+  );
 
   test("waits for a leader", async () => {
     const cluster = new FakeCluster("a");

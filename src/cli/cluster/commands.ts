@@ -6,6 +6,7 @@ import { addServerFlags, toServerOptions } from "../server-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import type { ConnectionOptions } from "./connection.ts";
 import type { JoinOptions } from "./join.ts";
+import type { LoadBalancer, LocalClusterOptions } from "./local-cluster.ts";
 import type { LearnerOptions } from "./member.ts";
 import type { RestoreOptions } from "./snapshot.ts";
 import type { TokenOptions } from "./token.ts";
@@ -16,6 +17,7 @@ export type Output = "table" | "json";
 export interface ClusterCommands {
   init(options: ServerOptions, terminal: Terminal): Promise<number>;
   join(options: ServerOptions, join: JoinOptions, terminal: Terminal): Promise<number>;
+  up(options: ServerOptions, local: LocalClusterOptions, terminal: Terminal): Promise<number>;
   createToken(at: ConnectionOptions, options: TokenOptions, terminal: Terminal): Promise<number>;
   listTokens(at: ConnectionOptions, terminal: Terminal): Promise<number>;
   listMembers(at: ConnectionOptions, output: Output, terminal: Terminal): Promise<number>;
@@ -33,6 +35,8 @@ export interface ClusterCommands {
 
 /** Far more than a cluster writes between a snapshot and its end. */
 const revisionGapDefault = 1_000_000_000;
+/** More share one machine's disk and processors for nothing. */
+const replicasMax = 7;
 
 const open = async (at: ConnectionOptions) => (await import("./connection.ts")).openCluster(at);
 
@@ -40,6 +44,7 @@ const open = async (at: ConnectionOptions) => (await import("./connection.ts")).
 export const clusterCommands: ClusterCommands = {
   init: async (...args) => (await import("./init.ts")).initCluster(...args),
   join: async (...args) => (await import("./join.ts")).joinCluster(...args),
+  up: async (...args) => (await import("./local-cluster.ts")).upLocalCluster(...args),
   createToken: async (at, ...args) => (await import("./token.ts")).createToken(await open(at), ...args),
   listTokens: async (at, ...args) => (await import("./token.ts")).listTokens(await open(at), ...args),
   listMembers: async (at, ...args) => (await import("./member.ts")).listMembers(await open(at), ...args),
@@ -79,6 +84,13 @@ export function addClusterCommands(
     done(
       run.join(toServerOptions(values), { endpoint, token, tokenFile, caHash, learner: learner === true }, terminal),
     ),
+  );
+  addServerFlags(
+    leaf(cluster, "up", "run several replicas and a load balancer on this machine, to try a cluster")
+      .addOption(replicas())
+      .addOption(loadBalancer()),
+  ).action(({ replicas: count, loadBalancer: balancer, ...values }) =>
+    done(run.up(toServerOptions(values), { replicas: count, loadBalancer: balancer }, terminal)),
   );
   const token = groupOf(cluster, "token", "invite machines");
   client(leaf(token, "create", "make a token, and print the command with which a machine joins"))
@@ -159,6 +171,21 @@ function client(command: Command): Command {
 
 function output(): Option {
   return new Option("-o, --output <form>", "table or json").choices(["table", "json"]).default("table");
+}
+
+function replicas(): Option {
+  return new Option("--replicas <n>", `how many, at most ${replicasMax}`).default(3).argParser((text) => {
+    const count = /^[1-9]$/.test(text) ? Number(text) : Number.NaN;
+    if (count <= replicasMax) return count;
+    throw new StartupError(`--replicas: ${JSON.stringify(text)} is not a number from 1 to ${replicasMax}`);
+  });
+}
+
+function loadBalancer(): Option {
+  const choices: LoadBalancer[] = ["auto", "haproxy", "none"];
+  return new Option("--load-balancer <kind>", "haproxy, none, or auto: haproxy where it is installed")
+    .choices(choices)
+    .default("auto");
 }
 
 function seconds(flag: string, text: string): number {

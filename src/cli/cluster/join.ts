@@ -14,6 +14,8 @@ import type { Terminal } from "../terminal.ts";
 import { up } from "../up.ts";
 import { newMemberDirectory } from "./init.ts";
 
+const progressVerbosity = 1;
+
 export interface JoinOptions {
   /** URL of any member. */
   readonly endpoint: string;
@@ -46,7 +48,8 @@ export async function joinCluster(options: ServerOptions, request: JoinOptions, 
   await writeSharedSecrets(join(directory, "pki"), secrets);
   if (!request.learner) await askForPromotion(directory);
   terminal.complain(`member ${answer.member.id} of a cluster of ${members.length}; taking over its state`);
-  return up(options, terminal);
+  // This once, the log tells how it comes along.
+  return up({ ...options, verbosity: options.verbosity ?? progressVerbosity }, terminal);
 }
 
 function tokenOf({ token, tokenFile }: JoinOptions): JoinToken {

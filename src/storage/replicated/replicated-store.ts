@@ -23,6 +23,8 @@ import type { ReplicaState } from "./replica-state.ts";
 /** A read that no leader has confirmed by then is not answered: longer than an election takes. */
 const readTimeoutMs = 5_000;
 const readRetryMs = 100;
+/** Writes that are under way when the store is closed get this long: without a quorum they would end much later. */
+const closeWaitMsMax = 1_000;
 
 export interface ReplicatedStoreParts {
   readonly state: ReplicaState;
@@ -149,7 +151,7 @@ export class ReplicatedStore implements Store {
     verifier[Symbol.dispose]();
     const closed = new StoreUnavailableError("the store is closed");
     this.#queue.close(closed);
-    await this.#queue.idle();
+    await atMost(closeWaitMsMax, this.#queue.idle());
     await handOver(node, leader);
     this.#failure ??= closed;
     proposer.stop(closed);
@@ -185,6 +187,12 @@ export class ReplicatedStore implements Store {
     const [, deleted] = await Promise.all([this.#queue.add(replace), this.#queue.add(command)]);
     return deleted;
   }
+}
+
+async function atMost(ms: number, done: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([done, promise]).finally(() => clearTimeout(timer));
 }
 
 const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined };

@@ -1,0 +1,59 @@
+/** What a load balancer in front of replicas is told. */
+export interface BalancerOptions {
+  /** `127.0.0.1:6443`, `:6443` for all addresses. */
+  readonly bind: string;
+  readonly servers: readonly { readonly name: string; readonly address: string }[];
+  /** PEM of a certificate and its key to ask /readyz with; undefined where everybody may ask. */
+  readonly probeCertificate?: string | undefined;
+}
+
+/**
+ * A configuration of haproxy: connections go through as they are, TLS ends at the replicas. One that is not ready gets no
+ * connection, and those that it has are closed, so that clients go on with another one; a connection that a replica refuses
+ * goes to the next. A watch may be silent until it ends by itself, within an hour by default.
+ */
+export function haproxyConfig({ bind, servers, probeCertificate }: BalancerOptions): string {
+  const certificate = probeCertificate === undefined ? "" : ` crt ${quoted(probeCertificate)}`;
+  return `global
+    log stdout format raw local0 notice
+    fd-hard-limit 65536
+
+defaults
+    mode tcp
+    log global
+    retries 3
+    option redispatch 1
+    option clitcpka
+    option srvtcpka
+    timeout connect 2s
+    timeout check 3s
+    timeout client 70m
+    timeout server 70m
+    timeout client-fin 30s
+    timeout server-fin 30s
+
+frontend kubernetes
+    bind ${bind}
+    default_backend replicas
+
+backend replicas
+    balance leastconn
+    option httpchk
+    http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host kubernetes hdr Connection close
+    http-check expect status 200
+    default-server check check-ssl verify none${certificate} inter 1s fastinter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
+${servers.map(({ name, address }) => `    server ${name} ${address}\n`).join("")}`;
+}
+
+/** Strongly, so that nothing within is expanded. */
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", `'"'"'`)}'`;
+}
+
+/** Debian's is in a directory that is not on everybody's path. */
+export function findHaproxy(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string | undefined {
+  const path = [environment["PATH"] ?? "", "/usr/local/sbin", "/usr/sbin"].join(":");
+  return Bun.which("haproxy", { PATH: path }) ?? undefined;
+}

@@ -1,0 +1,189 @@
+import { readFileSync } from "node:fs";
+import { connect, isIP } from "node:net";
+import { dirname, join } from "node:path";
+import { defaultDataDir, resolveOptions, type ServerOptions } from "../../config/server-options.ts";
+import { StartupError } from "../../config/startup-error.ts";
+import { readKubeconfig } from "../../outbound/kubeconfig.ts";
+import { renderKubeconfig, writeKubeconfig } from "../../pki/kubeconfig.ts";
+import { writePrivateFile } from "../../pki/private-file.ts";
+import type { Terminal } from "../terminal.ts";
+import { instructions } from "../up.ts";
+import { findHaproxy, haproxyConfig } from "./local-cluster-balancer.ts";
+import { type LocalLayout, openLayout, urlOf } from "./local-cluster-layout.ts";
+import { startReplicas } from "./local-cluster-replicas.ts";
+import { Supervisor, type Unit } from "./local-cluster-supervisor.ts";
+
+export interface LocalClusterOptions {
+  readonly replicas: number;
+  readonly loadBalancer: LoadBalancer;
+}
+
+/** `auto`: haproxy where it is installed. */
+export type LoadBalancer = "auto" | "haproxy" | "none";
+
+const balancerName = "haproxy";
+const startAgainSignal = "SIGUSR2";
+
+/** What this command decides for each replica. */
+const ownFlags = {
+  "--in-memory": "inMemory",
+  "--peer-address": "peerAddress",
+  "--gossip-address": "gossipAddress",
+  "--advertise-client-url": "advertiseClientUrl",
+  "--member-name": "memberName",
+} as const satisfies Readonly<Record<string, keyof ServerOptions>>;
+
+/**
+ * `quorate cluster up`: several replicas on this machine, each a process, and a load balancer in front of them. Runs until it
+ * is told to stop. What dies stays dead until this process gets SIGUSR2: so one can see how the others go on.
+ * @returns 0 after an orderly stop, 1 when no replica is left
+ */
+export async function upLocalCluster(
+  options: ServerOptions,
+  { replicas, loadBalancer }: LocalClusterOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const haproxy = haproxyFor(loadBalancer);
+  const { layout, host, kubeconfig } = await prepare(options, replicas);
+  const told = Promise.withResolvers<"stop">();
+  let signals = 0;
+  using _signals = terminal.onStopSignal(() => (++signals > 1 ? terminal.exit(1) : told.resolve("stop")));
+
+  const noneLeft = Promise.withResolvers<"none">();
+  const running = () => layout.members.filter(({ name }) => supervisor.pidOf(name) !== undefined).length;
+  const supervisor = new Supervisor({
+    directory: layout.directory,
+    onDeath: (unit, dead) => {
+      terminal.complain(`${unit.name} (process ${dead.pid}) ${dead.end}; ${stateText(running(), layout)}`);
+      terminal.complain(`start it again with: kill -${startAgainSignal.slice(3)} ${process.pid}`);
+      if (running() === 0) noneLeft.resolve("none");
+    },
+  });
+  const startAgain = () =>
+    supervisor.startAgain(
+      ({ name }) => terminal.complain(`${name} is there again, process ${supervisor.pidOf(name)}`),
+      ({ message }) => terminal.complain(`quorate: ${message}`),
+    );
+  try {
+    const started = start();
+    // The failure of a start that nobody waits for any more is no failure.
+    started.catch(() => undefined);
+    if ((await Promise.race([started, told.promise])) === "stop") return 0;
+    process.on(startAgainSignal, startAgain);
+    if ((await Promise.race([told.promise, noneLeft.promise])) === "stop") return 0;
+    terminal.complain("quorate: no replica is left");
+    return 1;
+  } finally {
+    process.off(startAgainSignal, startAgain);
+    await stop();
+  }
+
+  async function start(): Promise<void> {
+    terminal.complain(`starting ${layout.members.length} replicas in ${layout.directory}`);
+    await startReplicas(supervisor, layout.members, options);
+    const front =
+      haproxy === undefined ? urlOf(layout.members[0]) : `https://${bracketed(reachable(host))}:${layout.port}`;
+    await publish(layout, front, kubeconfig);
+    if (haproxy !== undefined) await supervisor.start(balancerUnit(layout, host, haproxy));
+    for (const member of layout.members) {
+      terminal.complain(`${member.name} is ${urlOf(member)}, process ${supervisor.pidOf(member.name)}`);
+    }
+    terminal.complain(
+      haproxy === undefined
+        ? `no load balancer: clients talk to ${layout.members[0].name} alone, and to another with kubectl --context <name>`
+        : `haproxy, process ${supervisor.pidOf(balancerName)}, spreads connections to ${front} over them`,
+    );
+    for (const line of instructions(kubeconfig)) terminal.print(line);
+  }
+
+  async function stop(): Promise<void> {
+    // It takes no connections any more, and ends with those that it has: when the replicas have answered what they were asked.
+    supervisor.signal(balancerName, "SIGUSR1");
+    const killed = await supervisor.stop(layout.members.map(({ name }) => name));
+    await supervisor.stop([balancerName]);
+    supervisor.close();
+    for (const name of killed)
+      terminal.complain(`${name} did not stop and was killed; its log is ${supervisor.logOf(name)}`);
+  }
+}
+
+function haproxyFor(loadBalancer: LoadBalancer): string | undefined {
+  if (loadBalancer === "none") return undefined;
+  const program = findHaproxy();
+  if (program !== undefined || loadBalancer === "auto") return program;
+  throw new StartupError("--load-balancer: haproxy is not installed: install it, or leave the flag out");
+}
+
+/** @throws StartupError for what cannot be the same for several replicas */
+async function prepare(
+  options: ServerOptions,
+  replicas: number,
+): Promise<{ layout: LocalLayout; host: string; kubeconfig: string }> {
+  for (const [flag, name] of Object.entries(ownFlags)) {
+    if (options[name] === undefined || options[name] === false) continue;
+    throw new StartupError(`${flag}: leave it out: "quorate cluster up" chooses for each replica`);
+  }
+  const dataDir = options.dataDir ?? join(dirname(defaultDataDir(process.env)), "quorate-cluster");
+  const { dataDir: directory = dataDir, securePort, bindAddress, kubeconfig } = resolveOptions({ ...options, dataDir });
+  const layout = await openLayout(directory, replicas, options.securePort, securePort);
+  return { layout, host: bindAddress, kubeconfig: kubeconfig ?? join(directory, "kubeconfig") };
+}
+
+/** The kubeconfig of the first replica, for all of them. */
+async function publish({ members }: LocalLayout, server: string, path: string): Promise<void> {
+  const [first] = members;
+  const { ca = "", cert = "", key = "" } = (await readKubeconfig(join(first.directory, "kubeconfig")).proof()).tls;
+  const token = readFileSync(join(first.directory, "pki", "token"), "utf8").trim();
+  const others = members.map((member) => ({ name: member.name, server: urlOf(member) }));
+  const text = renderKubeconfig({
+    server,
+    authority: String(ca),
+    admin: { certificate: String(cert), key: String(key) },
+    token,
+    others,
+  });
+  await writeKubeconfig(path, text);
+}
+
+function balancerUnit({ directory, port, members }: LocalLayout, host: string, program: string): Unit {
+  return {
+    name: balancerName,
+    isReady: () => accepts(reachable(host), port),
+    async command() {
+      const pki = join(members[0].directory, "pki");
+      const probeCertificate = join(directory, "haproxy.pem");
+      // Whatever --authorization-mode is, an administrator may ask whether a replica is ready.
+      await writePrivateFile(
+        probeCertificate,
+        ["admin.crt", "admin.key"].map((file) => readFileSync(join(pki, file), "utf8")).join("\n"),
+      );
+      const servers = members.map(({ name, port: own }) => ({ name, address: `127.0.0.1:${own}` }));
+      const config = join(directory, "haproxy.cfg");
+      await writePrivateFile(config, haproxyConfig({ bind: `${bracketed(host)}:${port}`, servers, probeCertificate }));
+      return [program, "-db", "-f", config];
+    },
+  };
+}
+
+function accepts(host: string, port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect({ host, port }, () => resolve(true)).on("error", () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}
+
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  return host === "::" ? "::1" : host;
+}
+
+function bracketed(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+function stateText(running: number, { members }: LocalLayout): string {
+  const quorum = Math.floor(members.length / 2) + 1;
+  const text = `${running} of ${members.length} replicas run`;
+  return running >= quorum
+    ? `${text} and are a quorum`
+    : `${text}, which are no quorum: writes fail until there are ${quorum}`;
+}

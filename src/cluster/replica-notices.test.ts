@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../api/clock.ts";
+import { openLog } from "../observability/logs.ts";
+import { replicaNotices } from "./replica-notices.ts";
+
+test("trouble with a member is told once a minute, and each kind of it by itself", async () => {
+  const lines: any[] = [];
+  const log = await openLog({ pretty: false, destination: { write: (line) => void lines.push(JSON.parse(line)) } });
+  let nowMs = 0;
+  const notice = replicaNotices(log, { ...systemClock, nowMs: () => nowMs });
+  for (let at = 0; at < 100; at++) {
+    notice({ kind: "refused", member: 2, reason: "unknown" });
+    notice({ kind: "refused", member: 3, reason: "removed" });
+    notice({ kind: "violated", member: undefined, error: new Error("garbage") });
+    nowMs += 500;
+  }
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    "another member and this one do not talk to each other",
+    expect.stringMatching(/^this member was removed/),
+    "something that is not of the protocol came in from a peer",
+  ]);
+  nowMs += 60_000;
+  notice({ kind: "refused", member: 2, reason: "unknown" });
+  expect(lines).toHaveLength(4);
+});

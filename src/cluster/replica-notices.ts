@@ -1,0 +1,43 @@
+import type { Clock } from "../api/clock.ts";
+import type { Log } from "../observability/logs.ts";
+import type { ReplicaEvent } from "../storage/replicated/open-replica.ts";
+
+/** What goes on for hours is told so often. */
+const repeatMs = 60_000;
+/** Members and reasons that are remembered to have been told. */
+const toldMax = 1_000;
+
+/** Tells the operator of a replica what happens between it and the others. Attempts to connect are many: each kind of trouble is told once a minute. */
+export function replicaNotices(log: Log, clock: Clock): (event: ReplicaEvent) => void {
+  const told = new Map<string, number>();
+  const isDue = (key: string) => {
+    const nowMs = clock.nowMs();
+    if (nowMs - (told.get(key) ?? Number.NEGATIVE_INFINITY) < repeatMs) return false;
+    if (told.size >= toldMax) told.clear();
+    told.set(key, nowMs);
+    return true;
+  };
+  return (event) => {
+    switch (event.kind) {
+      case "leader":
+        return log.info("leadership", { leader: event.leader, term: event.term });
+      case "stalled":
+        return log.warn(`the ${event.what} stood still`, { ms: Math.round(event.ms) });
+      case "refused":
+        if (!isDue(`${event.member} ${event.reason}`)) return;
+        return log.warn(refusalText(event.reason), { member: event.member, reason: event.reason });
+      case "violated":
+        if (!isDue(`${event.member} ${event.error.message}`)) return;
+        return log.warn("something that is not of the protocol came in from a peer", event);
+      case "failed":
+        return log.error("the store failed and takes no more writes", { error: event.error });
+    }
+  };
+}
+
+function refusalText(reason: string): string {
+  if (reason === "removed") {
+    return "this member was removed from the cluster: stop it, and let its machine join anew with an empty directory if it shall";
+  }
+  return "another member and this one do not talk to each other";
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ListWatch, type V1ConfigMap, type Watch } from "@kubernetes/client-node";
+import { Client } from "../conformance/client.ts";
+import { Kubectl } from "../conformance/kubectl.ts";
+import { hasHaproxy, LocalClusterCommand, openWay, Scratch } from "./local-cluster.ts";
+
+const timeoutMs = 240_000;
+const namespace = "default";
+const path = `/api/v1/namespaces/${namespace}/configmaps`;
+const informersCount = 4;
+const writersCount = 4;
+const restartInformerMs = 100;
+const scratch = new Scratch();
+let cluster: LocalClusterCommand;
+let way: Awaited<ReturnType<typeof openWay>>;
+
+beforeAll(async () => {
+  cluster = await new LocalClusterCommand(scratch.directory).ready();
+  way = await openWay(scratch.directory);
+}, timeoutMs);
+afterAll(async () => {
+  await way[Symbol.asyncDispose]();
+  await cluster.stop();
+  scratch[Symbol.dispose]();
+}, timeoutMs);
+
+/** client-node's informer, which goes on where it was whenever its connection breaks, and counts its lists. */
+class Informer {
+  readonly #informer: ListWatch<V1ConfigMap>;
+  #stopped = false;
+  lists = 0;
+  connections = 0;
+
+  constructor(client: Client) {
+    const list = () => {
+      this.lists++;
+      return client.core.listNamespacedConfigMap({ namespace });
+    };
+    this.#informer = new ListWatch<V1ConfigMap>(path, client as unknown as Watch, list, false);
+    this.#informer.on("connect", () => this.connections++);
+    this.#informer.on("error", () => {
+      if (!this.#stopped) setTimeout(() => void this.#informer.start(), restartInformerMs);
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#informer.start();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    void this.#informer.stop();
+  }
+
+  /** `name resourceVersion`, sorted. */
+  get state(): string[] {
+    return versionsOf(this.#informer.list());
+  }
+}
+
+function versionsOf(items: readonly V1ConfigMap[]): string[] {
+  return items.map(({ metadata }) => `${metadata?.name} ${metadata?.resourceVersion}`).sort();
+}
+
+/** Creates, changes and deletes until told to stop. A failure is an outcome that is not known: the writer goes on. */
+async function write(
+  { core }: Client,
+  writer: number,
+  isOver: () => boolean,
+): Promise<{ done: number; failed: number }> {
+  const count = { done: 0, failed: 0 };
+  for (let i = 0; !isOver(); i++) {
+    const name = `w${writer}-${i % 20}`;
+    const body = { metadata: { name }, data: { i: String(i) } };
+    const steps = [
+      () => core.createNamespacedConfigMap({ namespace, body }),
+      () => core.replaceNamespacedConfigMap({ namespace, name, body }),
+      ...(i % 3 === 0 ? [() => core.deleteNamespacedConfigMap({ namespace, name })] : []),
+    ];
+    for (const step of steps) {
+      await step().then(
+        () => count.done++,
+        () => count.failed++,
+      );
+      await Bun.sleep(10);
+    }
+  }
+  return count;
+}
+
+test(
+  "informers behind a load balancer end with exactly the server's state while replicas are killed, paused and rolled",
+  async () => {
+    const clients = Array.from({ length: informersCount }, () => Client.of(way.kubeconfig));
+    const informers = clients.map((client) => new Informer(client));
+    for (const informer of informers) await informer.start();
+    let isOver = false;
+    const writers = clients.slice(0, writersCount).map((client, number) => write(client, number, () => isOver));
+    await using kubectl = await Kubectl.open(way.kubeconfig);
+    const members = JSON.parse(await kubectl.ok(["get", "--raw", "/cluster/members"]));
+    const leader = `m${members.leader}`;
+    const others = ["m1", "m2", "m3"].filter((name) => name !== leader);
+
+    await Bun.sleep(500);
+    await startedAgain(leader, "SIGKILL");
+    for (const name of ["m1", "m2", "m3"]) await startedAgain(name, "SIGTERM");
+    // Only who asks notices that a replica stands still: haproxy does.
+    if (hasHaproxy) await paused(others[0] ?? "", 6_000);
+    await startedAgain(others[1] ?? "", "SIGKILL");
+    isOver = true;
+    const counts = await Promise.all(writers);
+    const done = counts.reduce((sum, count) => sum + count.done, 0);
+    expect(done).toBeGreaterThan(100);
+
+    const { items } = await eventually(() => kubectl.get(["configmaps"]));
+    const wanted = versionsOf(items);
+    expect(wanted.length).toBeGreaterThan(0);
+    await eventually(() => {
+      for (const { state } of informers) expect(state).toEqual(wanted);
+    });
+    for (const informer of informers) informer.stop();
+    // Each replica knows the history that an informer goes on from: none has to begin anew.
+    expect(informers.map(({ lists }) => lists)).toEqual(informers.map(() => 1));
+    expect(informers.every(({ connections }) => connections > 1)).toBe(true);
+  },
+  timeoutMs,
+);
+
+async function startedAgain(name: string, signal: NodeJS.Signals): Promise<void> {
+  const pid = cluster.pidOf(name);
+  process.kill(pid, signal);
+  await cluster.says(new RegExp(`${name} \\(process ${pid}\\) (was killed|ended)`));
+  cluster.signal("SIGUSR2");
+  const before = cluster.complaints.length;
+  for (const endMs = performance.now() + 60_000; cluster.pidOf(name) === pid; await Bun.sleep(20)) {
+    if (performance.now() > endMs) throw new Error(`${name} did not come back\n${cluster.complaints.slice(before)}`);
+  }
+  await Bun.sleep(1_000);
+}
+
+async function paused(name: string, ms: number): Promise<void> {
+  process.kill(cluster.pidOf(name), "SIGSTOP");
+  await Bun.sleep(ms);
+  process.kill(cluster.pidOf(name), "SIGCONT");
+}
+
+async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
+  for (const endMs = performance.now() + 20_000; ; await Bun.sleep(100)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
+    }
+  }
+}
