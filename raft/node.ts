@@ -420,9 +420,10 @@ export class RaftNode<Result> {
     this.#guard(() => {
       this.#noticeStalls();
       const nowMs = performance.now();
+      const ticks = this.#ticksDue(nowMs);
       this.#watch.ticked(nowMs);
       // Without ticks nobody stands for election who could not lead: whose disk does not take the vote.
-      if (this.#watch.isFit(nowMs)) this.#core.tick();
+      for (let tick = 0; tick < ticks && this.#watch.isFit(nowMs); tick++) this.#core.tick();
       this.#expire();
       this.#followMembership();
     });
@@ -430,6 +431,15 @@ export class RaftNode<Result> {
   }
 
   /** A process that stood still must not go on as the leader that it was. */
+  /**
+   * A busy process hears its timer late, and once for all the times that it missed. Those of a heartbeat are made up for: no
+   * more, so that what came in meanwhile is heard before anybody is given up.
+   */
+  #ticksDue(nowMs: number): number {
+    const tickMs = this.#timing.heartbeatMs / ticksPerHeartbeat;
+    return Math.min(ticksPerHeartbeat, Math.max(1, Math.round((nowMs - this.#watch.tickedAtMs) / tickMs)));
+  }
+
   #noticeStalls(): void {
     for (const { what, ms } of this.#watch.stalls(performance.now())) this.#stalled(what, ms);
   }

@@ -15,6 +15,10 @@ export class StallWatch {
     this.#tickedAtMs = nowMs;
   }
 
+  get tickedAtMs(): number {
+    return this.#tickedAtMs;
+  }
+
   /** The process runs. */
   ticked(nowMs: number): void {
     this.#tickedAtMs = nowMs;

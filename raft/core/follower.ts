@@ -1,14 +1,15 @@
 import { assert } from "./assert.ts";
 import { campaign, stand } from "./candidate.ts";
 import { type Index, type MemberId, noMember } from "./ids.ts";
-import { votersOf } from "./membership.ts";
+import { isOnlyVoter, votersOf } from "./membership.ts";
 import type { Append, Heartbeat, InstallSnapshot, TimeoutNow } from "./message.ts";
 import type { Raft } from "./raft.ts";
 import type { Follower } from "./role.ts";
 
 export function tickFollower(raft: Raft, role: Follower): void {
   role.elapsedTicks++;
-  if (role.elapsedTicks >= role.timeoutTicks && raft.mayStand) campaign(raft);
+  if ((role.elapsedTicks >= role.timeoutTicks || isOnlyVoter(raft.log.membership, raft.id)) && raft.mayStand)
+    campaign(raft);
 }
 
 /**

@@ -40,6 +40,11 @@ export function votersOf({ voters, outgoing }: Membership): MemberId[] {
   return sorted([...voters, ...outgoing]);
 }
 
+/** Nobody else is asked for anything. */
+export function isOnlyVoter({ voters, outgoing }: Membership, member: MemberId): boolean {
+  return voters.length === 1 && voters[0] === member && outgoing.length === 0;
+}
+
 /** A first membership of voters only. */
 export function membershipOf(voters: readonly MemberId[], learners: readonly MemberId[] = []): Membership {
   return { ...noMembership, voters: sorted(voters), learners: sorted(learners) };

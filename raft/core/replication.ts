@@ -1,7 +1,7 @@
 import { bytesOf } from "./entry.ts";
 import type { Index, MemberId } from "./ids.ts";
 import { noIndex } from "./ids.ts";
-import { isVoter } from "./membership.ts";
+import { isOnlyVoter, isVoter } from "./membership.ts";
 import type { Peer, Replicate } from "./progress.ts";
 import { noteSent } from "./progress.ts";
 import { quorumValue } from "./quorum.ts";
@@ -67,8 +67,7 @@ export function knowsCommit(raft: Raft, leader: Leader): boolean {
 
 /** Nobody else is asked for anything, and it knows what is committed. */
 export function decidesAlone(raft: Raft, leader: Leader): boolean {
-  const { voters, outgoing } = raft.log.membership;
-  return voters.length === 1 && voters[0] === raft.id && outgoing.length === 0 && knowsCommit(raft, leader);
+  return isOnlyVoter(raft.log.membership, raft.id) && knowsCommit(raft, leader);
 }
 
 export function isVoting(raft: Raft): boolean {

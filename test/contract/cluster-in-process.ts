@@ -4,7 +4,6 @@ import type { ClusterError, MemberRecord } from "../../src/storage/cluster.ts";
 import { type OpenReplica, openReplica, type ReplicaOptions } from "../../src/storage/replicated/open-replica.ts";
 import { prepareMember } from "../../src/storage/replicated/prepare-replica.ts";
 
-const timing = { heartbeatMs: 50, electionMs: 500 };
 const pollMs = 10;
 
 /** Replicas in one process, each with its directory, on a network in memory. */
@@ -84,7 +83,6 @@ export class ClusterInProcess implements AsyncDisposable {
     const replica = await openReplica({
       directory: this.directory(id),
       connect: async () => this.network.join(toMemberId(id)),
-      timing,
       ...this.#options,
     });
     this.#replicas.set(id, replica);
