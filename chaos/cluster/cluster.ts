@@ -164,20 +164,25 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Starts whoever does not run and restarts, once, whoever does not get ready; every fault has been undone before.
-   * Gives the numbers of those that are not ready in time all the same.
+   * Does what a supervisor and an administrator do when every fault is over: starts whoever does not run, as often as it
+   * ends, and restarts, once, whoever does not get ready. Gives the numbers of those that are not ready in time all the same.
    */
   async heal(timeoutMs = readyMsMax): Promise<number[]> {
     const late = await Promise.all(
       this.members.map(async (member) => {
-        await member.start();
-        if (await this.isReadyWithin(member.number, timeoutMs / 3)) return [];
+        if (await this.#isReadySupervised(member, timeoutMs / 3)) return [];
         await member.kill();
-        await member.start();
-        return (await this.isReadyWithin(member.number, timeoutMs)) ? [] : [member.number];
+        return (await this.#isReadySupervised(member, timeoutMs)) ? [] : [member.number];
       }),
     );
     return late.flat();
+  }
+
+  #isReadySupervised(member: Member, timeoutMs: number): Promise<boolean> {
+    return within(timeoutMs, async () => {
+      await member.start();
+      return this.isReady(member.number);
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
