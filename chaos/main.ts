@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makeProgram } from "../test/bench/process.ts";
+import { controls, goodLaunch } from "./controls/control.ts";
 import { faults, whyNot } from "./faults/catalogue.ts";
 import { faultsOf, type Options, parseOptions, usage, UsageError } from "./options.ts";
 import { replayCommand, report, summary } from "./report/report.ts";
@@ -37,6 +38,8 @@ function list(): number {
     const why = whyNot(fault, Infinity);
     print(`${fault.name.padEnd(20)} ${fault.does}${why === undefined ? "" : ` – not here: ${why}`}`);
   }
+  print("\nBroken on purpose, for --control:");
+  for (const { name, does } of controls) print(`${name.padEnd(20)} ${does}`);
   return 0;
 }
 
@@ -49,30 +52,36 @@ async function inside(options: Options): Promise<number> {
   mkdirSync(reports, { recursive: true });
   let bad = 0;
   for (let number = 0; number < options.runs; number++) {
-    bad += (await oneRun(options, options.seed + number, program, directory, reports)) ? 0 : 1;
+    if (!(await oneRun(options, options.seed + number, program, directory, reports))) bad++;
+    if (bad > 0 && options.control !== undefined) {
+      print(`what is broken on purpose was found in run ${number + 1}`);
+      return 0;
+    }
   }
   print(`${options.runs - bad} of ${options.runs} runs found nothing; reports are in ${reports}`);
-  return bad === 0 ? 0 : 1;
+  return bad === 0 && options.control === undefined ? 0 : 1;
 }
 
 /** False when it found something. */
 async function oneRun(
-  { members, seconds, ...options }: Options,
+  options: Options,
   seed: number,
   program: string,
   scratch: string,
   reports: string,
 ): Promise<boolean> {
   const directory = join(scratch, `run-${seed}`);
+  const { members, seconds, control } = options;
   const runOptions = {
     seed,
     members,
     seconds,
-    faults: faultsOf({ members, seconds, ...options }, seed),
-    program,
+    faults: faultsOf(options, seed),
+    launch: (control?.launch ?? goodLaunch)(program),
+    control: control?.name,
     directory,
   };
-  print(replayCommand({ options: runOptions }));
+  print(replayCommand(runOptions));
   let isGood = false;
   try {
     const result = await run(runOptions);

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { SeededRandom } from "../raft/testing/simulator/seeded-random.ts";
+import { type Control, controls } from "./controls/control.ts";
 import { faultNamed, faults as allFaults, whyNot } from "./faults/catalogue.ts";
 import type { Fault } from "./faults/fault.ts";
 
@@ -11,6 +12,8 @@ export interface Options {
   /** Undefined: every run picks some by its seed. */
   readonly faults: readonly Fault[] | undefined;
   readonly reportDirectory: string;
+  /** The server is broken on purpose, and that has to be found. */
+  readonly control: Control | undefined;
 }
 
 const membersMax = 7;
@@ -24,8 +27,9 @@ export const usage = `bun chaos/main.ts [flags]
   --runs N          (default 1)
   --time S          seconds of faults in each run (default 30)
   --members N       (default 3)
-  --faults a,b      classes to pick from (default ${picked} by the seed)
+  --faults a,b+c    classes to pick from, b and c only together (default ${picked} by the seed)
   --short           ${shortRuns} runs of ${shortSeconds} s
+  --control NAME    a server that is broken on purpose: ends with 0 as soon as a run has found something
   --report DIR      for a report of each run, and what is left of one that found something (default .chaos)
   --list            the classes, and which cannot be run here
 `;
@@ -38,12 +42,14 @@ export function parseOptions(args: readonly string[]): Options | undefined {
   const values = parse(args);
   if (values.list) return undefined;
   const members = whole("members", values.members, 1, membersMax);
+  const control = values.control === undefined ? undefined : namedControl(values.control);
   return {
     seed: values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : whole("seed", values.seed, 0, 2 ** 32),
     runs: whole("runs", values.runs ?? (values.short ? String(shortRuns) : "1"), 1, 100_000),
     seconds: whole("time", values.time ?? (values.short ? String(shortSeconds) : "30"), 1, 3_600),
     members,
-    faults: values.faults === undefined ? undefined : namedFaults(values.faults, members),
+    faults: values.faults === undefined ? control?.faults : namedFaults(values.faults, members),
+    control,
     reportDirectory: values.report,
   };
 }
@@ -66,6 +72,7 @@ function parse(args: readonly string[]) {
         members: { type: "string", default: "3" },
         faults: { type: "string" },
         short: { type: "boolean", default: false },
+        control: { type: "string" },
         report: { type: "string", default: ".chaos" },
         list: { type: "boolean", default: false },
       },
@@ -79,6 +86,12 @@ function whole(flag: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw new UsageError(`--${flag}: ${text} is not a whole number from ${min} to ${max}`);
+}
+
+function namedControl(name: string): Control {
+  const control = controls.find((one) => one.name === name);
+  if (control !== undefined) return control;
+  throw new UsageError(`--control: there is no ${name}, but ${controls.map((one) => one.name).join(", ")}`);
 }
 
 function namedFaults(text: string, members: number): Fault[] {

@@ -5,6 +5,7 @@ import { check } from "./checkers/check.ts";
 import { stateLaw } from "./checkers/state-law.ts";
 import type { Violation } from "./checkers/violation.ts";
 import { Cluster } from "./cluster/cluster.ts";
+import type { Launch } from "./controls/control.ts";
 import type { Fault, Undo } from "./faults/fault.ts";
 import { type PlannedFault, planFaults } from "./faults/schedule.ts";
 import { emptyHistory, type History } from "./history/history.ts";
@@ -17,8 +18,9 @@ export interface RunOptions {
   /** How long faults are injected. */
   readonly seconds: number;
   readonly faults: readonly Fault[];
-  /** Path of the server's program. */
-  readonly program: string;
+  readonly launch: Launch;
+  /** The server is broken on purpose, in the way of this name. */
+  readonly control: string | undefined;
   /** For disks and logs; made, and emptied by the caller. */
   readonly directory: string;
 }
@@ -51,13 +53,13 @@ const acknowledgedPerSecondMin = 5;
 
 /** One cluster, its traffic, its faults, and whether everything that is promised held. */
 export async function run(options: RunOptions): Promise<RunResult> {
-  const { seed, members, seconds, faults, program, directory } = options;
+  const { seed, members, seconds, faults, launch, directory } = options;
   const random = new SeededRandom(seed);
   const history = emptyHistory();
   mkdirSync(directory);
   await using network = await Network.open(members, random.next());
   const movesClocks = faults.some(({ needs }) => needs === "faketime");
-  await using cluster = await Cluster.start({ members, program, directory, network, movesClocks });
+  await using cluster = await Cluster.start({ members, launch, directory, network, movesClocks });
   const traffic = new Traffic(cluster, history, random.next());
   const startedMs = performance.now();
   const violations: Violation[] = [];

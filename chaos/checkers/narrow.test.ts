@@ -25,7 +25,12 @@ test("a deletion of a named revision happened where that revision was deleted, u
   expect(narrow([remove(12), other], chronicle)).toEqual([other]);
 });
 
+test("a deletion that somebody had heard of before it was asked for was another one", () => {
+  expect(narrow([{ ...remove(12), invokedMs: 20, returnedMs: 21 }], chronicle)).toEqual([]);
+});
+
 test("what cannot be told apart stays open", () => {
   expect(narrow([remove(12), remove(12)], chronicle)).toEqual([remove(12), remove(12)]);
+  expect(narrow([remove(12), remove(undefined)], chronicle)).toEqual([remove(12), remove(undefined)]);
   expect(narrow([remove(undefined)], chronicle)).toEqual([remove(undefined)]);
 });

@@ -13,13 +13,7 @@ export function narrow(operations: readonly Operation[], chronicle: Chronicle): 
     if (change.object !== undefined) byValue.set(change.object.value, change);
     else if (change.previous !== undefined) byPrevious.set(change.previous.revision, change);
   }
-  const claims = new Map<number, number>();
-  for (const { request, outcome } of operations) {
-    const isClaim = request.verb === "delete" && (outcome.kind === "unknown" || outcome.kind === "ok");
-    if (isClaim && request.expected !== undefined) {
-      claims.set(request.expected, (claims.get(request.expected) ?? 0) + (outcome.kind === "ok" ? Infinity : 1));
-    }
-  }
+  const rivals = new Rivals(operations);
   const heard = new HeardOf(operations, chronicle.changes);
   return operations.flatMap((operation): Operation[] => {
     const { request, outcome } = operation;
@@ -32,10 +26,12 @@ export function narrow(operations: readonly Operation[], chronicle: Chronicle): 
     }
     if (request.expected === undefined) return [operation];
     const change = byPrevious.get(request.expected);
-    const rivals = claims.get(request.expected) ?? 0;
-    if (change === undefined || rivals === Infinity) return [];
-    if (rivals > 1) return [operation];
-    return [{ ...operation, outcome: { kind: "ok", object: undefined }, returnedMs: heard.of(change.revision) }];
+    if (change === undefined || rivals.didIt(request.expected)) return [];
+    const returnedMs = heard.of(change.revision);
+    // Somebody had heard of that deletion before this one was asked for.
+    if (returnedMs < operation.invokedMs) return [];
+    if (rivals.mayHaveDoneIt(operation.key, request.expected)) return [operation];
+    return [{ ...operation, outcome: { kind: "ok", object: undefined }, returnedMs }];
   });
 }
 
@@ -70,5 +66,31 @@ class HeardOf {
       else high = middle;
     }
     return this.#times[low] ?? Infinity;
+  }
+}
+
+/** Who else may have deleted an object. */
+class Rivals {
+  readonly #acknowledged = new Set<number>();
+  readonly #unknown = new Map<number, number>();
+  readonly #unconditional = new Set<string>();
+
+  constructor(operations: readonly Operation[]) {
+    for (const { key, request, outcome } of operations) {
+      if (request.verb !== "delete" || (outcome.kind !== "ok" && outcome.kind !== "unknown")) continue;
+      const { expected } = request;
+      if (expected === undefined) this.#unconditional.add(key);
+      else if (outcome.kind === "ok") this.#acknowledged.add(expected);
+      else this.#unknown.set(expected, (this.#unknown.get(expected) ?? 0) + 1);
+    }
+  }
+
+  /** Another one that named the revision was told that it did. */
+  didIt(expected: number): boolean {
+    return this.#acknowledged.has(expected);
+  }
+
+  mayHaveDoneIt(key: string, expected: number): boolean {
+    return this.#unconditional.has(key) || (this.#unknown.get(expected) ?? 0) > 1;
   }
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Launch } from "../controls/control.ts";
 import type { Network } from "../network/network.ts";
 import { ApiClient } from "./api-client.ts";
 import type { Endpoint } from "./connection.ts";
@@ -8,8 +9,7 @@ import { MemberDisk } from "./member-disk.ts";
 
 export interface ClusterOptions {
   readonly members: number;
-  /** Path of the program, one file. */
-  readonly program: string;
+  readonly launch: Launch;
   /** For disks and logs. */
   readonly directory: string;
   readonly network: Network;
@@ -34,6 +34,8 @@ const probeMs = 50;
 /** Who does not say by then how it is counts as silent. */
 const statusMsMax = 1_500;
 const leaderMsMax = 4_000;
+/** A machine that fails to join tries again. */
+const joinMsMax = 60_000;
 
 /** The members of a run and how to reach them. */
 export class Cluster implements AsyncDisposable {
@@ -115,28 +117,39 @@ export class Cluster implements AsyncDisposable {
     return leader;
   }
 
-  /** Makes the machine a member, with a token of its own; true when it votes. */
+  /** Makes the machine a member, with a token of its own, as often as it takes; true when it votes. */
   async join(number: number): Promise<boolean> {
     const member = this.member(number);
-    const deadlineMs = performance.now() + readyMsMax;
-    let command: readonly string[] | undefined;
-    await within(readyMsMax, async () => {
-      const leader = await this.leader();
-      if (leader === undefined) return false;
-      const invitation = (await this.probe(leader).ask("POST", "/cluster/tokens", {})) as
-        | { readonly token: string; readonly caHash: string }
-        | undefined;
-      if (invitation === undefined) return false;
-      const url = `https://${this.member(leader).host}:${apiPort}`;
-      command = ["cluster", "join", url, "--token", invitation.token, "--ca-hash", invitation.caHash];
-      return true;
+    return within(joinMsMax, async () => {
+      const command = await this.#joinCommand();
+      if (command === undefined) return false;
+      await member.kill();
+      member.wipe();
+      await member.start(command);
+      let votes = false;
+      await within(readyMsMax, async () => {
+        votes = await this.#votes(number);
+        return votes || !member.isRunning;
+      });
+      return votes;
     });
-    if (command === undefined) return false;
-    await member.start(command);
-    return within(deadlineMs - performance.now(), async () => {
-      const role = (await this.status(number))?.role;
-      return (role === "voter" || role === "leader") && (await this.isReady(number));
-    });
+  }
+
+  async #votes(number: number): Promise<boolean> {
+    const role = (await this.status(number))?.role;
+    return (role === "voter" || role === "leader") && (await this.isReady(number));
+  }
+
+  /** Undefined when nobody gives a token now. */
+  async #joinCommand(): Promise<readonly string[] | undefined> {
+    const leader = await this.leader();
+    if (leader === undefined) return undefined;
+    const invitation = (await this.probe(leader).ask("POST", "/cluster/tokens", {})) as
+      | { readonly token: string; readonly caHash: string }
+      | undefined;
+    if (invitation === undefined) return undefined;
+    const url = `https://${this.member(leader).host}:${apiPort}`;
+    return ["cluster", "join", url, "--token", invitation.token, "--ca-hash", invitation.caHash];
   }
 
   /** Takes a member out, as an administrator does with a machine that is lost. False when it stays. */
@@ -151,20 +164,25 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Starts whoever does not run and restarts, once, whoever does not get ready; every fault has been undone before.
-   * Gives the numbers of those that are not ready in time all the same.
+   * Does what a supervisor and an administrator do when every fault is over: starts whoever does not run, as often as it
+   * ends, and restarts, once, whoever does not get ready. Gives the numbers of those that are not ready in time all the same.
    */
   async heal(timeoutMs = readyMsMax): Promise<number[]> {
     const late = await Promise.all(
       this.members.map(async (member) => {
-        await member.start();
-        if (await this.isReadyWithin(member.number, timeoutMs / 3)) return [];
+        if (await this.#isReadySupervised(member, timeoutMs / 3)) return [];
         await member.kill();
-        await member.start();
-        return (await this.isReadyWithin(member.number, timeoutMs)) ? [] : [member.number];
+        return (await this.#isReadySupervised(member, timeoutMs)) ? [] : [member.number];
       }),
     );
     return late.flat();
+  }
+
+  #isReadySupervised(member: Member, timeoutMs: number): Promise<boolean> {
+    return within(timeoutMs, async () => {
+      await member.start();
+      return this.isReady(member.number);
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -183,7 +201,7 @@ export async function within(timeoutMs: number, attempt: () => Promise<boolean>)
   return false;
 }
 
-function makeMember({ members, directory, program, network, movesClocks }: ClusterOptions, number: number): Member {
+function makeMember({ members, directory, launch, network, movesClocks }: ClusterOptions, number: number): Member {
   const disk = new MemberDisk(join(directory, `disk-${number}`));
   const host = network.addressOf(number);
   const clockFile = movesClocks ? join(directory, `clock-${number}`) : undefined;
@@ -197,7 +215,7 @@ function makeMember({ members, directory, program, network, movesClocks }: Clust
     host,
     namespace: network.namespaceOf(number),
     disk,
-    program: [process.execPath, program],
+    launch,
     flags: members === 1 ? serving : [...serving, ...joining],
     logFile: join(directory, `member-${number}.log`),
     clockFile,

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import type { Launch } from "../controls/control.ts";
 import { faketimeLibrary } from "../requirements.ts";
 import type { MemberDisk } from "./member-disk.ts";
 
@@ -10,8 +11,7 @@ export interface MemberOptions {
   readonly host: string;
   readonly namespace: string;
   readonly disk: MemberDisk;
-  /** How the program is run, beginning with the runtime. */
-  readonly program: readonly string[];
+  readonly launch: Launch;
   /** Of every start. */
   readonly flags: readonly string[];
   /** Where its output is kept. */
@@ -76,17 +76,17 @@ export class Member {
    */
   async start(command: readonly string[] = ["up"]): Promise<void> {
     if (this.isRunning) return;
-    const { namespace, program, flags, clockFile, logFile } = this.#options;
+    const { namespace, launch, flags, clockFile, logFile } = this.#options;
     const log = await open(logFile, "a");
     try {
       this.#isWanted = true;
       const child: Bun.Subprocess<"ignore", number, number> = Bun.spawn(
-        ["nsenter", `--net=/run/netns/${namespace}`, "--", ...program, ...command, ...flags],
+        ["nsenter", `--net=/run/netns/${namespace}`, "--", ...launch.command, ...command, ...flags],
         {
           stdin: "ignore",
           stdout: log.fd,
           stderr: log.fd,
-          env: { ...process.env, ...clockEnvironment(clockFile) },
+          env: { ...process.env, ...launch.environment, ...clockEnvironment(clockFile) },
           onExit: () => this.#ended(child),
         },
       );

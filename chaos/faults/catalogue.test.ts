@@ -11,6 +11,14 @@ test("every class has a name of its own and can be run with some number of membe
   }
 });
 
+test("two classes that do not get into each other's way can be named together", () => {
+  expect(faultNamed("starve-leader+isolate-leader")).toMatchObject({ membersMin: 3, parts: ["process", "network"] });
+  expect(faultNamed("kill-one+clock-ahead")?.needs).toBe("faketime");
+  for (const name of ["kill-one+pause-one", "kill-one+", "+", "kill-one+halves+clock-ahead", "kill-one+flood"]) {
+    expect(faultNamed(name)).toBeUndefined();
+  }
+});
+
 test("the same seed plans the same faults", () => {
   const seed = Math.floor(random() * 2 ** 31);
   expect(planFaults(seed, faults)).toEqual(planFaults(seed, faults));

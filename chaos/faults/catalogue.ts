@@ -15,8 +15,32 @@ export const faults: readonly Fault[] = [
   ...clusterFaults,
 ];
 
+/** A class, or two of them at the same time: `pause-leader+halves`. */
 export function faultNamed(name: string): Fault | undefined {
-  return faults.find((fault) => fault.name === name);
+  const [first, second, ...more] = name.split("+").map((part) => faults.find((fault) => fault.name === part));
+  if (!name.includes("+") || more.length > 0) return more.length > 0 ? undefined : first;
+  return first === undefined || second === undefined || !goTogether(first, second)
+    ? undefined
+    : together(first, second);
+}
+
+function together(first: Fault, second: Fault): Fault {
+  const needs = first.needs ?? second.needs;
+  return {
+    name: `${first.name}+${second.name}`,
+    does: `${first.does}; ${second.does}`,
+    parts: [...first.parts, ...second.parts],
+    membersMin: Math.max(first.membersMin, second.membersMin),
+    ...(needs === undefined ? {} : { needs }),
+    inject: async (scene) => {
+      const undoFirst = await first.inject(scene);
+      const undoSecond = await second.inject(scene);
+      return async () => {
+        await undoSecond();
+        await undoFirst();
+      };
+    },
+  };
 }
 
 /** Why a class cannot be run here with so many members; undefined when it can. */

@@ -4,9 +4,10 @@ import type { RunResult } from "../run.ts";
 const violationsShown = 30;
 
 /** The command that does the same again; what the processes do meanwhile is not up to the seed. */
-export function replayCommand({ options: { seed, members, seconds, faults } }: Pick<RunResult, "options">): string {
+export function replayCommand({ seed, members, seconds: time, faults, control }: RunResult["options"]): string {
   const names = faults.map(({ name }) => name).join(",");
-  return `bun chaos/main.ts --seed ${seed} --members ${members} --time ${seconds} --faults ${names}`;
+  const broken = control === undefined ? "" : ` --control ${control}`;
+  return `bun chaos/main.ts --seed ${seed} --members ${members} --time ${time} --faults ${names}${broken}`;
 }
 
 /** A run for people, in Markdown. */
@@ -19,7 +20,7 @@ export function report(result: RunResult): string {
     `# Chaos run ${options.seed}: ${violations.length === 0 ? "nothing found" : `${violations.length} violations`}`,
     "",
     "```sh",
-    replayCommand(result),
+    replayCommand(options),
     "```",
     "",
     "| Figure | |",

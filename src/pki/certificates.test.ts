@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, connect } from "node:tls";
@@ -199,5 +199,12 @@ describe("the kubeconfig", () => {
     await writeFile(foreign, "apiVersion: v1\nkind: Config\n");
     await expect(writeKubeconfig(foreign, renderKubeconfig(contents))).rejects.toThrow(/was not written by quorate/);
     expect(await readFile(foreign, "utf8")).toBe("apiVersion: v1\nkind: Config\n");
+  });
+
+  test("a device that the kubeconfig is written to stays what it is", async () => {
+    const path = join(scratch, "device");
+    await symlink("/dev/zero", path);
+    await writeKubeconfig(path, "text");
+    expect(await readlink(path)).toBe("/dev/zero");
   });
 });

@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { open, stat, writeFile } from "node:fs/promises";
 import { StartupError } from "../config/startup-error.ts";
 import type { KeyPair } from "./authority.ts";
 import { writePrivateFile } from "./private-file.ts";
@@ -51,9 +51,12 @@ ${context("quorate", "quorate", "quorate-admin")}${context("quorate-token", "quo
 
 /**
  * Replaces the kubeconfig at `path`, readable by its owner only.
+ * A device, such as /dev/null, is written to.
  * @throws StartupError when a file is there that is not ours: it may hold the way to other clusters
  */
 export async function writeKubeconfig(path: string, text: string): Promise<void> {
+  // Replacing what it is would take it from everybody else.
+  if ((await stat(path).catch(() => undefined))?.isCharacterDevice() === true) return writeFile(path, text);
   const present = await firstBytes(path, firstLine.length);
   if (present !== undefined && present !== "" && present !== firstLine) {
     throw new StartupError(

@@ -179,7 +179,7 @@ describe("the administration of a cluster", () => {
     expect(cluster.members()).toHaveLength(1);
   });
 
-  test("refuses JSON that says to be plain text, as a web page could send it", async () => {
+  test("65: refuses JSON that says to be plain text, as a web page could send it", async () => {
     const answer = await server.request("POST", "/cluster/members", machine, {
       headers: { "content-type": "text/plain" },
     });
@@ -323,7 +323,7 @@ describe("joining", () => {
     expect(server.parts.cluster.members()).toHaveLength(2);
   });
 
-  test("an expired token is a 401, and so is a wrong one", async () => {
+  test("14: an expired token is a 401, and so is a wrong one", async () => {
     let nowMs = Date.now();
     const clock: Clock = { ...systemClock, nowMs: () => nowMs };
     const server = await start({ clock });
@@ -352,7 +352,7 @@ describe("joining", () => {
     expect(server.parts.cluster.members().map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  test("a Secret that somebody made into a token is none: only replicas can make them", async () => {
+  test("14: a Secret that somebody made into a token is none: only replicas can make them", async () => {
     const server = await start();
     const data = {
       "token-id": "abcdef",

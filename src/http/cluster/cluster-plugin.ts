@@ -71,7 +71,7 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
   };
   return {
     name: "cluster",
-    paths: ["/cluster/*"],
+    paths: [...new Set([...paths].map((path) => `/cluster/${path.replace(/<id>.*/, "*")}`))],
     async handle(exchange) {
       try {
         return await answer(desk, exchange);

@@ -7,6 +7,7 @@ import { bodyText, put } from "../../../test/contract/store-commands.ts";
 import { CompactedError } from "../store.ts";
 import type { Revision } from "../revision.ts";
 import { openReplica } from "./open-replica.ts";
+import { prepareMember } from "./prepare-replica.ts";
 import { recoverReplica } from "./recover-replica.ts";
 import { inspectImage, restoreReplica } from "./restore-replica.ts";
 
@@ -57,6 +58,16 @@ describe("from one survivor", () => {
     const again = await openAlone(directory);
     expect(bodyText(again.store.get(key(99)))).toContain("after");
     await again.store.close();
+  });
+
+  test("nothing is made of a member that has joined and was given no state yet", async () => {
+    const directory = newPath();
+    const seeds = [{ id: 1, name: "a", peerAddress: "127.0.0.1:1", clientUrl: "https://127.0.0.1:1" }];
+    await prepareMember(directory, { clusterId: "c", id: 2, seeds });
+    await expect(recoverReplica(directory)).rejects.toThrow(/there is no log|has not taken over any state/);
+    const { store } = await openReplica({ directory });
+    await store.close();
+    await expect(recoverReplica(directory)).rejects.toThrow(/has not taken over any state yet; choose/);
   });
 
   test("nothing is made of a directory that holds no replica, or of a member that runs", async () => {

@@ -1,10 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { forceMembership, LogError, membershipOf, membersOf, openLog, toMemberId } from "../../../raft/index.ts";
+import {
+  forceMembership,
+  type Index,
+  LogError,
+  membershipOf,
+  membersOf,
+  openLog,
+  toIndex,
+  toMemberId,
+} from "../../../raft/index.ts";
 import type { MemberNumber } from "../cluster.ts";
 import { DataDirectory } from "../mvcc/data-directory.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
+import { openDatabase } from "../mvcc/database.ts";
+import { readRecord } from "../mvcc/state-record.ts";
 import { encodeDecision } from "./log-entry.ts";
 
 export interface RecoveredReplica {
@@ -32,9 +43,13 @@ export async function recoverReplica(directory: string): Promise<RecoveredReplic
     const { log } = await openLog(opened.logPath, { clusterId: member.clusterId, memberId: self });
     try {
       const forgotten: MemberNumber[] = [];
-      await forceMembership(log, membershipOf([self]), (before, index) => {
-        forgotten.push(...membersOf(before).filter((id) => id !== self));
-        return forgotten.map((id, at) => forgetting(id, at, index));
+      await forceMembership(log, {
+        membership: membershipOf([self]),
+        stateIndex: await stateIndexOf(opened),
+        following(before, index) {
+          forgotten.push(...membersOf(before).filter((id) => id !== self));
+          return forgotten.map((id, at) => forgetting(id, at, index));
+        },
       });
       return { self: member.id, forgotten };
     } finally {
@@ -43,9 +58,19 @@ export async function recoverReplica(directory: string): Promise<RecoveredReplic
   } catch (error) {
     if (error instanceof LogError) throw new DataDirectoryError(directory, error.problem, error.advice);
     if (error instanceof DataDirectoryError) throw error;
-    throw new DataDirectoryError(directory, (error as Error).message, "see what the message says");
+    throw new DataDirectoryError(directory, (error as Error).message, "choose the directory of another member");
   } finally {
     await opened.release();
+  }
+}
+
+async function stateIndexOf(directory: DataDirectory): Promise<Index> {
+  if (directory.identity.state === "new") return toIndex(0);
+  const database = await openDatabase(directory.databasePath, { createIfMissing: false });
+  try {
+    return toIndex((await readRecord(database))?.index ?? 0);
+  } finally {
+    await database.close();
   }
 }
 

@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { mutantVariable } from "../../raft/testing/mutants/mutant.ts";
+import { faultNamed } from "../faults/catalogue.ts";
+import type { Fault } from "../faults/fault.ts";
+
+/** How a member's program is run. */
+export interface Launch {
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * A server that is broken on purpose, with the faults that show it: runs have to find something, or they would find
+ * nothing in one that is broken by mistake either. The server has no switch for it.
+ */
+export interface Control {
+  readonly name: string;
+  readonly does: string;
+  readonly faults: readonly Fault[];
+  /** @param program the path of the good one */
+  readonly launch: (program: string) => Launch;
+}
+
+const root = join(import.meta.dir, "../..");
+const syncs = "fsync,fdatasync";
+const lie = ["-e", `trace=${syncs}`, "-e", `inject=${syncs}:retval=0`];
+const sources = join(root, "src/main.ts");
+
+export function goodLaunch(program: string): Launch {
+  return { command: [process.execPath, program], environment: {} };
+}
+
+function preloaded(path: string, environment: Launch["environment"] = {}): Launch {
+  return { command: [process.execPath, "--preload", join(root, path), sources], environment };
+}
+
+/** One rule of the consensus core is broken as it is loaded; the core's own tests use the same list. */
+function mutant(name: string, does: string, rule: string, faults: readonly string[]): Control {
+  const launch = () => preloaded("raft/testing/mutants/preload.ts", { [mutantVariable]: rule });
+  return { name, does, faults: named(faults), launch };
+}
+
+export const controls: readonly Control[] = [
+  {
+    name: "no-sync",
+    does: "the log is written and not synced",
+    faults: named(["power-cut-all"]),
+    launch: () => preloaded("chaos/controls/no-sync.ts"),
+  },
+  {
+    name: "lying-sync",
+    does: "the disk says that it has synced, and has not",
+    faults: named(["power-cut-all"]),
+    launch: (program) => ({
+      // In a process beside the server's, which keeps its own number and its signals.
+      command: ["strace", "-D", "-f", "--seccomp-bpf", "-qqq", "-o", "/dev/null", ...lie, process.execPath, program],
+      environment: {},
+    }),
+  },
+  mutant(
+    "no-read-round",
+    "the leader answers reads without asking whether it still leads",
+    "read confirmed without a round",
+    ["isolate-leader+starve-leader"],
+  ),
+];
+
+function named(names: readonly string[]): Fault[] {
+  return names.map((name) => faultNamed(name) as Fault);
+}
