@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Kubectl } from "../conformance/kubectl.ts";
 import { hasHaproxy, LocalClusterCommand, openWay, processesOf, Scratch } from "./local-cluster.ts";
@@ -78,7 +78,7 @@ describe("three replicas on one machine", () => {
   );
 
   test(
-    "stop when told, leave no process behind, and are there again at the next start",
+    "stop when told, leave no process behind, and are there again at the next start, also the one whose disk is lost",
     async () => {
       expect(await cluster.stop()).toBe(0);
       expect((await cluster.printed).split("\n")).toEqual([
@@ -88,9 +88,19 @@ describe("three replicas on one machine", () => {
       ]);
       expect(processesOf(directory)).toEqual([]);
 
+      rmSync(join(directory, "m2"), { recursive: true });
       cluster = await new LocalClusterCommand(directory).ready();
       await using client = await kubectl();
-      expect(await client.ok(["get", "configmap", "while-dead-9", "-o", "name"])).toBe("configmap/while-dead-9\n");
+      for (const context of ["quorate", "m2"]) {
+        const args = ["--context", context, "get", "configmap", "while-dead-9", "-o", "name"];
+        expect(await client.ok(args)).toBe("configmap/while-dead-9\n");
+      }
+      const { members } = JSON.parse(await client.ok(["get", "--raw", "/cluster/members"]));
+      expect(members.map(({ id, name }: { id: number; name: string }) => `${id} ${name}`)).toEqual([
+        "1 m1",
+        "3 m3",
+        "4 m2",
+      ]);
       await client.way[Symbol.asyncDispose]();
     },
     timeoutMs,

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
@@ -29,8 +29,17 @@ export interface LocalLayout {
   readonly members: readonly [LocalMember, ...LocalMember[]];
 }
 
-/** Whether there is a replica in its directory. */
+/** Whether there is a replica in its directory, which may have voted and must not get lost. */
 export function isMade({ directory }: LocalMember): boolean {
+  return isBegun(directory) && existsSync(join(directory, "log"));
+}
+
+/** Takes away what a start has left that was cut short before the replica was opened for the first time. */
+export async function clear(member: LocalMember): Promise<void> {
+  if (isBegun(member.directory) && !isMade(member)) await rm(member.directory, { recursive: true });
+}
+
+function isBegun(directory: string): boolean {
   return existsSync(join(directory, "identity.json"));
 }
 

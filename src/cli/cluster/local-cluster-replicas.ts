@@ -7,7 +7,7 @@ import { StartupError } from "../../config/startup-error.ts";
 import { writePrivateFile } from "../../pki/private-file.ts";
 import { openCluster } from "./connection.ts";
 import { serverArguments } from "./local-cluster-arguments.ts";
-import { isMade, type LocalMember, urlOf } from "./local-cluster-layout.ts";
+import { clear, isMade, type LocalMember, urlOf } from "./local-cluster-layout.ts";
 import type { Supervisor, Unit } from "./local-cluster-supervisor.ts";
 
 const host = "127.0.0.1";
@@ -50,6 +50,7 @@ function replicaUnit(member: LocalMember, members: readonly LocalMember[], optio
 /** To make a cluster, to join it, or to go on. */
 async function commandOf(member: LocalMember, members: readonly LocalMember[]): Promise<string[]> {
   if (isMade(member)) return ["up"];
+  await clear(member);
   const inviting = members.find(isMade);
   if (inviting === undefined) return ["cluster", "init"];
   const client = clientOf(inviting);
