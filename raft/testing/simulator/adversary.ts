@@ -2,11 +2,11 @@ import type { ConfOperation, ConfStep } from "../../core/conf-change.ts";
 import type { MemberId } from "../../core/ids.ts";
 import type { Membership } from "../../core/membership.ts";
 import { noMembership } from "../../core/membership.ts";
+import type { Clients } from "./application.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Network } from "./network.ts";
 import { electionUnits } from "./profile.ts";
 import type { SimMember } from "./sim-member.ts";
-import type { Workload } from "./workload.ts";
 import type { World } from "./world.ts";
 import { crashPoints } from "./world.ts";
 
@@ -21,13 +21,13 @@ export class Adversary {
   readonly #world: World;
   readonly #cluster: Cluster;
   readonly #network: Network;
-  readonly #workload: Workload;
+  readonly #clients: Clients;
 
-  constructor(world: World, cluster: Cluster, network: Network, workload: Workload) {
+  constructor(world: World, cluster: Cluster, network: Network, clients: Clients) {
     this.#world = world;
     this.#cluster = cluster;
     this.#network = network;
-    this.#workload = workload;
+    this.#clients = clients;
   }
 
   turn(): void {
@@ -36,7 +36,7 @@ export class Adversary {
     const { running } = this.#cluster;
     if (running.length === 0) return;
     const ids = running.map(({ id }) => id);
-    for (const leader of this.#cluster.leaders) this.#workload.read(leader);
+    for (const leader of this.#cluster.leaders) this.#clients.read(leader);
     if (random.chance(profile.partition)) this.#partition(ids);
     if (random.chance(profile.healing)) this.#network.heal();
     if (random.chance(profile.membership)) this.#changeMembership();

@@ -6,10 +6,11 @@ import type { Membership } from "../../core/membership.ts";
 import { membersOf } from "../../core/membership.ts";
 import type { Message } from "../../core/message.ts";
 import type { Ready } from "../../core/ready.ts";
+import type { Machine } from "./application.ts";
 import { DecidedMemberships } from "./decided-memberships.ts";
 import type { Checkpoint } from "./disk-image.ts";
 import { electionTicks } from "./profile.ts";
-import type { Command, RegisterMachine } from "./register-machine.ts";
+import type { Command } from "./register-machine.ts";
 import type { Process, SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
 
@@ -150,7 +151,7 @@ export class Checker {
     }
   }
 
-  applied(member: SimMember, entry: Entry, machine: RegisterMachine, command: Command | undefined): void {
+  applied(member: SimMember, entry: Entry, machine: Machine, command: Command | undefined): void {
     const { index } = entry;
     const decided = this.#decided[index];
     must(decided?.term === entry.term, () => `member ${member.id} applied ${index}, which was decided otherwise`);
@@ -298,7 +299,7 @@ export class Checker {
     watched.votes.set(term, candidate);
   }
 
-  #sameState({ id }: SimMember, decided: Decided, { hash }: RegisterMachine, index: Index): void {
+  #sameState({ id }: SimMember, decided: Decided, { hash }: Machine, index: Index): void {
     decided.hash ??= hash;
     must(decided.hash === hash, () => `member ${id} has another state at ${index}`);
   }

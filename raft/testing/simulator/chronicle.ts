@@ -35,6 +35,7 @@ function describe(what: Happening): string | undefined {
     case "streamed":
       return `${what.member} streamed to ${what.to}: ${what.arrived ? "arrived" : "lost"}`;
     case "tick":
+    case "timer":
     case "client":
     case "action":
       return undefined;

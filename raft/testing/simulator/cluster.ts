@@ -3,10 +3,10 @@ import { noIndex, noMember, noTerm } from "../../core/ids.ts";
 import type { Membership } from "../../core/membership.ts";
 import { noMembership } from "../../core/membership.ts";
 import type { RawNode } from "../../core/raw-node.ts";
+import type { Machine } from "./application.ts";
 import type { Checker } from "./checker.ts";
 import { DiskImage } from "./disk-image.ts";
 import { electionUnits } from "./profile.ts";
-import { RegisterMachine } from "./register-machine.ts";
 import type { Audience } from "./sim-member.ts";
 import { SimMember } from "./sim-member.ts";
 import type { World } from "./world.ts";
@@ -19,12 +19,14 @@ export class Cluster {
   readonly #world: World;
   readonly #checker: Checker;
   readonly #audience: Audience;
+  readonly #newMachine: () => Machine;
   readonly all: SimMember[] = [];
   readonly #members = new Map<MemberId, SimMember>();
   crashes = 0;
 
-  constructor(world: World, checker: Checker, audience: Audience) {
+  constructor(world: World, checker: Checker, audience: Audience, newMachine: () => Machine) {
     this.#world = world;
+    this.#newMachine = newMachine;
     this.#checker = checker;
     this.#audience = audience;
   }
@@ -63,7 +65,7 @@ export class Cluster {
   /** A member with an empty disk, that believes in `membership`. */
   add(id: MemberId, membership: Membership): void {
     const meta = { index: noIndex, term: noTerm, membership };
-    const state = new RegisterMachine(noIndex, 0, new Int32Array(this.#world.profile.clients));
+    const state = this.#newMachine();
     const disk = new DiskImage({ term: noTerm, vote: noMember, commit: noIndex }, { meta, state });
     const member = new SimMember(id, disk, this.#world, this.#checker, this.#audience);
     this.#members.set(id, member);

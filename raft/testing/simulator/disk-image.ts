@@ -6,12 +6,12 @@ import type { Membership } from "../../core/membership.ts";
 import type { InitialState } from "../../core/options.ts";
 import type { HardState, Write } from "../../core/ready.ts";
 import type { SnapshotMeta } from "../../core/snapshot.ts";
-import type { RegisterMachine } from "./register-machine.ts";
+import type { Machine } from "./application.ts";
 
 /** A state that is durable, and what it says of itself. */
 export interface Checkpoint {
   readonly meta: SnapshotMeta;
-  readonly state: RegisterMachine;
+  readonly state: Machine;
 }
 
 /** What survives a crash of one member. */

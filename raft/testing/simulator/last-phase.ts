@@ -1,13 +1,13 @@
 import type { MemberId } from "../../core/ids.ts";
 import type { Membership } from "../../core/membership.ts";
 import { isJoint } from "../../core/membership.ts";
+import type { Clients } from "./application.ts";
 import { isQuorum } from "./checker.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Network } from "./network.ts";
 import { electionUnits } from "./profile.ts";
 import type { SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
-import type { Workload } from "./workload.ts";
 import type { World } from "./world.ts";
 
 /** How long the end of a seed may take to come to rest. */
@@ -21,13 +21,13 @@ export class LastPhase {
   readonly #world: World;
   readonly #cluster: Cluster;
   readonly #network: Network;
-  readonly #workload: Workload;
+  readonly #clients: Clients;
 
-  constructor(world: World, cluster: Cluster, network: Network, workload: Workload) {
+  constructor(world: World, cluster: Cluster, network: Network, clients: Clients) {
     this.#world = world;
     this.#cluster = cluster;
     this.#network = network;
-    this.#workload = workload;
+    this.#clients = clients;
   }
 
   /** @throws Violation when it does not come to rest, or something that was acknowledged is gone. */
@@ -42,7 +42,7 @@ export class LastPhase {
       nextRead = this.#world.now + electionUnits;
       this.#readEverywhere();
     }
-    this.#checkEnd();
+    this.#clients.checkEnd(this.#cluster.onlyLeader?.process?.machine);
   }
 
   #begin(): Set<MemberId> {
@@ -57,7 +57,7 @@ export class LastPhase {
       if (!core.has(member.id)) member.crash();
       else if (member.process === undefined) member.start();
     }
-    this.#workload.beginCalm();
+    this.#clients.beginCalm();
     return core;
   }
 
@@ -75,31 +75,23 @@ export class LastPhase {
   }
 
   #readEverywhere(): void {
-    this.#workload.forgetOldReads();
-    for (const member of this.#cluster.running) if (this.#cluster.counts(member.id)) this.#workload.read(member);
+    this.#clients.forgetOldReads();
+    for (const member of this.#cluster.running) if (this.#cluster.counts(member.id)) this.#clients.read(member);
   }
 
   #isAtRest(): boolean {
     const leader = this.#cluster.onlyLeader?.process?.node;
-    if (leader === undefined || leader.log.commit !== leader.log.lastIndex || !this.#workload.isIdle) return false;
+    if (leader === undefined || leader.log.commit !== leader.log.lastIndex || !this.#clients.isIdle) return false;
     if (isJoint(this.#cluster.membership)) return false;
     return this.#cluster.running.every(({ id, process }) => {
       if (!this.#cluster.counts(id)) return true;
-      return process?.machine.index === leader.log.commit && this.#workload.servedBy.has(id);
-    });
-  }
-
-  #checkEnd(): void {
-    const machine = this.#cluster.onlyLeader?.process?.machine;
-    this.#workload.acknowledged.forEach((sequence, client) => {
-      const value = machine?.registers[client] ?? 0;
-      must(value >= sequence, () => `client ${client} was told of ${sequence}, and ${value} is left`);
+      return process?.machine.index === leader.log.commit && this.#clients.servedBy.has(id);
     });
   }
 
   #unrest(core: ReadonlySet<MemberId>): string {
-    const clients = this.#workload.isIdle ? "idle" : "waiting";
-    const head = `no rest with members ${[...core].join()}: clients ${clients}, reads served by ${[...this.#workload.servedBy].join()}`;
+    const clients = this.#clients.isIdle ? "idle" : "waiting";
+    const head = `no rest with members ${[...core].join()}: clients ${clients}, reads served by ${[...this.#clients.servedBy].join()}`;
     return [head, ...this.#cluster.running.map(describeMember)].join("\n");
   }
 }

@@ -3,10 +3,10 @@ import type { Index, MemberId, RequestId } from "../../core/ids.ts";
 import type { Message, ReadOutcome } from "../../core/message.ts";
 import { RawNode } from "../../core/raw-node.ts";
 import type { Ready, Write } from "../../core/ready.ts";
+import type { Machine } from "./application.ts";
 import type { Checker } from "./checker.ts";
 import type { Checkpoint, DiskImage } from "./disk-image.ts";
 import { electionTicks, electionUnits, heartbeatTicks, tickUnits } from "./profile.ts";
-import type { RegisterMachine } from "./register-machine.ts";
 import { must } from "./violation.ts";
 import type { CrashPoint, World } from "./world.ts";
 import { Crash } from "./world.ts";
@@ -31,7 +31,7 @@ export interface Process {
   readonly node: RawNode;
   readonly incarnation: number;
   readonly tickUnits: number;
-  machine: RegisterMachine;
+  machine: Machine;
   readonly writes: QueuedWrite[];
   readonly applying: (readonly Entry[])[];
   readonly staged: Map<Index, Checkpoint>;
@@ -42,8 +42,16 @@ export interface Process {
 
 /** Hears what a member's process comes to. */
 export interface Audience {
+  started?(member: SimMember, process: Process): void;
+  /** Nothing of its process is left. */
+  stopped?(member: SimMember): void;
   readAnswered(member: SimMember, id: RequestId, outcome: ReadOutcome): void;
-  stateAdvanced(member: SimMember): void;
+  /** After everything else that a `ready` asks for is under way. */
+  handedOut?(member: SimMember, ready: Ready): void;
+  /** These entries are applied, and count as such. */
+  stateAdvanced(member: SimMember, entries: readonly Entry[]): void;
+  /** A snapshot has taken the place of the state. */
+  installed?(member: SimMember, replaced: Machine): void;
 }
 
 /**
@@ -88,6 +96,7 @@ export class SimMember {
     this.armed = undefined;
     this.pausedUntil = 0;
     this.#checker.started(this);
+    this.#audience.started?.(this, this.process);
     this.#world.schedule(random.between(1, tickUnits), { kind: "tick", member: this.id, incarnation });
   }
 
@@ -106,6 +115,7 @@ export class SimMember {
     if (this.#world.disksLie) this.disk.forget(random.between(1, 5));
     this.process = undefined;
     this.#checker.stopped(this);
+    this.#audience.stopped?.(this);
   }
 
   tick(process: Process): void {
@@ -147,6 +157,7 @@ export class SimMember {
       this.#queueWrite(process, ready);
       if (ready.committed.length > 0) this.#queueApply(process, ready.committed);
       for (const { id, outcome } of ready.readStates) this.#audience.readAnswered(this, id, outcome);
+      this.#audience.handedOut?.(this, ready);
     }
     this.#checker.settled(this, process);
   }
@@ -185,7 +196,7 @@ export class SimMember {
     }
     this.crashPoint("afterApply");
     node.applied(machine.index);
-    this.#audience.stateAdvanced(this);
+    this.#audience.stateAdvanced(this, batch);
     this.pump(process);
   }
 
@@ -255,9 +266,11 @@ export class SimMember {
   /** The state is replaced; what was still to be applied before is part of it. */
   #install(process: Process, received: Checkpoint): void {
     process.applying.length = 0;
+    const replaced = process.machine;
     process.machine = received.state.clone();
     for (const index of process.staged.keys()) if (index <= received.meta.index) process.staged.delete(index);
     this.#checker.installed(this, received);
+    this.#audience.installed?.(this, replaced);
     if (this.armed === "snapshotInstalled") this.disk.checkpoint = received;
     this.crashPoint("snapshotInstalled");
   }

@@ -2,6 +2,7 @@ import type { MemberId } from "../../core/ids.ts";
 import { membershipOf } from "../../core/membership.ts";
 import type { Message } from "../../core/message.ts";
 import { Adversary } from "./adversary.ts";
+import type { Application, Clients } from "./application.ts";
 import { Checker } from "./checker.ts";
 import { Chronicle } from "./chronicle.ts";
 import { Cluster } from "./cluster.ts";
@@ -15,7 +16,7 @@ import { mix } from "./register-machine.ts";
 import { SeededRandom } from "./seeded-random.ts";
 import type { Process, SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
-import { Workload } from "./workload.ts";
+import { registerApplication } from "./workload.ts";
 import type { Happening, SimEvent, World } from "./world.ts";
 import { Crash } from "./world.ts";
 
@@ -36,6 +37,8 @@ export interface SeedReport {
 export interface SimulationOptions {
   /** Disks acknowledge what they then lose in a crash: no protocol survives that, and the checker must notice. */
   readonly disksLie?: boolean;
+  /** Registers, unless something else is to be replicated. */
+  readonly application?: (profile: Profile) => Application;
 }
 
 /** A whole cluster, its clients and its adversary, under one seed: whatever happens, happens in order, one at a time. */
@@ -50,21 +53,22 @@ export class Simulation implements World {
   readonly #chronicle = new Chronicle();
   readonly #checker = new Checker();
   readonly #network: Network;
-  readonly #workload: Workload;
+  readonly #clients: Clients;
   readonly #cluster: Cluster;
   readonly #adversary: Adversary;
   #events = 0;
   #trace = 0x811c9dc5 | 0;
 
-  constructor(seed: number, { disksLie = false }: SimulationOptions = {}) {
+  constructor(seed: number, { disksLie = false, application = registerApplication }: SimulationOptions = {}) {
     this.seed = seed;
     this.disksLie = disksLie;
     this.random = new SeededRandom(seed);
     this.profile = drawProfile(this.random);
     this.#network = new Network(this.random, this.profile);
-    this.#workload = new Workload(this, this.profile.clients);
-    this.#cluster = new Cluster(this, this.#checker, this.#workload);
-    this.#adversary = new Adversary(this, this.#cluster, this.#network, this.#workload);
+    const { clients, newMachine } = application(this.profile);
+    this.#clients = clients(this);
+    this.#cluster = new Cluster(this, this.#checker, this.#clients, newMachine);
+    this.#adversary = new Adversary(this, this.#cluster, this.#network, this.#clients);
   }
 
   /** @throws Violation, or the core's own assertion, when a rule is broken. */
@@ -74,7 +78,7 @@ export class Simulation implements World {
     this.schedule(this.profile.actionUnitsMax, { kind: "action" });
     while (this.#events < steps) this.#next();
     this.isCalm = true;
-    new LastPhase(this, this.#cluster, this.#network, this.#workload).run(() => this.#next());
+    new LastPhase(this, this.#cluster, this.#network, this.#clients).run(() => this.#next());
     return this.#report();
   }
 
@@ -121,6 +125,7 @@ export class Simulation implements World {
       if (!(error instanceof Crash)) throw error;
       this.#cluster.crash(error.member);
     }
+    this.#clients.settled?.();
   }
 
   #happen(what: Happening): void {
@@ -131,6 +136,8 @@ export class Simulation implements World {
         return this.#withProcess(what, (member, process) => member.written(process));
       case "applied":
         return this.#withProcess(what, (member, process) => member.applyNext(process));
+      case "timer":
+        return this.#withProcess(what, () => what.run());
       case "streamed":
         return this.#withProcess(what, (member) => {
           this.#cluster.ask(member, (node) => node.reportSnapshot(what.to, what.arrived));
@@ -180,7 +187,7 @@ export class Simulation implements World {
     const { running } = this.#cluster;
     const asked = this.isCalm ? running.filter(({ id }) => this.#cluster.counts(id)) : running;
     this.schedule(this.random.between(1, this.profile.clientUnitsMax), { kind: "client", client });
-    if (asked.length > 0) this.#workload.turn(client, asked, !this.isCalm);
+    if (asked.length > 0) this.#clients.turn(client, asked, !this.isCalm);
   }
 
   #report(): SeedReport {
@@ -190,7 +197,7 @@ export class Simulation implements World {
       trace: this.#trace >>> 0,
       decided: this.#checker.decidedCount,
       termsLed: this.#checker.termsLed,
-      reads: this.#workload.readsServed,
+      reads: this.#clients.readsServed,
       crashes: this.#cluster.crashes,
       members: this.#cluster.size,
       snapshots: this.#checker.snapshotsInstalled,

@@ -1,8 +1,9 @@
-import type { MemberId, RequestId } from "../../core/ids.ts";
+import { type MemberId, noIndex, type RequestId } from "../../core/ids.ts";
 import type { ReadOutcome } from "../../core/message.ts";
-import { electionUnits } from "./profile.ts";
-import { encodeCommand } from "./register-machine.ts";
-import type { Audience, SimMember } from "./sim-member.ts";
+import { electionUnits, type Profile } from "./profile.ts";
+import type { Application, Clients, Machine } from "./application.ts";
+import { encodeCommand, RegisterMachine } from "./register-machine.ts";
+import type { SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
 import type { World } from "./world.ts";
 
@@ -37,7 +38,7 @@ interface Read {
  * read all registers. A read must return at least what any client knew when it began, and nothing that was not asked
  * for: with one writer a register, that is linearizability.
  */
-export class Workload implements Audience {
+class Workload implements Clients {
   readonly #world: World;
   readonly #clients: Client[];
   readonly #reads = new Map<RequestId, Read>();
@@ -53,10 +54,6 @@ export class Workload implements Audience {
     this.#clients = this.#known.map((_, number) => {
       return { number, sequence: 0, acknowledged: 0, askedAt: 0, at: undefined };
     });
-  }
-
-  get acknowledged(): readonly number[] {
-    return this.#clients.map(({ acknowledged }) => acknowledged);
   }
 
   get isIdle(): boolean {
@@ -119,7 +116,7 @@ export class Workload implements Audience {
   }
 
   stateAdvanced(member: SimMember): void {
-    const registers = member.process?.machine.registers;
+    const registers = registersOf(member.process?.machine);
     for (const client of this.#clients) {
       const value = registers?.[client.number] ?? 0;
       if (client.at !== member.id || client.acknowledged === client.sequence || value < client.sequence) continue;
@@ -135,7 +132,7 @@ export class Workload implements Audience {
     for (const [id, { member, incarnation, index, floor }] of this.#reads) {
       if (member !== memberId || index === undefined || process.machine.index < index) continue;
       this.#reads.delete(id);
-      if (incarnation === process.incarnation) this.#check(memberId, process.machine.registers, floor);
+      if (incarnation === process.incarnation) this.#check(memberId, registersOf(process.machine), floor);
     }
   }
 
@@ -150,7 +147,27 @@ export class Workload implements Audience {
     }
   }
 
+  checkEnd(machine: Machine | undefined): void {
+    const registers = registersOf(machine);
+    for (const { number, acknowledged } of this.#clients) {
+      const value = registers[number] ?? 0;
+      must(value >= acknowledged, () => `client ${number} was told of ${acknowledged}, and ${value} is left`);
+    }
+  }
+
   #nextId(): RequestId {
     return ++this.#requests as RequestId;
   }
+}
+
+/** Writers and readers of registers: what consensus alone is tried with. */
+export function registerApplication({ clients }: Profile): Application {
+  return {
+    newMachine: () => new RegisterMachine(noIndex, 0, new Int32Array(clients)),
+    clients: (world) => new Workload(world, clients),
+  };
+}
+
+function registersOf(machine: Machine | undefined): Int32Array {
+  return machine instanceof RegisterMachine ? machine.registers : new Int32Array();
 }

@@ -24,6 +24,8 @@ export type Happening =
       readonly to: MemberId;
       readonly arrived: boolean;
     }
+  /** Something that a process wanted to be called for. */
+  | { readonly kind: "timer"; readonly member: MemberId; readonly incarnation: number; readonly run: () => void }
   | { readonly kind: "restart"; readonly member: MemberId }
   | { readonly kind: "client"; readonly client: number }
   | { readonly kind: "action" };

@@ -1,0 +1,40 @@
+import type { Entry } from "../../core/entry.ts";
+import type { Index, MemberId } from "../../core/ids.ts";
+import type { Command } from "./register-machine.ts";
+import type { Audience, SimMember } from "./sim-member.ts";
+import type { World } from "./world.ts";
+
+/** What the log of a simulated cluster is replicated for. */
+export interface Machine {
+  readonly index: Index;
+  /** Equal wherever the same log was applied. */
+  readonly hash: number;
+  /** Unaffected by what this one goes on to apply. */
+  clone(): Machine;
+  /** @returns the command, if it had an effect: no command may have one twice */
+  apply(entry: Entry): Command | undefined;
+}
+
+/** Whoever uses a simulated cluster, and judges what it answers. */
+export interface Clients extends Audience {
+  readonly readsServed: number;
+  /** Everything that was asked is answered. */
+  readonly isIdle: boolean;
+  /** Who has served a read since the last phase began. */
+  readonly servedBy: ReadonlySet<MemberId>;
+  /** One client goes on, at one of these members; it asks for nothing new unless it `mayBegin`. */
+  turn(client: number, members: readonly SimMember[], mayBegin: boolean): void;
+  read(member: SimMember): void;
+  beginCalm(): void;
+  forgetOldReads(): void;
+  /** After everything that happens at one moment. @throws Violation */
+  settled?(): void;
+  /** When the cluster is at rest. @throws Violation when something is not as its clients were told */
+  checkEnd(machine: Machine | undefined): void;
+}
+
+/** What a simulation runs on its cluster. */
+export interface Application {
+  newMachine(): Machine;
+  clients(world: World): Clients;
+}
