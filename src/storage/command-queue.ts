@@ -56,6 +56,7 @@ interface Waiting {
  */
 export class CommandQueue {
   readonly #submit: (batch: CommandBatch) => void;
+  readonly #defer: (run: () => void) => void;
   #waiting: Waiting[] = [];
   #outstanding = 0;
   #outstandingBytes = 0;
@@ -64,9 +65,13 @@ export class CommandQueue {
   #failure: StoreUnavailableError | undefined;
   #idle: (() => void)[] = [];
 
-  /** `submit` settles the batch, now or later. */
-  constructor(submit: (batch: CommandBatch) => void) {
+  /**
+   * @param submit settles the batch, now or later
+   * @param defer runs something in the next turn of the event loop
+   */
+  constructor(submit: (batch: CommandBatch) => void, defer: (run: () => void) => void = setImmediate) {
     this.#submit = submit;
+    this.#defer = defer;
   }
 
   /** Why nothing is taken any more. */
@@ -106,7 +111,7 @@ export class CommandQueue {
     if (this.#scheduled) return;
     this.#scheduled = true;
     if (this.#underWay === 0) queueMicrotask(() => this.#send());
-    else setImmediate(() => this.#send());
+    else this.#defer(() => this.#send());
   }
 
   #send(): void {

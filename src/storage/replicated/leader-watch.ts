@@ -1,9 +1,11 @@
 import { isJoint, type Membership, noMember, type SoftState } from "../../../raft/index.ts";
+import type { Clock } from "../../api/clock.ts";
 import type { MemberNumber } from "../cluster.ts";
 
 /** Who leads, as this replica sees it, and whether it needs anybody else to be sure of what it says. */
 export class LeaderWatch {
   readonly #self: MemberNumber;
+  readonly #clock: Clock;
   #soft: SoftState | undefined;
   #membership: Membership | undefined;
   /** The membership that this replica has confirmed a read in, so that it has applied all that came before. */
@@ -12,8 +14,9 @@ export class LeaderWatch {
   readonly #waiting = new Set<() => void>();
 
   /** `onLeader` is called whenever somebody leads that did not before. */
-  constructor(self: MemberNumber, onLeader: () => void) {
+  constructor(self: MemberNumber, clock: Clock, onLeader: () => void) {
     this.#self = self;
+    this.#clock = clock;
     this.#onLeader = onLeader;
   }
 
@@ -42,11 +45,11 @@ export class LeaderWatch {
   changed(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
-        clearTimeout(timer);
+        timer[Symbol.dispose]();
         this.#waiting.delete(done);
         resolve();
       };
-      const timer = setTimeout(done, timeoutMs);
+      const timer = this.#clock.after(timeoutMs, done);
       this.#waiting.add(done);
     });
   }

@@ -144,8 +144,8 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
   const { clock = systemClock, open = openDatabase, connect, onEvent = () => undefined } = options;
   const { clusterId, id, seeds } = directory.identity.member as MemberIdentity;
   const feed = new AppliedFeed(clock);
-  const proposer = new Proposer({ propose: (bytes) => node.propose(bytes), appliedIndex: () => state.index });
-  const leader = new LeaderWatch(id, () => proposer.leaderChanged());
+  const proposer = new Proposer({ propose: (bytes) => node.propose(bytes), appliedIndex: () => state.index, clock });
+  const leader = new LeaderWatch(id, clock, () => proposer.leaderChanged());
   const fail = (error: Error) => {
     onEvent({ kind: "failed", error });
     store.fail(new StoreUnavailableError(`the store failed and takes no more writes: ${error.message}`));
@@ -181,6 +181,6 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
   if (voters.length === 1 && voters[0] === toMemberId(id)) node.campaign();
   const verifier = verifyStates({ clock, state, leader, proposer });
   const release = () => directory.release();
-  const store = new ReplicatedStore({ state, node, proposer, feed, leader, release, verifier });
+  const store = new ReplicatedStore({ state, node, proposer, feed, leader, clock, release, verifier });
   return { store, cluster: new ReplicaCluster({ clusterId, self: id, state, node, proposer, leader, store }) };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { RaftError } from "../../../raft/index.ts";
+import type { Clock } from "../../api/clock.ts";
 import type { MemberRecord } from "../cluster.ts";
 import type { BatchId, Sessions } from "../sessions.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "../store.ts";
@@ -25,7 +26,7 @@ export interface Proposal {
   /** Attempts that have not ended. */
   attempts: number;
   retryMs: number;
-  retry: ReturnType<typeof setTimeout> | undefined;
+  retry: Disposable | undefined;
 }
 
 export interface ProposerOptions {
@@ -33,6 +34,9 @@ export interface ProposerOptions {
   readonly propose: (bytes: Uint8Array) => Promise<unknown>;
   /** Newest index that is applied here. */
   readonly appliedIndex: () => number;
+  readonly clock: Clock;
+  /** As no other proposer ever has it; random by default. */
+  readonly origin?: string;
 }
 
 /**
@@ -41,7 +45,7 @@ export interface ProposerOptions {
  */
 export class Proposer {
   readonly #options: ProposerOptions;
-  readonly #origin = randomBytes(12).toString("base64url");
+  readonly #origin: string;
   /** By sequence, oldest first. */
   readonly #proposals = new Map<number, Proposal>();
   #sequence = 0;
@@ -49,6 +53,7 @@ export class Proposer {
 
   constructor(options: ProposerOptions) {
     this.#options = options;
+    this.#origin = options.origin ?? randomBytes(12).toString("base64url");
   }
 
   /** One result per command. @throws StoreUnavailableError */
@@ -103,7 +108,7 @@ export class Proposer {
     const [floor = sequence] = this.#proposals.keys();
     const id = { origin: this.#origin, sequence, floor, basis: this.#options.appliedIndex() };
     return new Promise((resolve, reject) => {
-      const deadlineMs = performance.now() + proposalTimeoutMs;
+      const deadlineMs = this.#options.clock.steadyMs() + proposalTimeoutMs;
       const state = { mayHappen: false, attempts: 0, retryMs: firstRetryMs, retry: undefined };
       const proposal = { id, commands, bytes: encode(id), deadlineMs, resolve, reject, ...state };
       this.#proposals.set(sequence, proposal);
@@ -112,7 +117,7 @@ export class Proposer {
   }
 
   #attempt(proposal: Proposal): void {
-    clearTimeout(proposal.retry);
+    proposal.retry?.[Symbol.dispose]();
     proposal.retry = undefined;
     proposal.attempts++;
     this.#options.propose(proposal.bytes).then(
@@ -128,8 +133,9 @@ export class Proposer {
     const isCertain = error instanceof RaftError && error.code !== "unknown" && error.code !== "stopped";
     if (!isCertain) proposal.mayHappen = true;
     if (proposal.attempts > 0 || proposal.retry !== undefined) return;
-    if (performance.now() + proposal.retryMs > proposal.deadlineMs) return this.#giveUp(proposal, error);
-    proposal.retry = setTimeout(() => this.#attempt(proposal), proposal.retryMs);
+    const { clock } = this.#options;
+    if (clock.steadyMs() + proposal.retryMs > proposal.deadlineMs) return this.#giveUp(proposal, error);
+    proposal.retry = clock.after(proposal.retryMs, () => this.#attempt(proposal));
     proposal.retryMs = Math.min(retryMsMax, proposal.retryMs * 2);
   }
 
@@ -144,7 +150,7 @@ export class Proposer {
   }
 
   #end(proposal: Proposal): boolean {
-    clearTimeout(proposal.retry);
+    proposal.retry?.[Symbol.dispose]();
     return this.#proposals.delete(proposal.id.sequence);
   }
 }

@@ -1,7 +1,9 @@
 import { type RaftNode, RaftError } from "../../../raft/index.ts";
+import type { Clock } from "../../api/clock.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
 import { CommandQueue } from "../command-queue.ts";
 import { assertStorable } from "../mvcc/layout.ts";
+import type { HistoryReader } from "../mvcc/history-reader.ts";
 import type { Revision } from "../revision.ts";
 import {
   type ApplyResult,
@@ -26,12 +28,20 @@ const readRetryMs = 100;
 /** Writes that are under way when the store is closed get this long: without a quorum they would end much later. */
 const closeWaitMsMax = 1_000;
 
+/** What the store shows of a replica's state. */
+export interface ServedState extends Pick<ReplicaState, "objects" | "corrupt" | "swept" | "close"> {
+  readonly history: Pick<HistoryReader, "scanAt" | "eventsAfter" | "openSnapshots">;
+}
+
 export interface ReplicatedStoreParts {
-  readonly state: ReplicaState;
-  readonly node: RaftNode<undefined>;
+  readonly state: ServedState;
+  readonly node: Pick<RaftNode<undefined>, "readIndex" | "stop">;
   readonly proposer: Proposer;
   readonly feed: AppliedFeed;
   readonly leader: LeaderWatch;
+  readonly clock: Clock;
+  /** Runs something in the next turn of the event loop. */
+  readonly defer?: (run: () => void) => void;
   readonly verifier: Disposable;
   /** Lets go of the directory, the log and the network. */
   readonly release: () => Promise<void>;
@@ -54,7 +64,7 @@ export class ReplicatedStore implements Store {
         (results) => batch.resolve(results),
         (error) => batch.reject(error),
       );
-    });
+    }, parts.defer);
   }
 
   get revision(): Revision {
@@ -162,14 +172,14 @@ export class ReplicatedStore implements Store {
   }
 
   async #confirmedRevision(): Promise<Revision> {
-    const { node, leader } = this.#parts;
-    const deadlineMs = performance.now() + readTimeoutMs;
+    const { node, leader, clock } = this.#parts;
+    const deadlineMs = clock.steadyMs() + readTimeoutMs;
     for (;;) {
       try {
         await leader.confirm(() => node.readIndex());
         return this.revision;
       } catch (error) {
-        const leftMs = deadlineMs - performance.now();
+        const leftMs = deadlineMs - clock.steadyMs();
         if (!(error instanceof RaftError) || error.code === "stopped" || leftMs <= 0) throw unconfirmed(error);
         await leader.changed(Math.min(readRetryMs, leftMs));
       }

@@ -8,7 +8,7 @@ const verifyIntervalMs = 5_000;
 
 export interface StateVerifierParts {
   readonly clock: Clock;
-  readonly state: ReplicaState;
+  readonly state: Pick<ReplicaState, "objects" | "index">;
   readonly leader: LeaderWatch;
   readonly proposer: Proposer;
 }
