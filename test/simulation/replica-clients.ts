@@ -1,0 +1,270 @@
+import { drainMicrotasks } from "bun:jsc";
+import type { Entry as LogRecord } from "../../raft/core/entry.ts";
+import type { MemberId, RequestId } from "../../raft/core/ids.ts";
+import type { ReadOutcome } from "../../raft/core/message.ts";
+import type { Ready } from "../../raft/core/ready.ts";
+import type { Clients, Machine } from "../../raft/testing/simulator/application.ts";
+import { electionUnits } from "../../raft/testing/simulator/profile.ts";
+import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
+import { must, Violation } from "../../raft/testing/simulator/violation.ts";
+import type { World } from "../../raft/testing/simulator/world.ts";
+import { StatusError } from "../../src/api/status.ts";
+import { StoreUnavailableError } from "../../src/storage/store.ts";
+import { Knowledge } from "./knowledge.ts";
+import type { Mutation } from "./mutation.ts";
+import { ConnectionLost, Replica } from "./replica.ts";
+import { ReplicaMachine } from "./replica-machine.ts";
+import { colors, prefixes } from "./simulated-object.ts";
+import { type Counts, StoreClient } from "./store-client.ts";
+import { textOf, type Truth, versionOf } from "./truth.ts";
+import { WatchClient, type WatchScope } from "./watch-client.ts";
+
+/** A client that waits this long does something else meanwhile; the answer counts when it comes. */
+const patienceUnits = 4 * electionUnits;
+const requestsPerClientMax = 4;
+const watchesPerClient = 2;
+
+export interface ReplicaCounts extends Counts {
+  watchEvents: number;
+  watchResumes: number;
+  watchLists: number;
+  watchesExpired: number;
+}
+
+interface Client {
+  readonly store: StoreClient;
+  readonly watches: readonly WatchClient[];
+  open: number;
+  askedAt: number;
+}
+
+export interface ReplicaClientsOptions {
+  readonly world: World;
+  readonly truth: Truth;
+  readonly mutation: Mutation | undefined;
+}
+
+/** The clients of all replicas. What a client is told is checked where it is told; what was found comes out in `settled`. */
+export class ReplicaClients implements Clients {
+  readonly #world: World;
+  readonly #truth: Truth;
+  readonly #mutation: Mutation | undefined;
+  readonly #knowledge = new Knowledge();
+  readonly #replicas = new Map<MemberId, Replica>();
+  readonly #clients: readonly Client[];
+  readonly #judge: StoreClient;
+  #asked: readonly Replica[] = [];
+  #requests = 0;
+  #operations = 0;
+  #judging = new Set<MemberId>();
+  #failure: unknown;
+  readonly servedBy = new Set<MemberId>();
+  readonly #windowEventsMax: number;
+
+  constructor({ world, truth, mutation }: ReplicaClientsOptions) {
+    this.#world = world;
+    this.#truth = truth;
+    this.#mutation = mutation;
+    const { random, profile } = world;
+    this.#windowEventsMax = random.pick([2, 10, 100, 10_000]);
+    const stalls = random.pick([0, 20, 200]);
+    this.#judge = this.#newClient();
+    this.#clients = Array.from({ length: profile.clients }, () => ({
+      store: this.#newClient(),
+      watches: Array.from({ length: watchesPerClient }, () => this.#newWatch(stalls)),
+      open: 0,
+      askedAt: 0,
+    }));
+  }
+
+  get readsServed(): number {
+    return this.counts().checkedReads;
+  }
+
+  get isIdle(): boolean {
+    return this.#clients.every(({ open, watches }) => {
+      return open === 0 && watches.every((watch) => watch.isOn(this.#asked) && watch.isUpToDate);
+    });
+  }
+
+  counts(): ReplicaCounts {
+    const all = [...this.#clients.map(({ store }) => store), this.#judge].map(({ counts }) => counts);
+    const watches = this.#clients.flatMap((client) => client.watches);
+    const sum = (of: (watch: WatchClient) => number) => watches.reduce((total, watch) => total + of(watch), 0);
+    const total = { ...this.#judge.counts };
+    for (const name of Object.keys(total) as (keyof Counts)[]) {
+      total[name] = all.reduce((so, counts) => so + counts[name], 0);
+    }
+    return {
+      ...total,
+      watchEvents: sum(({ events }) => events),
+      watchResumes: sum(({ resumes }) => resumes),
+      watchLists: sum(({ lists }) => lists),
+      watchesExpired: sum(({ expired }) => expired),
+    };
+  }
+
+  started(member: SimMember, process: Process): void {
+    const replica = new Replica({
+      world: this.#world,
+      member,
+      process,
+      limits: { windowEventsMax: this.#windowEventsMax, windowEventsMin: 1 },
+      mutation: this.#mutation,
+      nextId: () => this.#nextId(),
+    });
+    this.#replicas.set(member.id, replica);
+  }
+
+  stopped({ id }: SimMember): void {
+    this.#judging.delete(id);
+    this.#replicas.get(id)?.lost();
+    this.#replicas.delete(id);
+  }
+
+  readAnswered({ id: member }: SimMember, id: RequestId, outcome: ReadOutcome): void {
+    this.#replicas.get(member)?.node.readAnswered(id, outcome);
+  }
+
+  handedOut({ id }: SimMember, ready: Ready): void {
+    this.#replicas.get(id)?.handedOut(ready);
+  }
+
+  stateAdvanced({ id }: SimMember, entries: readonly LogRecord[]): void {
+    this.#replicas.get(id)?.applied(entries);
+  }
+
+  installed({ id }: SimMember, replaced: Machine): void {
+    this.#replicas.get(id)?.installed(replaced as ReplicaMachine);
+  }
+
+  turn(number: number, members: readonly SimMember[], mayBegin: boolean): void {
+    const client = this.#clients[number];
+    if (client === undefined) return;
+    const { random, now } = this.#world;
+    this.#asked = members.flatMap(({ id }) => this.#replicas.get(id) ?? []);
+    for (const watch of client.watches) this.#turnWatch(watch, mayBegin);
+    const replica = this.#pickReplica();
+    if (!mayBegin || replica === undefined || client.open >= requestsPerClientMax) return;
+    if (client.open > 0 && now - client.askedAt < patienceUnits && !random.chance(200)) return;
+    client.open++;
+    client.askedAt = now;
+    this.#run(async () => {
+      await client.store.ask(replica);
+      client.open--;
+    });
+  }
+
+  read(member: SimMember): void {
+    const replica = this.#replicas.get(member.id);
+    if (replica === undefined || this.#judging.has(member.id)) return;
+    this.#judging.add(member.id);
+    this.#run(async () => {
+      try {
+        await this.#judge.readNewest(replica);
+        if (this.#replicas.get(member.id) === replica) this.servedBy.add(member.id);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+      }
+      if (this.#replicas.get(member.id) === replica) this.#judging.delete(member.id);
+    });
+  }
+
+  beginCalm(): void {
+    this.servedBy.clear();
+  }
+
+  forgetOldReads(): void {
+    // Reads end by themselves.
+  }
+
+  settled(): void {
+    drainMicrotasks();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  checkEnd(machine: Machine | undefined): void {
+    const { state } = machine as ReplicaMachine;
+    const held = state.objects.scan("").map((entry) => textOf(versionOf(entry)));
+    const expected = prefixes
+      .toSorted()
+      .flatMap((prefix) => this.#truth.listAt(prefix, this.#truth.revision))
+      .map(textOf);
+    must(
+      held.join("\n") === expected.join("\n"),
+      () => `the end is\n${held.join("\n")}\nand not\n${expected.join("\n")}`,
+    );
+    must(state.objects.revision >= this.#knowledge.revision, () => `the end is at ${state.objects.revision}`);
+    for (const { store } of this.#clients) {
+      for (const operation of store.notDone) {
+        const verdict = this.#truth.verdictOn(operation);
+        must(
+          verdict?.revision === undefined,
+          () => `operation ${operation} was said not to be done, and got ${verdict?.revision}`,
+        );
+      }
+    }
+  }
+
+  #turnWatch(watch: WatchClient, mayBegin: boolean): void {
+    const { random } = this.#world;
+    if (watch.isConnected) {
+      if (mayBegin ? random.chance(30) : !watch.isOn(this.#asked)) watch.disconnect();
+      return;
+    }
+    const replica = this.#pickReplica();
+    if (replica !== undefined) this.#run(() => watch.connect(replica));
+  }
+
+  #pickReplica(): Replica | undefined {
+    return this.#asked.length === 0 ? undefined : this.#world.random.pick(this.#asked);
+  }
+
+  #newClient(): StoreClient {
+    return new StoreClient({
+      world: this.#world,
+      truth: this.#truth,
+      knowledge: this.#knowledge,
+      nextOperation: () => ++this.#operations,
+      pickReplica: () => this.#pickReplica(),
+      hidesUnknown: this.#mutation === "unknownSaidNotDone",
+    });
+  }
+
+  #newWatch(stalls: number): WatchClient {
+    const { random } = this.#world;
+    const resource = random.pick(prefixes);
+    const scope: WatchScope = {
+      resource,
+      prefix: random.chance(600) ? resource : `${resource}b/`,
+      color: random.chance(400) ? random.pick(colors) : undefined,
+    };
+    const skips = this.#mutation === "watchSkipsAtResume";
+    return new WatchClient({
+      world: this.#world,
+      truth: this.#truth,
+      knowledge: this.#knowledge,
+      scope,
+      stalls,
+      skips,
+    });
+  }
+
+  #run(task: () => Promise<void>): void {
+    task().catch((error: unknown) => {
+      this.#failure ??= error instanceof Violation ? error : new Violation(`a client fails: ${describe(error)}`);
+    });
+  }
+
+  #nextId(): RequestId {
+    return ++this.#requests as RequestId;
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ConnectionLost || error instanceof StoreUnavailableError || error instanceof StatusError;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

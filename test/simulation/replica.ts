@@ -1,0 +1,177 @@
+import type { Entry as LogRecord } from "../../raft/core/entry.ts";
+import type { MemberId, RequestId } from "../../raft/core/ids.ts";
+import type { Ready } from "../../raft/core/ready.ts";
+import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
+import type { World } from "../../raft/testing/simulator/world.ts";
+import { CacherSet } from "../../src/cacher/cacher-set.ts";
+import type { CacherLimits } from "../../src/cacher/limits.ts";
+import { AppliedFeed } from "../../src/storage/applied-feed.ts";
+import { LeaderWatch } from "../../src/storage/replicated/leader-watch.ts";
+import { Proposer } from "../../src/storage/replicated/proposer.ts";
+import { ReplicatedStore } from "../../src/storage/replicated/replicated-store.ts";
+import { verifyStates } from "../../src/storage/replicated/state-verifier.ts";
+import { differences } from "../../src/storage/state-difference.ts";
+import type { Revision } from "../../src/storage/revision.ts";
+import type { Key } from "../../src/storage/store.ts";
+import type { Mutation } from "./mutation.ts";
+import { ProcessClock } from "./process-clock.ts";
+import { ProcessNode } from "./process-node.ts";
+import { originOf, ReplicaMachine } from "./replica-machine.ts";
+
+/** How far two machines disagree about the date. */
+const skewMsMax = 3_600_000;
+const historyReadMsMax = 40;
+
+export interface ReplicaOptions {
+  readonly world: World;
+  readonly member: SimMember;
+  readonly process: Process;
+  readonly limits: Partial<CacherLimits>;
+  readonly mutation: Mutation | undefined;
+  readonly nextId: () => RequestId;
+}
+
+/** The process that a client was waiting for has ended. */
+export class ConnectionLost extends Error {}
+
+/** One process of a replica: the product's own parts between the simulated log and the simulated clients. */
+export class Replica {
+  readonly member: SimMember;
+  readonly incarnation: number;
+  readonly clock: ProcessClock;
+  readonly store: ReplicatedStore;
+  readonly cachers: CacherSet;
+  readonly proposer: Proposer;
+  readonly node: ProcessNode;
+  readonly #process: Process;
+  readonly #feed: AppliedFeed;
+  readonly #leader: LeaderWatch;
+  readonly #mutation: Mutation | undefined;
+  readonly #waiting = new Set<() => void>();
+  #isLost = false;
+
+  constructor({ world, member, process, limits, mutation, nextId }: ReplicaOptions) {
+    const { random } = world;
+    this.member = member;
+    this.incarnation = process.incarnation;
+    this.#process = process;
+    this.#mutation = mutation;
+    const skewMs = random.between(-skewMsMax, skewMsMax);
+    const clock = new ProcessClock(world, member, process, skewMs);
+    this.clock = clock;
+    const readsWithoutRound = mutation === "readWithoutRound";
+    this.node = new ProcessNode({ member, process, clock, nextId, readsWithoutRound });
+    this.#feed = new AppliedFeed(clock);
+    this.proposer = new Proposer({
+      propose: (bytes) => this.node.propose(bytes),
+      appliedIndex: () => this.#machine.index,
+      clock,
+      origin: originOf(member.id, process.incarnation),
+    });
+    this.#leader = new LeaderWatch(member.id, clock, () => this.proposer.leaderChanged());
+    const state = this.#servedState(() => random.between(1, historyReadMsMax));
+    const verifier = verifyStates({ clock, state, leader: this.#leader, proposer: this.proposer });
+    const defer = (run: () => void) => void clock.after(0, run);
+    const parts = { state, node: this.node, proposer: this.proposer, feed: this.#feed, leader: this.#leader };
+    this.store = new ReplicatedStore({ ...parts, clock, defer, verifier, release: async () => undefined });
+    this.cachers = new CacherSet({
+      store: this.store,
+      clock,
+      limits,
+      random: () => random.below(1_000) / 1_000,
+      defer,
+    });
+    this.#connect();
+  }
+
+  get id(): MemberId {
+    return this.member.id;
+  }
+
+  /** Of the log: everything up to it is applied. */
+  get index(): number {
+    return this.#machine.index;
+  }
+
+  /** Asks it for something. @throws ConnectionLost when its process ends before it has answered */
+  async call<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#isLost) throw new ConnectionLost();
+    const { promise, reject } = Promise.withResolvers<never>();
+    const lose = () => reject(new ConnectionLost());
+    this.#waiting.add(lose);
+    try {
+      return await Promise.race([run(), promise]);
+    } finally {
+      this.#waiting.delete(lose);
+    }
+  }
+
+  lost(): void {
+    this.#isLost = true;
+    for (const lose of this.#waiting) lose();
+  }
+
+  /** As `RaftNode` and `ReplicaState` do: visible first, then answered. */
+  applied(entries: readonly LogRecord[]): void {
+    const effects = this.#machine.takeEffects();
+    const events = effects.flatMap((effect) => effect.events);
+    if (events.length > 0) this.#feed.publish(events, this.store.revision);
+    for (const effect of effects) this.proposer.applied(effect);
+    this.node.applied(entries);
+  }
+
+  installed(replaced: ReplicaMachine): void {
+    replaced.takeEffects();
+    this.#connect();
+    const { objects, sessions } = this.#machine.state;
+    const events = differences(replaced.state.objects, objects);
+    this.#feed.publish(events, objects.revision, this.#mutation !== "cacheNotReset");
+    this.proposer.stateReplaced(sessions);
+    this.node.installed();
+  }
+
+  handedOut(ready: Ready): void {
+    this.node.handedOut(ready);
+    if (ready.softState !== undefined) this.#leader.softState(ready.softState);
+    this.#leader.membership(this.#process.node.log.membership);
+  }
+
+  get #machine(): ReplicaMachine {
+    return this.#process.machine as ReplicaMachine;
+  }
+
+  #connect(): void {
+    this.#machine.proposed = (id) => this.proposer.find(id)?.commands;
+    this.#leader.membership(this.#process.node.log.membership);
+  }
+
+  /** The past is read as from a disk: what was asked for comes some time later, when the state has gone on. */
+  #servedState(drawDelayMs: () => number) {
+    const machine = () => this.#machine;
+    const read = async <T>(from: () => T): Promise<T> => {
+      const found = from();
+      await new Promise<void>((resolve) => this.clock.after(drawDelayMs(), resolve));
+      return found;
+    };
+    return {
+      get index() {
+        return machine().index;
+      },
+      get objects() {
+        return machine().state.objects;
+      },
+      get corrupt() {
+        return machine().state.corrupt;
+      },
+      swept: async () => undefined,
+      close: async () => undefined,
+      history: {
+        openSnapshots: 0,
+        scanAt: (at: Revision, prefix: Key, start: Key, limit: number) =>
+          read(() => machine().history.scanAt(machine().state.objects, at, prefix, start, limit)),
+        eventsAfter: (after: Revision, prefix: Key, limit: number) =>
+          read(() => machine().history.eventsAfter(machine().state.objects, after, prefix, limit)),
+      },
+    };
+  }
+}

@@ -1,0 +1,60 @@
+import { parseArgs } from "node:util";
+import { type ClusterReport, ClusterSimulation } from "./cluster-simulation.ts";
+import { type Mutation, mutations } from "./mutation.ts";
+
+/** `bun test/simulation/run.ts --from S --seeds N`: runs seeds, shows progress, exits 1 when one fails. */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "500" },
+    from: { type: "string", default: "1" },
+    steps: { type: "string", default: "12000" },
+    /** Stop after this many failures. */
+    failures: { type: "string", default: "5" },
+    /** One of `mutation.ts`: something that must be noticed. */
+    mutation: { type: "string" },
+  },
+});
+const [seeds, from, steps, failuresMax] = [values.seeds, values.from, values.steps, values.failures].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+const mutation = mutations.find((name) => name === values.mutation) satisfies Mutation | undefined;
+if (values.mutation !== undefined && mutation === undefined) throw new Error(`one of ${mutations.join(", ")}`);
+const progressIntervalMs = 10_000;
+
+const sums = new Map<string, number>();
+let reportedAt = performance.now();
+let done = 0;
+let failures = 0;
+for (let seed = from; seed < from + seeds && failures < failuresMax; seed++) {
+  const simulation = new ClusterSimulation(seed, mutation);
+  try {
+    add(simulation.run(steps));
+  } catch (error) {
+    failures++;
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const replay = `replay: bun test/simulation/run.ts --from ${seed} --seeds 1 --steps ${steps}`;
+    console.log([...simulation.lastEvents(), `seed ${seed} fails: ${detail}`, `  ${replay}`].join("\n"));
+  }
+  done++;
+  if (performance.now() - reportedAt > progressIntervalMs) progress();
+}
+progress();
+process.exit(failures === 0 ? 0 : 1);
+
+function add(report: ClusterReport): void {
+  for (const [name, value] of Object.entries(report)) sums.set(name, (sums.get(name) ?? 0) + (value as number));
+  if (seeds === 1) console.log(JSON.stringify(report));
+}
+
+function progress(): void {
+  reportedAt = performance.now();
+  const { user, system } = process.cpuUsage();
+  const perCpuSecond = Math.round(((sums.get("events") ?? 0) / (user + system)) * 1_000_000);
+  const parts = [...sums]
+    .filter(([name]) => name !== "seed" && name !== "trace")
+    .map(([name, sum]) => `${name} ${sum}`);
+  console.log(`${done} seeds, ${failures} failures, ${perCpuSecond} events a second of CPU: ${parts.join(", ")}`);
+}

@@ -1,0 +1,59 @@
+import type { FrameEncoder } from "../../src/cacher/frame-encoder.ts";
+import type { Entry, ProposedBody } from "../../src/storage/store.ts";
+
+export const prefixes = ["/registry/things/", "/registry/others/"] as const;
+const namespaces = ["a", "b"] as const;
+const names = ["1", "2", "3", "4", "5"] as const;
+
+/** Every key that clients write: few, so that they meet. */
+export const keys = prefixes.flatMap((prefix) =>
+  namespaces.flatMap((namespace) => names.map((name) => `${prefix}${namespace}/${name}`)),
+);
+
+export const colors = ["red", "blue"] as const;
+export type Color = (typeof colors)[number];
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** An object's bytes: what wrote it, and with which label. */
+export function bodyOf(operation: number, color: Color): ProposedBody {
+  return {
+    prefix: encoder.encode(`{"metadata":{"labels":{"color":"${color}"},"resourceVersion":"`),
+    suffix: encoder.encode(`"},"operation":${operation}}`),
+  };
+}
+
+export interface Told {
+  readonly operation: number;
+  readonly color: string;
+  /** As the object itself says. */
+  readonly revision: number;
+}
+
+export function readBody(body: Uint8Array): Told {
+  const { metadata, operation } = JSON.parse(decoder.decode(body)) as {
+    metadata: { labels: { color: string }; resourceVersion: string };
+    operation: number;
+  };
+  return { operation, color: metadata.labels.color, revision: Number(metadata.resourceVersion) };
+}
+
+/** One line an event: `ADDED <key> <revision> <operation>`, `BOOKMARK <revision>`, `ERROR <code> <message>`. */
+export const lines: FrameEncoder = {
+  format: "lines",
+  event(type, entry) {
+    const { operation, revision } = readBody(entry.body);
+    return encoder.encode(`${type} ${entry.key} ${revision} ${operation}\n`);
+  },
+  bookmark: (revision, end) => encoder.encode(`${end ? "INITIAL" : "BOOKMARK"} ${revision}\n`),
+  error: ({ code, message }) => encoder.encode(`ERROR ${code} ${message}\n`),
+};
+
+export function linesOf(chunk: Uint8Array): string[] {
+  return decoder.decode(chunk).split("\n").slice(0, -1);
+}
+
+export function isColor(color: Color): (entry: Entry) => boolean {
+  return ({ index }) => index.labels?.["color"] === color;
+}

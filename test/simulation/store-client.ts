@@ -1,0 +1,300 @@
+import { must } from "../../raft/testing/simulator/violation.ts";
+import type { World } from "../../raft/testing/simulator/world.ts";
+import { everyField } from "../../src/api/field-selector.ts";
+import { everyLabel } from "../../src/api/label-selector.ts";
+import { StatusError } from "../../src/api/status.ts";
+import { waitForVersion } from "../../src/http/handlers/freshness.ts";
+import { readPage } from "../../src/http/handlers/list.ts";
+import { toRevision } from "../../src/storage/revision.ts";
+import { type ApplyResult, type Command, CompactedError, StoreUnavailableError } from "../../src/storage/store.ts";
+import { encodeContinueToken } from "../../src/registry/continue-token.ts";
+import type { Knowledge } from "./knowledge.ts";
+import { ConnectionLost, type Replica } from "./replica.ts";
+import { bodyOf, colors, isColor, keys, prefixes } from "./simulated-object.ts";
+import { textOf, type Truth, type Version, versionOf } from "./truth.ts";
+
+export interface StoreClientOptions {
+  readonly world: World;
+  readonly truth: Truth;
+  readonly knowledge: Knowledge;
+  readonly nextOperation: () => number;
+  /** One of those that can be asked now. */
+  readonly pickReplica: () => Replica | undefined;
+  /** Outcomes that nobody knows are told as if they were known. */
+  readonly hidesUnknown: boolean;
+}
+
+export interface Counts {
+  writes: number;
+  acknowledged: number;
+  rejected: number;
+  unknown: number;
+  notDone: number;
+  checkedReads: number;
+  lists: number;
+  refusedReads: number;
+  expired: number;
+}
+
+/** Reads and writes through any replica, one request at a time, and holds every answer against the truth. */
+export class StoreClient {
+  readonly #options: StoreClientOptions;
+  /** The newest revision that an answer has named to it. */
+  #seen = 1;
+  /** Writes that were answered as not done: they must never happen. */
+  readonly notDone: number[] = [];
+  readonly counts: Counts = {
+    writes: 0,
+    acknowledged: 0,
+    rejected: 0,
+    unknown: 0,
+    notDone: 0,
+    checkedReads: 0,
+    lists: 0,
+    refusedReads: 0,
+    expired: 0,
+  };
+
+  constructor(options: StoreClientOptions) {
+    this.#options = options;
+  }
+
+  /** One request and its answer. @throws Violation */
+  async ask(replica: Replica): Promise<void> {
+    const { random } = this.#options.world;
+    try {
+      const draw = random.below(100);
+      if (draw < 50) await this.#write(replica);
+      else if (draw < 62) await this.readNewest(replica);
+      else if (draw < 74) await this.#readNotOlder(replica);
+      else if (draw < 80) await this.#readAny(replica);
+      else if (draw < 92) await this.#list(replica);
+      else if (draw < 95) await this.#listAt(replica);
+      else if (draw < 98) await this.#compact(replica);
+      else await this.#decideMember(replica);
+    } catch (error) {
+      this.#countRefusal(error);
+    }
+  }
+
+  /** @throws Violation, or whatever the store refuses it with */
+  async readNewest(replica: Replica): Promise<void> {
+    const { knowledge, world } = this.#options;
+    const { revision: floor, index } = knowledge;
+    const key = world.random.pick(keys);
+    await replica.call(async () => waitForVersion(replica.store, undefined));
+    const at = replica.store.revision;
+    must(at >= floor, () => `member ${replica.id} answers a consistent read at ${at} where ${floor} was known`);
+    const applied = replica.index;
+    must(
+      applied >= index,
+      () => `member ${replica.id} answers a consistent read at entry ${applied}, ${index} was known`,
+    );
+    this.#read(replica, key);
+    knowledge.learn(at);
+  }
+
+  async #readNotOlder(replica: Replica): Promise<void> {
+    const { random } = this.#options.world;
+    const asked = this.#seen + (random.chance(100) ? random.below(3) : 0);
+    await replica.call(async () => waitForVersion(replica.store, asked));
+    const { revision } = replica.store;
+    must(revision >= asked, () => `member ${replica.id} answers at ${revision} a read that names ${asked}`);
+    this.#read(replica, random.pick(keys));
+  }
+
+  async #readAny(replica: Replica): Promise<void> {
+    await replica.call(async () => waitForVersion(replica.store, 0));
+    this.#read(replica, this.#options.world.random.pick(keys));
+  }
+
+  /** In the turn in which the answer is given. */
+  #read({ id, store }: Replica, key: string): void {
+    const { revision } = store;
+    this.counts.checkedReads++;
+    const entry = store.get(key);
+    const held = entry === undefined ? undefined : versionOf(entry);
+    const expected = this.#options.truth.at(key, revision);
+    must(textOf(held) === textOf(expected), () => {
+      return `member ${id} reads at ${revision}: ${textOf(held)} instead of ${textOf(expected)}`;
+    });
+    this.#see(revision);
+  }
+
+  /** Page by page, each perhaps by another replica. */
+  async #list(first: Replica): Promise<void> {
+    const { world, knowledge, pickReplica, truth } = this.#options;
+    const { random } = world;
+    const resource = random.pick(prefixes);
+    const prefix = random.chance(500) ? resource : `${resource}a/`;
+    const color = random.chance(300) ? random.pick(colors) : undefined;
+    const selection = { prefix, key: undefined, matches: color === undefined ? undefined : isColor(color) };
+    const limit = random.pick([0, 0, 1, 2, 3]);
+    const version = random.pick([undefined, undefined, 0, this.#seen]);
+    const floor = version === undefined ? knowledge.revision : version;
+    const found: Version[] = [];
+    let token = "";
+    let at: number | undefined;
+    for (let replica: Replica | undefined = first; replica !== undefined; ) {
+      const { store, cachers } = replica;
+      const cacher = cachers.cacher(resource);
+      const resourceVersion = token === "" ? version : undefined;
+      const match = version === undefined || version === 0 || token !== "" ? "" : "NotOlderThan";
+      const options = { ...listDefaults, limit, resourceVersion, match, continue: token } as const;
+      const page = await this.#page(at, () => readPage(cacher, store, selection, options), replica);
+      at ??= page.revision;
+      must(page.revision === at, () => `a list at ${at} goes on at ${page.revision}`);
+      for (const entry of page.entries) found.push(versionOf(entry));
+      if (page.next === undefined || limit === 0) break;
+      must(page.entries.length === limit, () => `a page of ${limit} has ${page.entries.length} and goes on`);
+      token = encodeContinueToken({ revision: page.tokenRevision, start: page.next }, prefix);
+      replica = random.chance(500) ? (pickReplica() ?? replica) : replica;
+    }
+    const revision = at as number;
+    must(revision >= floor, () => `a list is at ${revision} where ${floor} was known or named`);
+    this.#checkList(found, truth.listAt(prefix, revision), color, revision);
+    if (version === undefined) knowledge.learn(revision);
+    this.#see(revision);
+  }
+
+  /** The state as it was some time ago, which may be gone. */
+  async #listAt(replica: Replica): Promise<void> {
+    const { world, truth } = this.#options;
+    const resource = world.random.pick(prefixes);
+    const revision = Math.max(1, this.#seen - world.random.below(40));
+    const selection = { prefix: resource, key: undefined, matches: undefined };
+    const options = { ...listDefaults, resourceVersion: revision, match: "Exact" } as const;
+    const cacher = replica.cachers.cacher(resource);
+    const page = await this.#page(revision, () => readPage(cacher, replica.store, selection, options), replica);
+    must(page.revision === revision, () => `a list at exactly ${revision} is at ${page.revision}`);
+    this.#checkList(page.entries.map(versionOf), truth.listAt(resource, revision), undefined, revision);
+  }
+
+  /** Only a past that is really gone may be refused. */
+  async #page<T>(at: number | undefined, read: () => Promise<T>, replica: Replica): Promise<T> {
+    try {
+      return await replica.call(read);
+    } catch (error) {
+      const { compacted } = this.#options.truth;
+      const isGone = error instanceof StatusError && error.status.code === 410;
+      must(
+        !isGone || (at ?? compacted) < compacted,
+        () => `a list at ${at} is gone, and history goes back to ${compacted}`,
+      );
+      throw error;
+    }
+  }
+
+  #checkList(found: readonly Version[], all: readonly Version[], color: string | undefined, at: number): void {
+    this.counts.lists++;
+    const expected = all.filter((version) => color === undefined || version.color === color).map(textOf);
+    const listed = found.map(textOf);
+    must(listed.join() === expected.join(), () => {
+      return `a list at ${at} has\n  ${listed.join("\n  ")}\nwhere there was\n  ${expected.join("\n  ")}`;
+    });
+  }
+
+  async #write(replica: Replica): Promise<void> {
+    const { nextOperation, knowledge, truth } = this.#options;
+    const operation = nextOperation();
+    const command = this.#command(replica, operation);
+    const { revision: floor, index: floorIndex } = knowledge;
+    this.counts.writes++;
+    const result = await this.#commit(replica, command, operation);
+    if (result === undefined) return;
+    const verdict = truth.verdictOn(operation);
+    must(verdict !== undefined, () => `operation ${operation} is answered and stands nowhere in the log`);
+    must(
+      verdict.index > floorIndex,
+      () => `operation ${operation} takes effect at ${verdict.index}, before it was asked`,
+    );
+    knowledge.learnIndex(verdict.index);
+    const told = result.kind === "applied" ? result.revision : undefined;
+    must(told === verdict.revision, () => `operation ${operation} is told ${told}, and got ${verdict.revision}`);
+    if (result.kind === "rejected") {
+      this.counts.rejected++;
+      return;
+    }
+    this.counts.acknowledged++;
+    const { revision } = result;
+    must(revision > floor, () => `operation ${operation} gets ${revision} where ${floor} was known before`);
+    must(replica.store.revision >= revision, () => `operation ${operation} is told before it is visible`);
+    knowledge.learn(revision);
+    this.#see(revision);
+  }
+
+  async #commit(replica: Replica, command: Command, operation: number): Promise<ApplyResult | undefined> {
+    try {
+      return await replica.call(() => replica.store.commit(command));
+    } catch (error) {
+      if (error instanceof StoreUnavailableError && (error.outcome === "notDone" || this.#options.hidesUnknown)) {
+        this.counts.notDone++;
+        this.notDone.push(operation);
+      } else if (error instanceof ConnectionLost || error instanceof StoreUnavailableError) this.counts.unknown++;
+      else throw error;
+      return undefined;
+    }
+  }
+
+  #command(replica: Replica, operation: number): Command {
+    const { random } = this.#options.world;
+    const key = random.pick(keys);
+    const color = random.pick(colors);
+    const revision = replica.store.get(key)?.revision;
+    const body = bodyOf(operation, color);
+    const index = { apiVersion: "v1", uid: `${operation}`, labels: { color }, fields: undefined };
+    const guess = toRevision(Math.max(1, this.#seen - random.below(3)));
+    const guarded = { kind: "revision", revision: revision ?? guess } as const;
+    const draw = random.below(100);
+    if (draw < 35) return { key, expect: { kind: "absent" }, operation: { kind: "put", index, body } };
+    if (draw < 65) return { key, expect: guarded, operation: { kind: "put", index, body } };
+    if (draw < 75) return { key, expect: { kind: "any" }, operation: { kind: "put", index, body } };
+    const expect = draw < 90 ? guarded : ({ kind: "any" } as const);
+    return { key, expect, operation: { kind: "delete", last: body } };
+  }
+
+  async #compact(replica: Replica): Promise<void> {
+    const { random } = this.#options.world;
+    const { compactedRevision, revision } = replica.store;
+    const target = toRevision(random.between(compactedRevision, revision));
+    await replica.call(() => replica.store.compact(target));
+    const { compactedRevision: reached } = replica.store;
+    must(reached >= target, () => `history up to ${target} is compacted, and goes back to ${reached}`);
+  }
+
+  /** A number that no member had before. */
+  async #decideMember(replica: Replica): Promise<void> {
+    const name = `replica-${this.#options.nextOperation()}`;
+    const member = { id: 0, name, peerAddress: `${name}:1`, clientUrl: `https://${name}:2` };
+    const record = await replica.call(() => replica.proposer.decide({ kind: "member", member }));
+    const { members } = this.#options.knowledge;
+    must(record?.name === name, () => `member ${name} is given the record of ${record?.name}`);
+    must(!members.has(record.id), () => `member ${name} is given the number ${record.id}, which another one has`);
+    members.add(record.id);
+  }
+
+  #see(revision: number): void {
+    this.#seen = Math.max(this.#seen, revision);
+  }
+
+  /** What a client may be told at any time; anything else is a violation. */
+  #countRefusal(error: unknown): void {
+    if (error instanceof ConnectionLost || error instanceof StoreUnavailableError) this.counts.refusedReads++;
+    else if (error instanceof StatusError && error.status.code === 504) this.counts.refusedReads++;
+    else if (error instanceof StatusError && error.status.code === 410) this.counts.expired++;
+    else if (error instanceof CompactedError) this.counts.expired++;
+    else throw error;
+  }
+}
+
+const listDefaults = {
+  labels: everyLabel,
+  fields: everyField,
+  resourceVersion: undefined,
+  match: "",
+  limit: 0,
+  continue: "",
+  timeoutSeconds: 0,
+  allowWatchBookmarks: false,
+  sendInitialEvents: undefined,
+} as const;

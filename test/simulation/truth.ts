@@ -1,0 +1,187 @@
+import type { Entry as LogRecord } from "../../raft/core/entry.ts";
+import { must } from "../../raft/testing/simulator/violation.ts";
+import { IndexCache } from "../../src/storage/mvcc/record.ts";
+import { LogEntry } from "../../src/storage/replicated/log-entry.ts";
+import type { Effect } from "../../src/storage/replicated/replicated-state.ts";
+import type { ApplyResult, Command, Entry, StoreEvent } from "../../src/storage/store.ts";
+import { readBody } from "./simulated-object.ts";
+
+/** An object as it was from one revision on. */
+export interface Version {
+  readonly key: string;
+  readonly revision: number;
+  readonly createRevision: number;
+  readonly operation: number;
+  readonly color: string;
+}
+
+export interface Change {
+  readonly type: StoreEvent["type"];
+  /** For DELETED the last state, with the revision of the deletion. */
+  readonly version: Version;
+  readonly previous: Version | undefined;
+}
+
+interface Decided {
+  readonly admitted: boolean;
+  /** One line per result and event, or the outcome as JSON. */
+  readonly text: string;
+}
+
+/** Where an operation's command stood in the log, and what it was given. */
+export interface Verdict {
+  readonly index: number;
+  /** Undefined when its guard failed. */
+  readonly revision: number | undefined;
+}
+
+/**
+ * What the log says, reckoned anew from its entries and from nothing else: the judge of replicas and of their answers.
+ * Revisions are those of `changes`, one each.
+ */
+export class Truth {
+  revision = 1;
+  compacted = 1;
+  readonly changes: Change[] = [];
+  readonly #current = new Map<string, Version>();
+  readonly #changesOf = new Map<string, Change[]>();
+  readonly #decided: (Decided | undefined)[] = [];
+  readonly #admitted = new Set<string>();
+  readonly #verdicts = new Map<number, Verdict>();
+  readonly #indexes = new IndexCache();
+  #index = 0;
+
+  /** A replica has applied this entry, with this effect. */
+  applied(entry: LogRecord, effect: Effect | undefined): void {
+    const { index } = entry;
+    must(index <= this.#index + 1, () => `entry ${index} is applied before ${this.#index + 1}`);
+    if (index > this.#index) this.#take(entry, effect);
+    const decided = this.#decided[index];
+    const admitted = effect?.admitted ?? false;
+    must(admitted === (decided?.admitted ?? false), () => `entry ${index}: admitted is ${admitted}`);
+    const text = effect === undefined ? "" : textOfEffect(effect);
+    must(text === (decided?.text ?? ""), () => `entry ${index} did ${text}, and should have done ${decided?.text}`);
+  }
+
+  /** What became of a client's command, as far as the log has come. */
+  verdictOn(operation: number): Verdict | undefined {
+    return this.#verdicts.get(operation);
+  }
+
+  changeAt(revision: number): Change | undefined {
+    return this.changes[revision - 2];
+  }
+
+  at(key: string, revision: number): Version | undefined {
+    const change = this.#changesOf.get(key)?.findLast(({ version }) => version.revision <= revision);
+    return change === undefined || change.type === "DELETED" ? undefined : change.version;
+  }
+
+  /** In key order. */
+  listAt(prefix: string, revision: number): Version[] {
+    const found: Version[] = [];
+    for (const key of this.#changesOf.keys()) {
+      const version = key.startsWith(prefix) ? this.at(key, revision) : undefined;
+      if (version !== undefined) found.push(version);
+    }
+    return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  #take(entry: LogRecord, effect: Effect | undefined): void {
+    this.#index = entry.index;
+    if (entry.kind !== "normal") return;
+    const record = new LogEntry(entry.data);
+    const { origin, sequence } = record.id;
+    const name = `${origin} ${sequence}`;
+    const admitted = !this.#admitted.has(name);
+    this.#admitted.add(name);
+    this.#decided[entry.index] = { admitted, text: admitted ? this.#decide(record, effect) : textOfNothing };
+  }
+
+  #decide(record: LogEntry, effect: Effect | undefined): string {
+    if (!record.isDecision) {
+      const first = this.revision;
+      const results = record.commands(this.#indexes).map((command) => this.#command(command));
+      return [...results, ...this.changes.slice(first - 1).map(textOfChange)].join();
+    }
+    const decision = record.decision();
+    if (decision.kind === "compact") {
+      this.compacted = Math.max(this.compacted, Math.min(decision.revision, this.revision));
+    }
+    // Of members the first replica says which number they get; the others must say the same.
+    return effect === undefined ? "" : textOfEffect(effect);
+  }
+
+  #command({ key, expect, operation }: Command): string {
+    const current = this.#current.get(key);
+    const isMet =
+      expect.kind === "any" ||
+      (expect.kind === "absent" ? current === undefined : current?.revision === expect.revision);
+    const { prefix, suffix } = operation.kind === "put" ? operation.body : operation.last;
+    const told = readBody(Buffer.concat([prefix, Buffer.from("0"), suffix]));
+    const { operation: number } = told;
+    const before = this.#verdicts.get(number);
+    must(before === undefined, () => `operation ${number} stands in the log at ${before?.index} and ${this.#index}`);
+    if (!isMet || (operation.kind === "delete" && current === undefined)) {
+      this.#verdicts.set(number, { index: this.#index, revision: undefined });
+      return `rejected ${current?.revision}`;
+    }
+    const revision = ++this.revision;
+    this.#verdicts.set(number, { index: this.#index, revision });
+    const version = { key, revision, createRevision: current?.createRevision ?? revision, color: told.color };
+    const { createRevision, color } = version;
+    this.#change({
+      type: operation.kind === "delete" ? "DELETED" : current === undefined ? "ADDED" : "MODIFIED",
+      version: { key, revision, createRevision, operation: number, color },
+      previous: current,
+    });
+    return `applied ${revision}`;
+  }
+
+  #change(change: Change): void {
+    const { key } = change.version;
+    this.changes.push(change);
+    if (change.type === "DELETED") this.#current.delete(key);
+    else this.#current.set(key, change.version);
+    const changes = this.#changesOf.get(key);
+    if (changes === undefined) this.#changesOf.set(key, [change]);
+    else changes.push(change);
+  }
+}
+
+const textOfNothing = "nothing";
+
+function textOfEffect({ admitted, outcome, events }: Effect): string {
+  if (!admitted) return textOfNothing;
+  if (!isResults(outcome)) return JSON.stringify(outcome ?? null);
+  return [...outcome.map(textOfResult), ...events.map(textOfEvent)].join();
+}
+
+function isResults(outcome: Effect["outcome"]): outcome is readonly ApplyResult[] {
+  return Array.isArray(outcome);
+}
+
+function textOfResult(result: ApplyResult): string {
+  return result.kind === "applied" ? `applied ${result.revision}` : `rejected ${result.current?.revision}`;
+}
+
+function textOfEvent({ type, entry, previous }: StoreEvent): string {
+  return `${type} ${textOf(versionOf(entry))} after ${previous?.revision}`;
+}
+
+function textOfChange({ type, version, previous }: Change): string {
+  return `${type} ${textOf(version)} after ${previous?.revision}`;
+}
+
+/** An object as a replica holds it: its bytes must say the same as what stands beside them. */
+export function versionOf({ key, revision, createRevision, body }: Entry): Version {
+  const told = readBody(body);
+  must(told.revision === revision, () => `${key} at ${revision} says of itself that it is at ${told.revision}`);
+  return { key, revision, createRevision, operation: told.operation, color: told.color };
+}
+
+export function textOf(version: Version | undefined): string {
+  if (version === undefined) return "nothing";
+  const { key, revision, createRevision, operation, color } = version;
+  return `${key}@${revision} since ${createRevision} by ${operation} ${color}`;
+}

@@ -1,0 +1,249 @@
+import { must } from "../../raft/testing/simulator/violation.ts";
+import type { World } from "../../raft/testing/simulator/world.ts";
+import type { ByteSink } from "../../src/http/exchange.ts";
+import { waitForVersion } from "../../src/http/handlers/freshness.ts";
+import { toRevision } from "../../src/storage/revision.ts";
+import type { Knowledge } from "./knowledge.ts";
+import { ConnectionLost, type Replica } from "./replica.ts";
+import { type Color, isColor, lines, linesOf } from "./simulated-object.ts";
+import type { Change, Truth } from "./truth.ts";
+
+const deadlineMs = 90_000;
+const stallMsMax = 3_000;
+
+export interface WatchScope {
+  /** Of the resource. */
+  readonly resource: string;
+  /** The resource's own or a namespace's below it. */
+  readonly prefix: string;
+  readonly color: Color | undefined;
+}
+
+export interface WatchClientOptions {
+  readonly world: World;
+  readonly truth: Truth;
+  readonly knowledge: Knowledge;
+  readonly scope: WatchScope;
+  /** In 1000: a chunk after which the client takes nothing for a while. */
+  readonly stalls: number;
+  /** Begins one event too late after a resume. */
+  readonly skips: boolean;
+}
+
+interface Connection {
+  readonly replica: Replica;
+  readonly sink: ClientSink;
+}
+
+/**
+ * A client that follows a part of the state, on one replica and then on another from where it was. What it is sent must be
+ * every change in its scope, in order, once: see `#next`.
+ */
+export class WatchClient {
+  readonly #options: WatchClientOptions;
+  #connection: Connection | undefined;
+  /** Everything in scope up to here has come; undefined before it has listed. */
+  #last: number | undefined;
+  /** What a watch that begins with the state still has to send, in order. */
+  #initial: string[] | undefined;
+  resumes = 0;
+  lists = 0;
+  events = 0;
+  expired = 0;
+
+  constructor(options: WatchClientOptions) {
+    this.#options = options;
+  }
+
+  /** The revision that it would name. */
+  get last(): number {
+    return this.#last ?? 0;
+  }
+
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  isOn(replicas: readonly Replica[]): boolean {
+    return this.#connection !== undefined && replicas.includes(this.#connection.replica);
+  }
+
+  /** Nothing that has happened is missing here. */
+  get isUpToDate(): boolean {
+    if (this.#connection === undefined || this.#last === undefined || this.#initial !== undefined) return false;
+    return this.#nextVisible(this.#last) === undefined;
+  }
+
+  disconnect(): void {
+    this.#connection?.sink.abort();
+    this.#connection = undefined;
+  }
+
+  /** @throws Violation */
+  async connect(replica: Replica): Promise<void> {
+    const { scope, skips, world } = this.#options;
+    const connection = { replica, sink: this.#newSink(replica) };
+    this.#connection = connection;
+    const floor = this.#options.knowledge.revision;
+    try {
+      await replica.call(async () => {
+        const cacher = replica.cachers.cacher(scope.resource);
+        const { color, prefix } = scope;
+        const isFirst = this.#last === undefined;
+        if (isFirst) await waitForVersion(replica.store, undefined);
+        if (this.#connection !== connection) return;
+        if (isFirst) this.#begin(replica, floor);
+        else this.resumes++;
+        const after = toRevision((this.#last ?? 0) + (skips && !isFirst ? 1 : 0));
+        const watcher = cacher.watch({
+          prefix,
+          ...(color === undefined ? {} : { matches: isColor(color) }),
+          start: isFirst ? { kind: "initial", endBookmark: true } : { kind: "after", revision: after },
+          bookmarks: true,
+          deadlineMs: replica.clock.nowMs() + world.random.between(deadlineMs / 10, deadlineMs),
+          encoder: lines,
+        });
+        await watcher.run(connection.sink);
+      });
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+    }
+    if (this.#connection === connection) this.#connection = undefined;
+    // A state that was cut off is listed anew.
+    if (this.#initial !== undefined) this.#forget();
+  }
+
+  #newSink(replica: Replica): ClientSink {
+    const { random } = this.#options.world;
+    return new ClientSink(
+      (line) => this.#receive(line, replica),
+      (run) => {
+        if (!random.chance(this.#options.stalls)) return false;
+        replica.clock.after(random.between(1, stallMsMax), run);
+        return true;
+      },
+    );
+  }
+
+  #begin(replica: Replica, floor: number): void {
+    const { truth, scope, knowledge } = this.#options;
+    const { revision } = replica.cachers;
+    must(revision >= floor, () => `a watch begins with the state at ${revision} where ${floor} was known`);
+    knowledge.learn(revision);
+    const versions = truth.listAt(scope.prefix, revision);
+    const visible = versions.filter(({ color }) => scope.color === undefined || color === scope.color);
+    this.#initial = visible.map(({ key, revision: at, operation }) => `ADDED ${key} ${at} ${operation}`);
+    this.#initial.push(`INITIAL ${revision}`);
+    this.#last = revision;
+    this.lists++;
+  }
+
+  #forget(): void {
+    this.#last = undefined;
+    this.#initial = undefined;
+  }
+
+  #receive(line: string, replica: Replica): void {
+    if (this.#connection?.replica !== replica) return;
+    if (this.#initial !== undefined) return this.#receiveInitial(line, this.#initial);
+    const [type, key, revision] = line.split(" ");
+    const last = this.#last as number;
+    if (type === "ERROR") return this.#receiveError(line, last);
+    const next = this.#nextVisible(last);
+    if (type === "BOOKMARK") {
+      const at = Number(key);
+      must(at >= last, () => `a watch at ${last} gets the bookmark ${at}`);
+      must(at <= replica.store.revision, () => `bookmark ${at} is ahead of the store at ${replica.store.revision}`);
+      const missed = next !== undefined && next.revision <= at;
+      must(!missed, () => `a watch of ${this.#name} at ${last} gets the bookmark ${at} before ${next?.line}`);
+      this.#last = at;
+      return;
+    }
+    must(line === next?.line, () => `a watch of ${this.#name} at ${last} gets ${line} instead of ${next?.line}`);
+    this.#last = Number(revision);
+    this.events++;
+  }
+
+  #receiveInitial(line: string, expected: string[]): void {
+    const first = expected.shift();
+    must(line === first, () => `a watch of ${this.#name} begins with ${line} instead of ${first}`);
+    if (expected.length === 0) this.#initial = undefined;
+  }
+
+  /** Only history that is really gone may be refused. */
+  #receiveError(line: string, last: number): void {
+    const { compacted } = this.#options.truth;
+    must(line.startsWith("ERROR 410 "), () => `a watch ends with ${line}`);
+    must(last < compacted, () => `a watch at ${last} is refused although history goes back to ${compacted}: ${line}`);
+    this.expired++;
+    this.#forget();
+  }
+
+  get #name(): string {
+    const { prefix, color } = this.#options.scope;
+    return color === undefined ? prefix : `${color} ${prefix}`;
+  }
+
+  #nextVisible(after: number): { readonly revision: number; readonly line: string } | undefined {
+    const { truth, scope } = this.#options;
+    for (let revision = after + 1; revision <= truth.revision; revision++) {
+      const change = truth.changeAt(revision) as Change;
+      const type = typeFor(change, scope);
+      if (type === undefined) continue;
+      const { version, previous } = change;
+      // An object that leaves the scope is shown as it last was in it.
+      const shown = type === "DELETED" && change.type !== "DELETED" ? previous : version;
+      return { revision, line: `${type} ${version.key} ${revision} ${shown?.operation}` };
+    }
+    return undefined;
+  }
+}
+
+function typeFor({ type, version, previous }: Change, { prefix, color }: WatchScope): Change["type"] | undefined {
+  if (!version.key.startsWith(prefix)) return undefined;
+  if (color === undefined) return type;
+  const before = previous?.color === color;
+  if (type === "DELETED") return before ? "DELETED" : undefined;
+  if (version.color === color) return before ? "MODIFIED" : "ADDED";
+  return before ? "DELETED" : undefined;
+}
+
+function isExpected(error: unknown): boolean {
+  if (error instanceof ConnectionLost) return true;
+  return error instanceof Error && error.name === "StoreUnavailableError";
+}
+
+/** A client's end of a watch, which stops reading now and then. */
+class ClientSink implements ByteSink {
+  readonly backlogBytes = 0;
+  readonly #controller = new AbortController();
+  readonly #receive: (line: string) => void;
+  readonly #stall: (resume: () => void) => boolean;
+  #drained: Promise<void> = Promise.resolve();
+
+  /** @param stall whether to stall now; calls back when that is over */
+  constructor(receive: (line: string) => void, stall: (resume: () => void) => boolean) {
+    this.#receive = receive;
+    this.#stall = stall;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    for (const line of linesOf(chunk)) this.#receive(line);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (!this.#stall(resolve)) return true;
+    this.#drained = promise;
+    return false;
+  }
+
+  drained(): Promise<void> {
+    return this.#drained;
+  }
+
+  abort(): void {
+    this.#controller.abort();
+  }
+}
