@@ -76,7 +76,7 @@ export class WatchClient {
 
   disconnect(): void {
     this.#connection?.sink.abort();
-    this.#connection = undefined;
+    this.#ended();
   }
 
   /** @throws Violation */
@@ -108,9 +108,7 @@ export class WatchClient {
     } catch (error) {
       if (!isExpected(error)) throw error;
     }
-    if (this.#connection === connection) this.#connection = undefined;
-    // A state that was cut off is listed anew.
-    if (this.#initial !== undefined) this.#forget();
+    if (this.#connection === connection) this.#ended();
   }
 
   #newSink(replica: Replica): ClientSink {
@@ -136,6 +134,12 @@ export class WatchClient {
     this.#initial.push(`INITIAL ${revision}`);
     this.#last = revision;
     this.lists++;
+  }
+
+  /** A state that was cut off is listed anew. */
+  #ended(): void {
+    this.#connection = undefined;
+    if (this.#initial !== undefined) this.#forget();
   }
 
   #forget(): void {

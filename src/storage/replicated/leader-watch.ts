@@ -1,4 +1,4 @@
-import { isJoint, type Membership, noMember, type SoftState } from "../../../raft/index.ts";
+import { type Membership, membersOf, noMember, type SoftState } from "../../../raft/index.ts";
 import type { Clock } from "../../api/clock.ts";
 import type { MemberNumber } from "../cluster.ts";
 
@@ -66,8 +66,9 @@ export class LeaderWatch {
     this.#membership = membership;
   }
 
+  /** Not even a learner is there: it may apply, and answer, what this replica has committed and not applied yet. */
   #isAlone(): boolean {
-    const membership = this.#membership;
-    return membership?.voters.length === 1 && membership.voters[0] === this.#self && !isJoint(membership);
+    const members = this.#membership === undefined ? [] : membersOf(this.#membership);
+    return members.length === 1 && members[0] === this.#self;
   }
 }
