@@ -1,3 +1,4 @@
+import type { Status } from "../../raft/core/consensus-node.ts";
 import type { Entry } from "../../raft/core/entry.ts";
 import { type Index, type MemberId, noTerm, type RequestId, type Term } from "../../raft/core/ids.ts";
 import type { ProposalOutcome, ReadOutcome } from "../../raft/core/message.ts";
@@ -55,6 +56,17 @@ export class ProcessNode {
       this.#reads.add({ resolve, reject, deadlineMs: this.#options.clock.steadyMs() + readMs });
       this.#later();
     });
+  }
+
+  status(): Status {
+    return this.#options.process.node.status();
+  }
+
+  transferLeadership(to: MemberId): void {
+    const { member, process } = this.#options;
+    const refusal = process.node.transferLeadership(to);
+    if (refusal !== undefined) throw this.#error(refusal);
+    member.settle(process);
   }
 
   async stop(): Promise<void> {

@@ -5,7 +5,10 @@ import type { LeaderWatch } from "./leader-watch.ts";
 const handOverMs = 1_000;
 
 /** Has the voter that is furthest lead instead of this replica, which is going: the others need not elect one then. */
-export async function handOver(node: RaftNode<undefined>, leader: LeaderWatch): Promise<void> {
+export async function handOver(
+  node: Pick<RaftNode<undefined>, "status" | "transferLeadership">,
+  leader: LeaderWatch,
+): Promise<void> {
   if (!leader.isLeader) return;
   const { id, progress } = node.status();
   const [next] = progress

@@ -35,7 +35,7 @@ export interface ServedState extends Pick<ReplicaState, "objects" | "corrupt" | 
 
 export interface ReplicatedStoreParts {
   readonly state: ServedState;
-  readonly node: Pick<RaftNode<undefined>, "readIndex" | "stop">;
+  readonly node: Pick<RaftNode<undefined>, "readIndex" | "status" | "transferLeadership" | "stop">;
   readonly proposer: Proposer;
   readonly feed: AppliedFeed;
   readonly leader: LeaderWatch;
