@@ -7,11 +7,17 @@ import type { ObjectLookup } from "./object-lookup.ts";
 /** Namespaces that cannot be deleted: the control plane itself lives in them. */
 const immortalNamespaces = new Set(["default", "kube-system", "kube-public"]);
 
+export interface NamespaceLifecycleParts {
+  readonly lookup: ObjectLookup;
+  /** Resolves when everything that has been acknowledged anywhere can be looked up. */
+  readonly catchUp: () => Promise<void>;
+}
+
 /** Nothing is created in a namespace that is missing or being deleted, and the system's own namespaces stay. */
-export function namespaceLifecycle({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
+export function namespaceLifecycle({ lookup, catchUp }: NamespaceLifecycleParts): AdmissionPlugin {
   return {
     name: "NamespaceLifecycle",
-    admit({ operation, info, namespace, name }) {
+    async admit({ operation, info, namespace, name }) {
       if (info.group === "" && info.resource === "namespaces") {
         if (operation === "DELETE" && immortalNamespaces.has(name)) {
           throw status.forbidden({ group: "", resource: "namespaces", name }, "this namespace may not be deleted");
@@ -19,7 +25,9 @@ export function namespaceLifecycle({ lookup }: { lookup: ObjectLookup }): Admiss
         return;
       }
       if (operation !== "CREATE" || namespace === "" || isAccessReview(info)) return;
-      const found = lookup.get({ group: "", resource: "namespaces" }, "", namespace);
+      const find = () => lookup.get({ group: "", resource: "namespaces" }, "", namespace);
+      // Another replica may have made it a moment ago.
+      const found = find() ?? (await catchUp().then(find));
       if (found === undefined) throw status.notFound({ group: "", resource: "namespaces", name: namespace });
       if (found.metadata.deletionTimestamp === undefined && phaseOf(found) !== "Terminating") return;
       throw status.forbidden(

@@ -45,6 +45,7 @@ export interface PluginParts {
   readonly quotas: QuotaAccountant;
   readonly randomInt: RandomInt;
   readonly wait: (delayMs: number) => Promise<void>;
+  readonly catchUp: () => Promise<void>;
 }
 
 const makers = {

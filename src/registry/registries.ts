@@ -145,6 +145,7 @@ export class Registries {
       authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),
       resourceOfKind: (gvk) => parts.scheme.findKind(gvk),
       wait: (delayMs) => new Promise<void>((resolve) => void clock.after(delayMs, resolve)),
+      catchUp: async () => void (await parts.store.readBarrier()),
     });
     return admissionChain([...plugins, ...admissionGuards]);
   }

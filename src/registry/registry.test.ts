@@ -224,6 +224,15 @@ describe("a replica that lacks what another one has acknowledged", () => {
     expect((await refusal(update("second"))).code).toBe(404);
   });
 
+  test("creates in a namespace that was created elsewhere", async () => {
+    const namespaces = registries.of(scheme.find("", "v1", "namespaces"));
+    await store.missing(() =>
+      namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name: "new" } }, "", context),
+    );
+    const created = await configMaps.create(configMap({ name: "a", namespace: "new" }), "new", context);
+    expect(created.created).toBe(true);
+  });
+
   test("does not take a write for one that changes nothing because it did so before", async () => {
     await create();
     await store.missing(() => update("second"));
