@@ -101,6 +101,18 @@ test("another connection goes on where the last one ended, and hears the result"
   expect(third.sent).toEqual([{ kind: "resume", offset: bytes.length }, { kind: "installed" }]);
 });
 
+test("what still comes over the connection before is sent again over the new one, and does not count", async () => {
+  const { incoming, wire, found } = receiver();
+  wire.give({ kind: "chunk", offset: 0, bytes: bytes.subarray(0, 4) });
+  const next = new Wire();
+  incoming.attach(next.connection);
+  wire.give({ kind: "chunk", offset: 4, bytes: bytes.subarray(4) });
+  next.give({ kind: "chunk", offset: 4, bytes: bytes.subarray(4) });
+  next.give({ kind: "end", length: bytes.length, digest });
+  await Bun.sleep(5);
+  expect(found).toEqual(["the state"]);
+});
+
 test("one that is given up ends its installation", async () => {
   const { incoming, wire, found } = receiver();
   wire.give({ kind: "chunk", offset: 0, bytes });

@@ -31,14 +31,17 @@ export class IncomingSnapshot {
     void this.#install(install(message, this.#chunks()));
   }
 
-  /** Frames that come over this connection are for this transfer now. */
+  /** Frames that come over this connection are for this transfer now, and no others: the sender sends them again. */
   attach(connection: Connection): void {
     clearTimeout(this.#giveUp);
+    const before = this.#connection;
     this.#connection = connection;
+    before?.close();
     connection.handOver({
       closed: () => this.#detached(connection),
       frame: (frame) => {
         if (frame.length === 0) return connection.ping();
+        if (this.#connection !== connection) return;
         this.#take(decodeSnapshotFrame(frame.whole()));
       },
     });

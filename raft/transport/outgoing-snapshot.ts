@@ -67,7 +67,6 @@ export class OutgoingSnapshot {
       frame: (received) => {
         if (received.length === 0) return;
         const frame = decodeSnapshotFrame(received.whole());
-        this.#progressAtMs = performance.now();
         if (frame.kind === "resume") resumeAt = frame.offset;
         if (frame.kind === "taken") this.#taken(frame.offset);
         if (frame.kind === "installed") result = "installed";
@@ -80,6 +79,8 @@ export class OutgoingSnapshot {
       const { message } = this.#options;
       connection.writeFrame(encodeSnapshotFrame({ kind: "begin", transfer: this.#transfer, message }));
       await this.#until(() => over() || resumeAt !== undefined);
+      // Restarted: what it had taken is neither there nor here any more.
+      if (resumeAt !== undefined && resumeAt < this.#windowOffset) throw new Error("the receiver begins anew");
       for (const chunk of this.#window) {
         if (chunk.offset >= (resumeAt ?? 0) && !over()) await this.#write(connection, chunk);
       }
@@ -125,7 +126,13 @@ export class OutgoingSnapshot {
     await connection.drained();
   }
 
+  /** Where the oldest begins of what can be sent again. */
+  get #windowOffset(): number {
+    return this.#window[0]?.offset ?? this.#length;
+  }
+
   #taken(offset: number): void {
+    if (offset > this.#takenOffset) this.#progressAtMs = performance.now();
     this.#takenOffset = Math.max(this.#takenOffset, Math.min(offset, this.#length));
     this.#window = this.#window.filter((chunk) => chunk.offset + chunk.bytes.length > this.#takenOffset);
   }
