@@ -9,6 +9,9 @@ import { anyone, type Fault, leading, nothingToUndo, type Scene } from "./fault.
 const bulkObjects = 48;
 const bulkObjectBytes = 900_000;
 const bulkNamespace = "bulk";
+/** After its start it is about to take the snapshot. */
+const interruptedMsMin = 600;
+const interruptedMsMax = 2_000;
 /** A member with damaged files that is not ready by then is replaced, as an administrator would do. */
 const damagedReadyMsMax = 8_000;
 const damages = 6;
@@ -64,6 +67,21 @@ export const clusterFaults: readonly Fault[] = [
       const member = anyone(scene);
       await member.kill();
       await writeBulk(scene, member);
+      return () => member.start();
+    },
+  },
+  {
+    name: "snapshot-interrupted",
+    does: "one member was away as for a snapshot, and is killed while it takes it",
+    parts: ["membership", "process", "disk"],
+    membersMin: 3,
+    inject: async (scene) => {
+      const member = anyone(scene);
+      await member.kill();
+      await writeBulk(scene, member);
+      await member.start();
+      await Bun.sleep(scene.random.between(interruptedMsMin, interruptedMsMax));
+      await member.kill();
       return () => member.start();
     },
   },

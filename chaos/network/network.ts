@@ -5,6 +5,8 @@ import { type LinkRule, LinkRules } from "./link-rules.ts";
 /** Port of the clients; a member's port is its number. */
 export const clientPort = 0;
 const subnet = "10.77.0";
+/** Large, as every frame costs the switch a turn: what is lost is a frame all the same. */
+const frameBytes = 16_000;
 
 /** Every member in a network namespace of its own, the clients in that of this process, and a switch between them. */
 export class Network implements AsyncDisposable {
@@ -71,7 +73,7 @@ export class Network implements AsyncDisposable {
     ip("link", "set", "lo", "up");
     ip("link", "set", device, "address", `02:00:00:00:00:${port.toString(16).padStart(2, "0")}`);
     ip("addr", "add", `${this.addressOf(port)}/24`, "dev", device);
-    ip("link", "set", device, "up");
+    ip("link", "set", device, "mtu", String(frameBytes), "up");
   }
 }
 
