@@ -26,7 +26,7 @@ export interface MemberStatus {
   readonly revision: number;
   readonly stateHash: string;
   readonly failure?: string;
-  readonly members: readonly { readonly id: number; readonly role: string }[];
+  readonly members: readonly { readonly id: number; readonly name: string }[];
 }
 
 const readyMsMax = 30_000;
@@ -125,7 +125,10 @@ export class Cluster implements AsyncDisposable {
       if (command === undefined) return false;
       await member.kill();
       member.wipe();
-      await member.start(command);
+      // An attempt that was cut off may have been recorded.
+      const ghost = (await this.status(command.leader))?.members.find(({ name }) => name === member.name);
+      if (ghost !== undefined && !(await this.remove(ghost.id))) return false;
+      await member.start(command.words);
       let votes = false;
       await within(readyMsMax, async () => {
         votes = await this.#votes(number);
@@ -141,7 +144,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Undefined when nobody gives a token now. */
-  async #joinCommand(): Promise<readonly string[] | undefined> {
+  async #joinCommand(): Promise<{ readonly leader: number; readonly words: readonly string[] } | undefined> {
     const leader = await this.leader();
     if (leader === undefined) return undefined;
     const invitation = (await this.probe(leader).ask("POST", "/cluster/tokens", {})) as
@@ -149,7 +152,8 @@ export class Cluster implements AsyncDisposable {
       | undefined;
     if (invitation === undefined) return undefined;
     const url = `https://${this.member(leader).host}:${apiPort}`;
-    return ["cluster", "join", url, "--token", invitation.token, "--ca-hash", invitation.caHash];
+    const words = ["cluster", "join", url, "--token", invitation.token, "--ca-hash", invitation.caHash];
+    return { leader, words };
   }
 
   /** Takes a member out, as an administrator does with a machine that is lost. False when it stays. */
