@@ -5,6 +5,8 @@ const windowBytes = 16 * 1024 * 1024;
 
 export interface Answer {
   readonly code: number;
+  /** Seconds, where the server said when to come again. */
+  readonly retryAfter?: number;
   readonly body: Buffer;
 }
 
@@ -12,6 +14,7 @@ export interface Answer {
 export class Client implements Disposable {
   readonly #session: ClientHttp2Session;
   readonly #authorization: string;
+  #leaving = false;
 
   constructor({ url, token }: Pick<Served, "url" | "token">, streamWindowBytes = windowBytes) {
     this.#authorization = `Bearer ${token}`;
@@ -21,6 +24,7 @@ export class Client implements Disposable {
     });
     this.#session.once("connect", () => this.#session.setLocalWindowSize?.(windowBytes));
     this.#session.on("error", () => {});
+    this.#session.on("goaway", () => (this.#leaving = true));
   }
 
   open(method: string, path: string, body?: string, headers: Record<string, string> = {}): ClientHttp2Stream {
@@ -44,9 +48,17 @@ export class Client implements Disposable {
     const stream = this.open(method, path, body, headers);
     const chunks: Buffer[] = [];
     let code = 0;
-    stream.once("response", (headers) => (code = headers[":status"] ?? 0));
+    let retryAfter: string | undefined;
+    stream.once("response", (headers) => {
+      code = headers[":status"] ?? 0;
+      retryAfter = headers["retry-after"];
+    });
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-    stream.once("end", () => resolve({ code, body: Buffer.concat(chunks) }));
+    stream.once("end", () => {
+      if (code === 0) return reject(new Error(`${method} ${path}: the stream ended without an answer`));
+      const wait = retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) };
+      resolve({ code, ...wait, body: Buffer.concat(chunks) });
+    });
     stream.once("close", () => reject(new Error(`${method} ${path}: the stream closed`)));
     return promise;
   }
@@ -57,6 +69,16 @@ export class Client implements Disposable {
     if (answer.code >= 300)
       throw new Error(`${method} ${path}: ${answer.code} ${answer.body.toString().slice(0, 200)}`);
     return answer.body;
+  }
+
+  /** False when it is closed, or is about to be: the server has said that it takes no new requests. */
+  get isOpen(): boolean {
+    return !this.#session.closed && !this.#session.destroyed && !this.#leaving;
+  }
+
+  /** Once what is under way has ended. */
+  close(): void {
+    this.#session.close();
   }
 
   [Symbol.dispose](): void {

@@ -1,7 +1,9 @@
 import { access } from "./workloads/access.ts";
 import { boot } from "./workloads/boot.ts";
+import { clusterCreates } from "./workloads/cluster-creates.ts";
 import { coldStart } from "./workloads/cold-start.ts";
 import { creates } from "./workloads/creates.ts";
+import { failover } from "./workloads/failover.ts";
 import { gets } from "./workloads/gets.ts";
 import { lists } from "./workloads/lists.ts";
 import { machineCeilings } from "./workloads/machine.ts";
@@ -15,11 +17,13 @@ const workloads: Record<string, Workload> = {
   W1: gets,
   W2: lists,
   W4: creates,
+  "W4-cluster": clusterCreates,
   W5: patches,
   W6: watches,
   W8: coldStart,
   W9: coldStart,
   W11: stalledWatcher,
+  W12: failover,
   W15: access,
 };
 

@@ -28,19 +28,33 @@ export class MemberProcess implements AsyncDisposable {
   readonly directory: string;
   readonly peerPort: number;
   readonly port: number;
+  /** How the program is started. */
+  readonly #program: readonly string[];
   #child: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
   err = "";
 
-  private constructor(root: string, name: string, peerPort: number, port: number) {
+  private constructor(
+    root: string,
+    name: string,
+    [peerPort, port]: readonly [number, number],
+    program: readonly string[],
+  ) {
+    this.#program = program;
     this.name = name;
     this.directory = join(root, name);
     this.peerPort = peerPort;
     this.port = port;
   }
 
-  static async create(root: string, name: string): Promise<MemberProcess> {
+  /** @param program the command line of the program: the sources unless something else is to be started */
+  static async create(root: string, name: string, program = [process.execPath, main]): Promise<MemberProcess> {
     const [peerPort = 0, port = 0] = await freePorts(2);
-    return new MemberProcess(root, name, peerPort, port);
+    return new MemberProcess(root, name, [peerPort, port], program);
+  }
+
+  get pid(): number {
+    if (this.#child === undefined) throw new Error(`${this.name} does not run`);
+    return this.#child.pid;
   }
 
   get url(): string {
@@ -67,7 +81,7 @@ export class MemberProcess implements AsyncDisposable {
 
   /** Resolves when it serves. @throws Error with what it said, when it ends before */
   async start(command: readonly string[] = ["up"], flags: readonly string[] = this.flags): Promise<void> {
-    const child = Bun.spawn([process.execPath, main, ...command, ...flags], {
+    const child = Bun.spawn([...this.#program, ...command, ...flags], {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -85,6 +99,11 @@ export class MemberProcess implements AsyncDisposable {
     child.kill("SIGKILL");
     await child.exited;
     throw new Error(`${this.name} does not serve: ${this.err}`);
+  }
+
+  /** As if the machine stood still, until `SIGCONT`. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#child?.kill(signal);
   }
 
   async stop(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
@@ -108,6 +127,14 @@ export class MemberProcess implements AsyncDisposable {
   /** A command about the cluster, asked of this member. */
   run(...args: string[]): Promise<Ran> {
     return quorate([...args, "--kubeconfig", this.kubeconfig]);
+  }
+
+  /** What `token create` prints, as the arguments of a command line. */
+  async invitation(): Promise<string[]> {
+    const { code, out, err } = await this.run("cluster", "token", "create");
+    if (code !== 0) throw new Error(err);
+    const [command = ""] = out.trim().replace("quorate ", "").split(" --peer-address");
+    return command.split(" ");
   }
 
   get isPrepared(): boolean {

@@ -21,14 +21,6 @@ async function newMember(name: string): Promise<MemberProcess> {
   return member;
 }
 
-/** What `token create` prints, as the arguments of a command line. */
-async function invitation(from: MemberProcess): Promise<string[]> {
-  const { code, out, err } = await from.run("cluster", "token", "create");
-  if (code !== 0) throw new Error(err);
-  const [command = ""] = out.trim().replace("quorate ", "").split(" --peer-address");
-  return command.split(" ");
-}
-
 async function statusOf(member: MemberProcess): Promise<any> {
   const { code, out, err } = await member.run("status", "-o", "json");
   if (code !== 0) throw new Error(out + err);
@@ -51,7 +43,7 @@ beforeAll(async () => {
   b = await newMember("b");
   c = await newMember("c");
   await a.start(["cluster", "init"]);
-  const join = await invitation(a);
+  const join = await a.invitation();
   await b.start(join);
   await c.start(join);
   await rolesOf(a, "leader", "voter", "voter");
@@ -109,7 +101,7 @@ describe("three members", () => {
   test("do not take in who has a name that is taken, a wrong token or a wrong hash, and say so in a line", async () => {
     const twin = await newMember("twin");
     const [cluster = "", join = "", url = "", tokenFlag = "", token = "", hashFlag = "", hash = ""] =
-      await invitation(a);
+      await a.invitation();
     const wrongToken = `${token.slice(0, 7)}${"0".repeat(16)}`;
     const attempts: [string[], RegExp][] = [
       [[token, hashFlag, hash, "--member-name", "b"], /^quorate: member \d has the name b already: choose another/m],
@@ -127,7 +119,7 @@ describe("three members", () => {
 
   test("take a learner in, which serves reads and never votes, and let it go again", async () => {
     const learner = await newMember("reads");
-    const invited = await invitation(b);
+    const invited = await b.invitation();
     await learner.start([...invited, "--learner", "-v", "6"]);
     expect((await learner.request("GET", `${configMaps}/one`)).code).toBe(200);
     expect((await learner.request("POST", configMaps, configMap("by-learner"))).code).toBe(201);
@@ -259,7 +251,7 @@ describe("the leader", () => {
     expect(lost.code).toBe(1);
     await leading.stop("SIGKILL");
     rmSync(leading.directory, { recursive: true });
-    await leading.start(await invitation(other));
+    await leading.start(await other.invitation());
     await rolesOf(other, "leader", "voter", "voter");
   }, 60_000);
 });
@@ -308,7 +300,7 @@ describe("when all is lost but", () => {
     expect((await c.request("GET", `${configMaps}/last`)).code).toBe(200);
     expect((await statusOf(c)).members.map(({ name }: any) => name)).toEqual(["c"]);
     const newcomer = await newMember("newcomer");
-    await newcomer.start(await invitation(c));
+    await newcomer.start(await c.invitation());
     expect((await newcomer.request("GET", `${configMaps}/last`)).code).toBe(200);
     await rolesOf(c, "leader", "voter");
   });

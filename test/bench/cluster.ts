@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { eventually, MemberProcess } from "../integration/member-process.ts";
+import { cpuSeconds, type Served } from "./process.ts";
+
+const slowSync = join(import.meta.dir, "slow-sync.ts");
+
+export interface ClusterOptions {
+  /** The program as built. */
+  readonly program: string;
+  /** Of all members' data. */
+  readonly directory: string;
+  readonly members: number;
+  /** What every sync of a log takes longer. */
+  readonly addedSyncMs?: number;
+}
+
+/** Members of one cluster on this machine, each a process with its own data directory; killed when disposed of. */
+export class BenchCluster implements AsyncDisposable {
+  readonly #options: ClusterOptions;
+  readonly #members: MemberProcess[] = [];
+
+  private constructor(options: ClusterOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all of them vote. */
+  static async start(options: ClusterOptions): Promise<BenchCluster> {
+    const cluster = new BenchCluster(options);
+    const first = await cluster.add();
+    await first.start(["cluster", "init"]);
+    await cluster.grow(options.members);
+    return cluster;
+  }
+
+  get members(): readonly MemberProcess[] {
+    return this.#members;
+  }
+
+  /** A member that was not started yet. */
+  async add(): Promise<MemberProcess> {
+    const { program, directory, addedSyncMs = 0 } = this.#options;
+    const preload = addedSyncMs === 0 ? [] : ["--preload", slowSync];
+    const environment = addedSyncMs === 0 ? [] : ["env", `QUORATE_BENCH_SYNC_MS=${addedSyncMs}`];
+    const command = [...environment, process.execPath, ...preload, program];
+    const member = await MemberProcess.create(directory, `member${this.#members.length + 1}`, command);
+    this.#members.push(member);
+    return member;
+  }
+
+  /** Lets further members join until there are so many, all of whom vote. */
+  async grow(count: number): Promise<void> {
+    while (this.#members.length < count) {
+      const invitation = await this.#first.invitation();
+      const member = await this.add();
+      await member.start(invitation);
+    }
+    await this.settled();
+  }
+
+  served(member: MemberProcess): Pick<Served, "url" | "token" | "pid"> {
+    return { url: member.url, token: this.#first.token, pid: member.pid };
+  }
+
+  async leader(): Promise<MemberProcess> {
+    return eventually(async () => {
+      for (const member of this.#members) {
+        const { json } = await member.request("GET", "/cluster/status").catch(() => ({ json: undefined }));
+        if (json?.role === "leader") return member;
+      }
+      return undefined;
+    });
+  }
+
+  /** Everybody votes, is heard, and has what the leader has. */
+  async settled(): Promise<void> {
+    await eventually(async () => {
+      const { json } = await (await this.leader()).request("GET", "/cluster/status");
+      const rest: { role: string; isActive: boolean; matchIndex: number }[] = json.members;
+      const isDone = rest.every(
+        ({ role, isActive, matchIndex }) => role !== "learner" && isActive && matchIndex >= json.commitIndex - 1_000,
+      );
+      return rest.length === this.#members.length && isDone ? true : undefined;
+    });
+  }
+
+  /** Asks the leader to hand over. */
+  async transfer(to: MemberProcess): Promise<void> {
+    const { code, json } = await to.request("GET", "/cluster/status");
+    if (code !== 200) throw new Error(JSON.stringify(json));
+    const leader = await this.leader();
+    const answer = await leader.request("POST", "/cluster/leader", { to: json.self });
+    if (answer.code >= 300) throw new Error(JSON.stringify(answer.json));
+  }
+
+  /** Of all members together. */
+  cpuSeconds(): number {
+    return this.#members.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#members.map((member) => member.stop("SIGKILL")));
+  }
+
+  get #first(): MemberProcess {
+    const [first] = this.#members;
+    if (first === undefined) throw new Error("the cluster has no members");
+    return first;
+  }
+}

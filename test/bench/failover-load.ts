@@ -1,0 +1,273 @@
+import { collection, document, randomFrom } from "./documents.ts";
+import { FollowedWatch } from "./followed-watch.ts";
+import { NoAnswerError, RoamingClient } from "./roaming-client.ts";
+
+/** On average: of different length, or all would write at the same moment. */
+const writePauseMs = 50;
+const readPauseMs = 25;
+/** Nothing acknowledged for longer than this counts as an outage; a busy machine makes shorter ones by itself. */
+const outageMsMin = 100;
+const catchUpMs = 15_000;
+
+export interface LoadOptions {
+  readonly endpoints: readonly string[];
+  readonly token: string;
+  readonly writers: number;
+  readonly readers: number;
+  readonly watchers: number;
+}
+
+/** What clients saw in a stretch of time. */
+export interface Observed {
+  /** Of each writer the write that took longest, from its first attempt to the certainty that it is done. */
+  readonly slowestWritesMs: readonly number[];
+  /** The same of those that were not connected to the member that failed. */
+  readonly elsewhereMs: readonly number[];
+  readonly slowestReadMs: number;
+  /** Longest time in which no write of anybody was acknowledged. */
+  readonly longestOutageMs: number;
+  /** All such times together, without what is usual. */
+  readonly outageMs: number;
+}
+
+export interface Totals {
+  readonly writes: number;
+  /** Writes without an answer that said what became of them. */
+  readonly unknownWrites: number;
+  readonly reads: number;
+  /** Answers to reads that were not the object, and did not say when to come again. */
+  readonly failedReads: number;
+  /** Answers that said when to come again. */
+  readonly deferred: number;
+  /** Reads that did not have what had been acknowledged before they began. */
+  readonly staleReads: number;
+  readonly lostWrites: number;
+  readonly events: number;
+  readonly misplacedEvents: number;
+  readonly missingEvents: number;
+  readonly relists: number;
+  /** Answers that were not expected, by code. */
+  readonly codes: ReadonlyMap<string, number>;
+}
+
+interface Writer {
+  readonly number: number;
+  readonly client: RoamingClient;
+  readonly path: string;
+  acknowledged: number;
+  resourceVersion: string;
+  slowestMs: number;
+  /** The endpoint at the beginning of the stretch. */
+  endpoint: string;
+}
+
+/**
+ * Writers, readers and watchers as client-go is: each has a connection of its own, goes to another member when that breaks,
+ * waits when it is told to, and never repeats a write before it has looked what became of it. Each writer counts up in an
+ * object of its own, so that every reader and watcher can tell whether it misses something.
+ */
+export class FailoverLoad implements Disposable {
+  readonly #options: LoadOptions;
+  readonly #writers: Writer[];
+  readonly #readers: RoamingClient[];
+  readonly #watches: FollowedWatch[] = [];
+  readonly #codes = new Map<string, number>();
+  #running: Promise<unknown>[] = [];
+  #isStopping = false;
+  #counts = { writes: 0, unknownWrites: 0, reads: 0, failedReads: 0, deferred: 0, staleReads: 0 };
+  #acknowledgedMs = 0;
+  #longestOutageMs = 0;
+  #outageMs = 0;
+  #slowestReadMs = 0;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    const client = (at: number) => new RoamingClient({ ...options, at });
+    this.#writers = Array.from({ length: options.writers }, (_, number) => ({
+      number,
+      client: client(number),
+      path: `${collection}/${writerName(number)}`,
+      acknowledged: 0,
+      resourceVersion: "",
+      slowestMs: 0,
+      endpoint: "",
+    }));
+    this.#readers = Array.from({ length: options.readers }, (_, number) => client(number));
+  }
+
+  async start(): Promise<void> {
+    const created = await Promise.all(this.#writers.map((writer) => this.#create(writer)));
+    const from = String(Math.max(...created));
+    for (let number = 0; number < this.#options.watchers; number++) {
+      this.#watches.push(new FollowedWatch({ ...this.#options, at: number, from }));
+    }
+    this.begin();
+    this.#running = [
+      ...this.#writers.map((writer) => this.#write(writer)),
+      ...this.#readers.map((client, number) => this.#read(client, randomFrom(number + 1))),
+    ];
+  }
+
+  /** Everybody who had to go elsewhere comes back. */
+  goHome(): void {
+    for (const { client } of this.#writers) client.goHome();
+    for (const client of this.#readers) client.goHome();
+  }
+
+  /** A stretch begins that `observed` tells of. */
+  begin(): void {
+    this.#acknowledgedMs = performance.now();
+    this.#longestOutageMs = this.#outageMs = this.#slowestReadMs = 0;
+    for (const writer of this.#writers) {
+      writer.slowestMs = 0;
+      writer.endpoint = writer.client.endpoint;
+    }
+  }
+
+  /** @param failed the endpoint of the member that something was done to */
+  observed(failed: string | undefined): Observed {
+    return {
+      slowestWritesMs: this.#writers.map(({ slowestMs }) => slowestMs),
+      elsewhereMs: this.#writers.filter(({ endpoint }) => endpoint !== failed).map(({ slowestMs }) => slowestMs),
+      slowestReadMs: this.#slowestReadMs,
+      longestOutageMs: this.#longestOutageMs,
+      outageMs: this.#outageMs,
+    };
+  }
+
+  /** Ends the load and compares what everybody has seen. */
+  async finish(): Promise<Totals> {
+    this.#isStopping = true;
+    await Promise.all(this.#running);
+    const expected = this.#writers.map(({ acknowledged }) => acknowledged);
+    const untilMs = performance.now() + catchUpMs;
+    while (this.#watches.some((watch) => !watch.hasSeen(expected)) && performance.now() < untilMs) await Bun.sleep(50);
+    let lostWrites = 0;
+    for (const { path, client, acknowledged } of this.#writers) {
+      if (sequenceOf((await client.read(path)).body) !== acknowledged) lostWrites++;
+    }
+    const sum = (of: (watch: FollowedWatch) => number) => this.#watches.reduce((total, watch) => total + of(watch), 0);
+    return {
+      ...this.#counts,
+      lostWrites,
+      events: sum((watch) => watch.events),
+      misplacedEvents: sum((watch) => watch.misplaced),
+      missingEvents: sum((watch) => watch.missing(expected)),
+      relists: sum((watch) => watch.expired),
+      codes: this.#codes,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#isStopping = true;
+    for (const watch of this.#watches) watch[Symbol.dispose]();
+    for (const { client } of this.#writers) client[Symbol.dispose]();
+    for (const client of this.#readers) client[Symbol.dispose]();
+  }
+
+  async #create(writer: Writer): Promise<number> {
+    const answer = await writer.client.request("POST", collection, bodyOf(writer, 0));
+    if (answer.code !== 201) throw new Error(`POST ${collection}: ${answer.code} ${answer.body.toString()}`);
+    writer.resourceVersion = versionOf(answer.body);
+    return Number(writer.resourceVersion);
+  }
+
+  async #write(writer: Writer): Promise<void> {
+    const random = randomFrom(-writer.number - 1);
+    while (!this.#isStopping) {
+      const begunMs = performance.now();
+      await this.#put(writer, writer.acknowledged + 1);
+      writer.acknowledged++;
+      const nowMs = performance.now();
+      writer.slowestMs = Math.max(writer.slowestMs, nowMs - begunMs);
+      this.#acknowledged(nowMs);
+      await Bun.sleep(2 * random() * writePauseMs);
+    }
+  }
+
+  #acknowledged(nowMs: number): void {
+    const gapMs = nowMs - this.#acknowledgedMs;
+    this.#acknowledgedMs = nowMs;
+    this.#counts.writes++;
+    this.#longestOutageMs = Math.max(this.#longestOutageMs, gapMs);
+    if (gapMs > outageMsMin) this.#outageMs += gapMs;
+  }
+
+  async #put(writer: Writer, sequence: number): Promise<void> {
+    for (;;) {
+      const answer = await asked(writer.client.request("PUT", writer.path, bodyOf(writer, sequence)));
+      if (answer?.code === 200) {
+        writer.resourceVersion = versionOf(answer.body);
+        return;
+      }
+      if (answer !== undefined) this.#count("PUT", answer.code);
+      if (answer?.retryAfter !== undefined) {
+        this.#counts.deferred++;
+        await Bun.sleep(1_000 * answer.retryAfter);
+        continue;
+      }
+      this.#counts.unknownWrites++;
+      const there = await this.#get(writer.client, writer.path);
+      writer.resourceVersion = versionOf(there);
+      if (sequenceOf(there) === sequence) return;
+    }
+  }
+
+  async #read(client: RoamingClient, random: () => number): Promise<void> {
+    while (!this.#isStopping) {
+      const writer = this.#writers[Math.floor(random() * this.#writers.length)] as Writer;
+      const { acknowledged } = writer;
+      const begunMs = performance.now();
+      const body = await this.#get(client, writer.path);
+      this.#slowestReadMs = Math.max(this.#slowestReadMs, performance.now() - begunMs);
+      this.#counts.reads++;
+      if (sequenceOf(body) < acknowledged) this.#counts.staleReads++;
+      await Bun.sleep(2 * random() * readPauseMs);
+    }
+  }
+
+  async #get(client: RoamingClient, path: string): Promise<Buffer> {
+    for (;;) {
+      const answer = await client.read(path);
+      if (answer.code === 200) return answer.body;
+      this.#count("GET", answer.code);
+      if (answer.retryAfter === undefined) this.#counts.failedReads++;
+      else this.#counts.deferred++;
+      await Bun.sleep(1_000 * (answer.retryAfter ?? 0.1));
+    }
+  }
+
+  #count(method: string, code: number): void {
+    const key = `${method} ${code}`;
+    this.#codes.set(key, (this.#codes.get(key) ?? 0) + 1);
+  }
+}
+
+/** Undefined when there was no answer. */
+async function asked<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof NoAnswerError) return undefined;
+    throw error;
+  }
+}
+
+function writerName(number: number): string {
+  return `writer-${number}`;
+}
+
+function bodyOf({ number, resourceVersion }: Writer, sequence: number): string {
+  const object = document(number) as unknown as { metadata: object; data: object };
+  const version = resourceVersion === "" ? {} : { resourceVersion };
+  const metadata = { ...object.metadata, name: writerName(number), ...version };
+  return JSON.stringify({ ...object, metadata, data: { ...object.data, sequence: String(sequence) } });
+}
+
+function versionOf(body: Buffer): string {
+  return /"resourceVersion":"(\d+)"/.exec(body.toString("latin1"))?.[1] ?? "";
+}
+
+function sequenceOf(body: Buffer): number {
+  return Number(/"sequence":"(\d+)"/.exec(body.toString("latin1"))?.[1] ?? Number.NaN);
+}

@@ -1,0 +1,115 @@
+import { collection } from "./documents.ts";
+import { RoamingClient } from "./roaming-client.ts";
+
+const newline = 0x0a;
+const version = Buffer.from('"resourceVersion":"');
+const name = Buffer.from('"name":"writer-');
+const sequence = Buffer.from('"sequence":"');
+/** There is always something to tell: a server that says nothing for so long is left. */
+const silenceMs = 3_000;
+const watchSeconds = 3_600;
+
+export interface FollowedWatchOptions {
+  readonly endpoints: readonly string[];
+  readonly token: string;
+  /** The endpoint to begin with. */
+  readonly at: number;
+  /** The resourceVersion that all counters are 0 at. */
+  readonly from: string;
+}
+
+/** A watcher as an informer is: resumes on another member from the last event it has seen, and checks each against those before. */
+export class FollowedWatch implements Disposable {
+  readonly #client: RoamingClient;
+  /** The last count of each writer. */
+  readonly #seen: number[] = [];
+  #version: number;
+  #heardMs = 0;
+  #isStopping = false;
+  events = 0;
+  /** That came twice, or before one that they follow. */
+  misplaced = 0;
+  /** Counts that were left out. */
+  #skipped = 0;
+  /** How often it was told to list anew. */
+  expired = 0;
+
+  constructor(options: FollowedWatchOptions) {
+    this.#client = new RoamingClient(options);
+    this.#version = Number(options.from);
+    void this.#run();
+  }
+
+  hasSeen(expected: readonly number[]): boolean {
+    return expected.every((count, writer) => (this.#seen[writer] ?? 0) >= count);
+  }
+
+  missing(expected: readonly number[]): number {
+    const behind = expected.map((count, writer) => Math.max(0, count - (this.#seen[writer] ?? 0)));
+    return this.#skipped + behind.reduce((sum, count) => sum + count, 0);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isStopping = true;
+    this.#client[Symbol.dispose]();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      await this.#watchOnce();
+      if (!this.#isStopping) await this.#client.moveOn();
+    }
+  }
+
+  #watchOnce(): Promise<void> {
+    const path = `${collection}?watch=1&resourceVersion=${this.#version}&timeoutSeconds=${watchSeconds}`;
+    return new Promise((resolve) => {
+      const stream = this.#client.open(path);
+      let rest: Buffer = Buffer.alloc(0);
+      this.#heardMs = performance.now();
+      const silence = setInterval(() => {
+        if (performance.now() - this.#heardMs > silenceMs) stream.destroy();
+      }, silenceMs / 4);
+      stream.on("data", (chunk: Buffer) => {
+        this.#heardMs = performance.now();
+        rest = this.#take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]));
+      });
+      stream.once("close", () => {
+        clearInterval(silence);
+        resolve();
+      });
+    });
+  }
+
+  /** Gives what is no whole line yet. */
+  #take(bytes: Buffer): Buffer {
+    let from = 0;
+    for (let end = bytes.indexOf(newline, from); end >= 0; end = bytes.indexOf(newline, from)) {
+      this.#event(bytes.subarray(from, end));
+      from = end + 1;
+    }
+    return bytes.subarray(from);
+  }
+
+  #event(line: Buffer): void {
+    const writer = numberAfter(line, name);
+    if (Number.isNaN(writer)) {
+      if (line.includes('"code":410')) this.expired++;
+      return;
+    }
+    const at = numberAfter(line, version);
+    this.events++;
+    if (!(at > this.#version)) this.misplaced++;
+    this.#version = Math.max(this.#version, at);
+    const count = numberAfter(line, sequence);
+    const before = this.#seen[writer] ?? 0;
+    if (count > before + 1) this.#skipped += count - before - 1;
+    if (!(count > before)) this.misplaced++;
+    this.#seen[writer] = Math.max(before, count);
+  }
+}
+
+function numberAfter(line: Buffer, mark: Buffer): number {
+  const at = line.indexOf(mark);
+  return at < 0 ? Number.NaN : Number.parseInt(line.toString("latin1", at + mark.length, at + mark.length + 20), 10);
+}
