@@ -24,11 +24,11 @@ export interface LoadResult {
 const h2load = Bun.which("h2load");
 
 /** As many GETs as the server answers, closed loop: `streams` at a time on each of `connections`. */
-export function load(served: Served, options: Load): Promise<LoadResult> {
+export function load(served: Pick<Served, "url" | "token">, options: Load): Promise<LoadResult> {
   return h2load === null ? ownLoad(served, options) : h2loadRun(h2load, served, options);
 }
 
-async function h2loadRun(program: string, served: Served, options: Load): Promise<LoadResult> {
+async function h2loadRun(program: string, served: Pick<Served, "url" | "token">, options: Load): Promise<LoadResult> {
   const { paths, connections, streams, seconds = 1, requests, headers = {} } = options;
   await using directory = await temporaryDirectory();
   const uris = join(directory.path, "uris");
@@ -57,7 +57,7 @@ function milliseconds(text: string): number {
   return text.endsWith("us") ? value / 1_000 : text.endsWith("ms") ? value : value * 1_000;
 }
 
-async function ownLoad(served: Served, options: Load): Promise<LoadResult> {
+async function ownLoad(served: Pick<Served, "url" | "token">, options: Load): Promise<LoadResult> {
   const { paths, connections, streams, seconds = 1, headers } = options;
   const requestsMax = options.requests ?? Number.POSITIVE_INFINITY;
   const clients = Array.from({ length: connections }, () => new Client(served));

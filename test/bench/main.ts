@@ -1,6 +1,7 @@
 import { access } from "./workloads/access.ts";
 import { boot } from "./workloads/boot.ts";
 import { clusterCreates } from "./workloads/cluster-creates.ts";
+import { clusterGets } from "./workloads/cluster-gets.ts";
 import { coldStart } from "./workloads/cold-start.ts";
 import { creates } from "./workloads/creates.ts";
 import { failover } from "./workloads/failover.ts";
@@ -15,6 +16,7 @@ import { watches } from "./workloads/watches.ts";
 const workloads: Record<string, Workload> = {
   W0: boot,
   W1: gets,
+  "W1-cluster": clusterGets,
   W2: lists,
   W4: creates,
   "W4-cluster": clusterCreates,
