@@ -23,9 +23,14 @@ export class BenchCluster implements AsyncDisposable {
     this.#options = options;
   }
 
+  /** No member is there yet. */
+  static empty(options: ClusterOptions): BenchCluster {
+    return new BenchCluster(options);
+  }
+
   /** Resolves when all of them vote. */
   static async start(options: ClusterOptions): Promise<BenchCluster> {
-    const cluster = new BenchCluster(options);
+    const cluster = BenchCluster.empty(options);
     const first = await cluster.add();
     await first.start(["cluster", "init"]);
     await cluster.grow(options.members);

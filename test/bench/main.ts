@@ -1,5 +1,6 @@
 import { access } from "./workloads/access.ts";
 import { boot } from "./workloads/boot.ts";
+import { catchUp } from "./workloads/catch-up.ts";
 import { clusterCreates } from "./workloads/cluster-creates.ts";
 import { clusterGets } from "./workloads/cluster-gets.ts";
 import { coldStart } from "./workloads/cold-start.ts";
@@ -23,6 +24,7 @@ const workloads: Record<string, Workload> = {
   W5: patches,
   W6: watches,
   W8: coldStart,
+  "W8-cluster": catchUp,
   W9: coldStart,
   W11: stalledWatcher,
   W12: failover,
