@@ -8,6 +8,7 @@ const readPauseMs = 25;
 /** Nothing acknowledged for longer than this counts as an outage; a busy machine makes shorter ones by itself. */
 const outageMsMin = 100;
 const catchUpMs = 15_000;
+const pollMs = 5;
 
 export interface LoadOptions {
   readonly endpoints: readonly string[];
@@ -135,17 +136,28 @@ export class FailoverLoad implements Disposable {
     };
   }
 
-  /** Ends the load and compares what everybody has seen. */
+  /** Resolves when a write was acknowledged that began after the call, and all watchers know of it. */
+  async everybodySees(): Promise<void> {
+    const before = this.#acknowledgedCounts();
+    // The first one may have been under way.
+    while (this.#writers.every(({ acknowledged, number }) => acknowledged < (before[number] ?? 0) + 2)) {
+      await Bun.sleep(pollMs);
+    }
+    await this.#watchersSee(this.#acknowledgedCounts());
+  }
+
+  /** Ends the load, compares what everybody has seen, and tidies up. */
   async finish(): Promise<Totals> {
     this.#isStopping = true;
     await Promise.all(this.#running);
-    const expected = this.#writers.map(({ acknowledged }) => acknowledged);
-    const untilMs = performance.now() + catchUpMs;
-    while (this.#watches.some((watch) => !watch.hasSeen(expected)) && performance.now() < untilMs) await Bun.sleep(50);
+    const expected = this.#acknowledgedCounts();
+    await this.#watchersSee(expected);
     let lostWrites = 0;
     for (const { path, client, acknowledged } of this.#writers) {
       if (sequenceOf((await client.read(path)).body) !== acknowledged) lostWrites++;
     }
+    for (const watch of this.#watches) watch[Symbol.dispose]();
+    await Promise.all(this.#writers.map(({ client, path }) => client.request("DELETE", path)));
     const sum = (of: (watch: FollowedWatch) => number) => this.#watches.reduce((total, watch) => total + of(watch), 0);
     return {
       ...this.#counts,
@@ -163,6 +175,16 @@ export class FailoverLoad implements Disposable {
     for (const watch of this.#watches) watch[Symbol.dispose]();
     for (const { client } of this.#writers) client[Symbol.dispose]();
     for (const client of this.#readers) client[Symbol.dispose]();
+  }
+
+  #acknowledgedCounts(): number[] {
+    return this.#writers.map(({ acknowledged }) => acknowledged);
+  }
+
+  async #watchersSee(counts: readonly number[]): Promise<void> {
+    const untilMs = performance.now() + catchUpMs;
+    while (this.#watches.some((watch) => !watch.hasSeen(counts)) && performance.now() < untilMs)
+      await Bun.sleep(pollMs);
   }
 
   async #create(writer: Writer): Promise<number> {

@@ -72,6 +72,7 @@ export class FollowedWatch implements Disposable {
       }, silenceMs / 4);
       stream.on("data", (chunk: Buffer) => {
         this.#heardMs = performance.now();
+        this.#client.works();
         rest = this.#take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]));
       });
       stream.once("close", () => {

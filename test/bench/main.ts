@@ -11,6 +11,7 @@ import { lists } from "./workloads/lists.ts";
 import { machineCeilings } from "./workloads/machine.ts";
 import { patches } from "./workloads/patches.ts";
 import { print, type Workload } from "./report.ts";
+import { restartStorm } from "./workloads/restart-storm.ts";
 import { stalledWatcher } from "./workloads/stalled-watcher.ts";
 import { watches } from "./workloads/watches.ts";
 
@@ -23,6 +24,7 @@ const workloads: Record<string, Workload> = {
   "W4-cluster": clusterCreates,
   W5: patches,
   W6: watches,
+  W7: restartStorm,
   W8: coldStart,
   "W8-cluster": catchUp,
   W9: coldStart,

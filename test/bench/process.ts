@@ -72,7 +72,16 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
 
 /** Bytes of memory that a process has resident. */
 export function residentBytes(pid: number): number {
-  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return statusBytes(pid, "VmRSS");
+}
+
+/** The most that it ever had. */
+export function peakBytes(pid: number): number {
+  return statusBytes(pid, "VmHWM");
+}
+
+function statusBytes(pid: number, field: string): number {
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) * 1024;
 }
 

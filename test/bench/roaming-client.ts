@@ -3,7 +3,8 @@ import { type Answer, Client } from "./client.ts";
 
 /** Silence of a server for so long means that it is gone. */
 const silenceMs = 3_000;
-const reconnectMs = 20;
+const backoffMsMin = 20;
+const backoffMsMax = 500;
 
 /** No answer: the connection broke, or nothing came in time. What was asked for may have been done. */
 export class NoAnswerError extends Error {
@@ -20,8 +21,7 @@ export class RoamingClient implements Disposable {
   readonly #home: number;
   #at: number;
   #client: Client | undefined;
-  /** How often it went on. */
-  moves = 0;
+  #backoffMs = backoffMsMin;
 
   /** @param at the endpoint to begin with */
   constructor({ endpoints, token, at }: { endpoints: readonly string[]; token: string; at: number }) {
@@ -42,7 +42,9 @@ export class RoamingClient implements Disposable {
       timer = setTimeout(() => reject(new Error(`${method} ${path}: no answer`)), silenceMs);
     });
     try {
-      return await Promise.race([client.request(method, path, body), late]);
+      const answer = await Promise.race([client.request(method, path, body), late]);
+      this.works();
+      return answer;
     } catch (error) {
       await this.#moveOnFrom(client);
       throw new NoAnswerError((error as Error).message);
@@ -74,6 +76,11 @@ export class RoamingClient implements Disposable {
     this.#at = this.#home;
   }
 
+  /** There was an answer: the next break is followed by an attempt at once. */
+  works(): void {
+    this.#backoffMs = backoffMsMin;
+  }
+
   /** Where it is connected now is no good any more. */
   async moveOn(): Promise<void> {
     if (this.#client !== undefined) await this.#moveOnFrom(this.#client);
@@ -96,12 +103,13 @@ export class RoamingClient implements Disposable {
     if (this.#client !== client) return;
     client[Symbol.dispose]();
     this.#advance();
-    await Bun.sleep(reconnectMs);
+    const delayMs = this.#backoffMs * (0.5 + Math.random());
+    this.#backoffMs = Math.min(backoffMsMax, 2 * this.#backoffMs);
+    await Bun.sleep(delayMs);
   }
 
   #advance(): void {
     this.#client = undefined;
     this.#at = (this.#at + 1) % this.#endpoints.length;
-    this.moves++;
   }
 }
