@@ -5,6 +5,7 @@ import { clusterCreates } from "./workloads/cluster-creates.ts";
 import { clusterGets } from "./workloads/cluster-gets.ts";
 import { coldStart } from "./workloads/cold-start.ts";
 import { creates } from "./workloads/creates.ts";
+import { endurance } from "./workloads/endurance.ts";
 import { failover } from "./workloads/failover.ts";
 import { gets } from "./workloads/gets.ts";
 import { lists } from "./workloads/lists.ts";
@@ -30,6 +31,7 @@ const workloads: Record<string, Workload> = {
   W9: coldStart,
   W11: stalledWatcher,
   W12: failover,
+  W13: endurance,
   W15: access,
 };
 

@@ -1,15 +1,23 @@
-import type { Client } from "./client.ts";
+import { Client } from "./client.ts";
 import { collection, document, objectName } from "./documents.ts";
+
+const createdAtOnce = 100;
 
 /** Replaces object after object; each new state says when it was sent, in ms of `performance.now()`. */
 export class Updates {
-  readonly #client: Client;
+  readonly #clients: readonly Client[];
   readonly #objects: number;
   #count = 0;
+  #turn = 0;
 
-  constructor(client: Client, objects: number) {
-    this.#client = client;
+  /** @param clients who take turns: one connection takes a few hundred requests at a time */
+  constructor(clients: Client | readonly Client[], objects: number) {
+    this.#clients = clients instanceof Client ? [clients] : clients;
     this.#objects = objects;
+  }
+
+  get #next(): Client {
+    return this.#clients[this.#turn++ % this.#clients.length] as Client;
   }
 
   get count(): number {
@@ -18,26 +26,35 @@ export class Updates {
 
   async create(): Promise<void> {
     const bodies = Array.from({ length: this.#objects }, (_, number) => JSON.stringify(document(number)));
-    await Promise.all(bodies.map((body) => this.#client.expect("POST", collection, body)));
+    for (let from = 0; from < bodies.length; from += createdAtOnce) {
+      const some = bodies.slice(from, from + createdAtOnce);
+      await Promise.all(some.map((body) => this.#next.expect("POST", collection, body)));
+    }
   }
 
   async one(): Promise<void> {
     const number = this.#count++ % this.#objects;
     const object = document(number) as unknown as { data: Record<string, string> };
     object.data = { ...object.data, sentMs: String(performance.now()) };
-    await this.#client.expect("PUT", `${collection}/${objectName(number)}`, JSON.stringify(object));
+    await this.#next.expect("PUT", `${collection}/${objectName(number)}`, JSON.stringify(object));
   }
 
-  /** At a fixed rate, whatever the answers take. */
-  async atRate(perSecond: number, seconds: number): Promise<void> {
+  /** At a fixed rate, whatever the answers take. Gives the time of each in ms, from when it was due. */
+  async atRate(perSecond: number, seconds: number): Promise<number[]> {
     const startMs = performance.now();
-    const running: Promise<void>[] = [];
+    const running: Promise<number>[] = [];
+    const timed = async (dueMs: number) => {
+      await this.one();
+      return performance.now() - dueMs;
+    };
     for (let sent = 0; sent < perSecond * seconds; ) {
       const due = Math.floor(((performance.now() - startMs) / 1_000) * perSecond) + 1;
-      for (; sent < Math.min(due, perSecond * seconds); sent++) running.push(this.one());
+      for (; sent < Math.min(due, perSecond * seconds); sent++) {
+        running.push(timed(startMs + (1_000 * sent) / perSecond));
+      }
       await Bun.sleep(1);
     }
-    await Promise.all(running);
+    return Promise.all(running);
   }
 
   /** As many as are answered, so many at a time. */
