@@ -72,17 +72,16 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
 
 /** Bytes of memory that a process has resident. */
 export function residentBytes(pid: number): number {
-  return statusBytes(pid, "VmRSS");
+  return kilobytesOf(pid, /^VmRSS:\s+(\d+) kB/m) * 1024;
 }
 
 /** The most that it ever had. */
 export function peakBytes(pid: number): number {
-  return statusBytes(pid, "VmHWM");
+  return kilobytesOf(pid, /^VmHWM:\s+(\d+) kB/m) * 1024;
 }
 
-function statusBytes(pid: number, field: string): number {
-  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return Number(kilobytes) * 1024;
+function kilobytesOf(pid: number, field: RegExp): number {
+  return Number(field.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
 const ticksPerSecond = 100;
