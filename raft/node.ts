@@ -127,7 +127,7 @@ export class RaftNode<Result> {
       violated: (member, violation) => this.#options.events?.violated?.(member, violation),
       refused: (member, refusal) => this.#options.events?.refused?.(member, refusal),
     });
-    this.#watch.ticked(performance.now());
+    this.#watch.ticked(performance.now(), this.#timing.heartbeatMs, ticksPerHeartbeat);
     this.#timer = setInterval(() => this.#tick(), this.#timing.heartbeatMs / ticksPerHeartbeat);
     this.#followMembership();
     this.#turns.later();
@@ -420,8 +420,7 @@ export class RaftNode<Result> {
     this.#guard(() => {
       this.#noticeStalls();
       const nowMs = performance.now();
-      const ticks = this.#ticksDue(nowMs);
-      this.#watch.ticked(nowMs);
+      const ticks = this.#watch.ticked(nowMs, this.#timing.heartbeatMs, ticksPerHeartbeat);
       // Without ticks nobody stands for election who could not lead: whose disk does not take the vote.
       for (let tick = 0; tick < ticks && this.#watch.isFit(nowMs); tick++) this.#core.tick();
       this.#expire();
@@ -431,15 +430,6 @@ export class RaftNode<Result> {
   }
 
   /** A process that stood still must not go on as the leader that it was. */
-  /**
-   * A busy process hears its timer late, and once for all the times that it missed. Those of a heartbeat are made up for: no
-   * more, so that what came in meanwhile is heard before anybody is given up.
-   */
-  #ticksDue(nowMs: number): number {
-    const tickMs = this.#timing.heartbeatMs / ticksPerHeartbeat;
-    return Math.min(ticksPerHeartbeat, Math.max(1, Math.round((nowMs - this.#watch.tickedAtMs) / tickMs)));
-  }
-
   #noticeStalls(): void {
     for (const { what, ms } of this.#watch.stalls(performance.now())) this.#stalled(what, ms);
   }

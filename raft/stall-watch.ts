@@ -15,13 +15,15 @@ export class StallWatch {
     this.#tickedAtMs = nowMs;
   }
 
-  get tickedAtMs(): number {
-    return this.#tickedAtMs;
-  }
-
-  /** The process runs. */
-  ticked(nowMs: number): void {
+  /**
+   * The process runs. A busy one hears its timer late, and once for all the times that it missed: those of a heartbeat are made
+   * up for, and no more, so that what came in meanwhile is heard before anybody is given up.
+   * @returns how many ticks have passed
+   */
+  ticked(nowMs: number, heartbeatMs: number, ticksPerHeartbeat: number): number {
+    const passed = Math.round(((nowMs - this.#tickedAtMs) * ticksPerHeartbeat) / heartbeatMs);
     this.#tickedAtMs = nowMs;
+    return Math.min(ticksPerHeartbeat, Math.max(1, passed));
   }
 
   /** Whether a member that stood for election now could lead. */

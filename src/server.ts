@@ -74,6 +74,7 @@ import { GatedFields } from "./schema/gated-fields.ts";
 import { MemoryStore } from "./storage/memory-store.ts";
 import { Retention } from "./storage/retention.ts";
 import type { Store } from "./storage/store.ts";
+import { untilAvailable } from "./storage/until-available.ts";
 
 const closeGraceMsDefault = 10_000;
 
@@ -169,7 +170,7 @@ async function wireUp(
 
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
   const systemNamespaces = new SystemNamespaces(namespaces);
-  await systemNamespaces.ensure();
+  await untilAvailable(store, () => systemNamespaces.ensure());
   disposables.use(systemNamespaces.start(clock, onError));
   const rbac = rbacRegistries(registries);
   const events = registries.builtIn({ group: "", resource: "events" });
@@ -180,9 +181,9 @@ async function wireUp(
 
   const [identity] = await Promise.all([
     ServerIdentity.open(config),
-    rbac === undefined ? undefined : ensureDefaultRbac(rbac, isGateOn),
-    ensurePriorityClasses(registries),
-    new DefaultFlowControl(registries).ensure(),
+    rbac === undefined ? undefined : untilAvailable(store, () => ensureDefaultRbac(rbac, isGateOn)),
+    untilAvailable(store, () => ensurePriorityClasses(registries)),
+    untilAvailable(store, () => new DefaultFlowControl(registries).ensure()),
   ]);
   registries.creations.holdUntil(servers.join());
   const authentication = disposables.use(
@@ -290,6 +291,7 @@ async function wireUp(
     kubeconfig,
     audited,
     gossip,
+    failed: member?.failed ?? new Promise(() => undefined),
   });
 }
 
@@ -508,6 +510,7 @@ interface RunningParts {
   readonly kubeconfig: string;
   readonly audited: OpenAudit | undefined;
   readonly gossip: Gossip;
+  readonly failed: RunningServer["failed"];
 }
 
 function runningServer(parts: RunningParts): RunningServer {
@@ -530,6 +533,7 @@ function runningServer(parts: RunningParts): RunningServer {
     ...(config.kubeconfig === undefined ? {} : { kubeconfigPath: config.kubeconfig }),
     token: identity.token,
     ca: identity.ca,
+    failed: parts.failed,
     beginShutdown() {
       lifecycle.advance("leaving");
       gossip.announce();

@@ -249,6 +249,7 @@ describe("up", () => {
       kubeconfigPath: options?.kubeconfig,
       token: "",
       ca: "",
+      failed: new Promise(() => undefined),
       beginShutdown: () => calls.push("beginShutdown"),
       close: async () => void calls.push("close"),
     };
@@ -274,6 +275,17 @@ describe("up", () => {
     expect(await done).toBe(0);
     expect(calls).toEqual(["beginShutdown", "close"]);
     expect(terminal.exits).toEqual([]);
+  });
+
+  test("ends with 1 and says why when the store has failed", async () => {
+    const terminal = new RecordingTerminal();
+    const failed = Promise.resolve(new Error("the store failed and takes no more writes: no space left on device"));
+    void up({ dataDir: "/data" }, terminal, async () => async (given) => ({ ...fakeServer([], given), failed }));
+    while (terminal.exits.length === 0) await Bun.sleep(10);
+    expect(terminal.exits).toEqual([1]);
+    expect(terminal.complaints.join("\n")).toMatch(
+      /^quorate: the store failed .*no space left on device; nothing that was acknowledged is lost$/,
+    );
   });
 
   test("leaves at once at the second signal", async () => {

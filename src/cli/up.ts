@@ -14,6 +14,9 @@ import type { Terminal } from "./terminal.ts";
 /** Requests that run when the server is told to stop get this long to end. */
 const closeGraceMs = 10_000;
 
+/** After the store has failed, answers that are on their way get this long. */
+const failureAnswersMs = 500;
+
 /**
  * `quorate up`: runs a server until it is told to stop.
  * The first SIGINT or SIGTERM lets requests end; the second one leaves at once.
@@ -35,6 +38,14 @@ export async function up(
   const startServer = await load();
   server = await startServer(explicit(options, config, await kubeconfigFor(config, scratch)));
   for (const line of instructions(server.kubeconfigPath)) terminal.print(line);
+  void server.failed.then(async ({ message }) => {
+    terminal.complain(
+      `quorate: ${message}; nothing that was acknowledged is lost`,
+    );
+    // Whoever waits is being told that the outcome is not known.
+    await Bun.sleep(failureAnswersMs);
+    terminal.exit(1);
+  });
   const exitCode = await stop.promise;
   await leave(server, config, exitCode);
   return exitCode;

@@ -25,6 +25,8 @@ export interface OpenMember {
   readonly store: Store;
   readonly cluster: Cluster;
   readonly metrics: StoreMetrics;
+  /** Resolves when the store takes no more writes. */
+  readonly failed: Promise<Error>;
   /** How members know each other. @throws ClusterError where there are none besides this one */
   peers(): PeerIdentity;
   /** Renews what this member proves itself with. */
@@ -59,8 +61,12 @@ export async function openMember(
     return network.transport;
   };
   const notice = replicaNotices(log, clock);
+  const failure = Promise.withResolvers<Error>();
   const onEvent = (event: ReplicaEvent) => {
     if (event.kind === "leader" && event.leader !== undefined) metrics.leaderChanged();
+    if (event.kind === "failed") {
+      failure.resolve(new Error(`the store failed and takes no more writes: ${event.error.message}`));
+    }
     notice(event);
   };
   const { observer } = metrics;
@@ -78,6 +84,7 @@ export async function openMember(
     store,
     cluster,
     metrics,
+    failed: failure.promise,
     peers() {
       if (peers !== undefined) return peers;
       throw new ClusterError("conflict", "this replica is alone: start it with --peer-address, where others reach it");

@@ -78,6 +78,8 @@ export interface RunningServer {
   readonly token: string;
   /** Certificate authority that clients trust, PEM. */
   readonly ca: string;
+  /** Resolves with the reason when the store takes no more writes: then only a new process can go on. */
+  readonly failed: Promise<Error>;
   /** `/readyz` fails from now on; everything else is served as usual. */
   beginShutdown(): void;
   /** Stops taking requests, lets running ones end for at most `graceMs`, then closes the store. */
