@@ -39,9 +39,7 @@ export async function up(
   server = await startServer(explicit(options, config, await kubeconfigFor(config, scratch)));
   for (const line of instructions(server.kubeconfigPath)) terminal.print(line);
   void server.failed.then(async ({ message }) => {
-    terminal.complain(
-      `quorate: ${message}; nothing that was acknowledged is lost`,
-    );
+    terminal.complain(`quorate: ${message}; nothing that was acknowledged is lost`);
     // Whoever waits is being told that the outcome is not known.
     await Bun.sleep(failureAnswersMs);
     terminal.exit(1);
