@@ -9,9 +9,11 @@ import { obstacles } from "./requirements.ts";
 import { removeDisks, run } from "./run.ts";
 import { insideMark, runInside, settleIn } from "./sandbox.ts";
 
+const impossible = 3;
+
 /**
- * Real processes, real faults: see README.md. Ends with 0 when nothing was found, with 1 when something was, or when it
- * cannot run here.
+ * Real processes, real faults: see README.md. Ends with 0 when nothing was found, with 1 when something was, and with 3 when
+ * it cannot run here.
  */
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -25,7 +27,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (isInside) return await inside(options);
     const found = obstacles();
     for (const one of found) print(`no run is possible here: ${one}`);
-    return found.length > 0 ? 1 : await runInside(import.meta.path, args);
+    return found.length > 0 ? impossible : await runInside(import.meta.path, args);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     print(`${error.message}\n\n${usage}`);

@@ -18,8 +18,15 @@ export function obstacles(): string[] {
   for (const [command, from] of commands) {
     if (Bun.which(command) === null) found.push(`there is no ${command} (Debian: ${from})`);
   }
+  if (found.length === 0 && !maySeparate())
+    found.push("this machine gives root no namespaces of its own, as in a container");
   for (const [device, use] of devices) if (!existsSync(device)) found.push(`there is no ${device}: ${use}`);
   return found;
+}
+
+function maySeparate(): boolean {
+  const command = ["unshare", "--mount", "--net", "--pid", "--fork", "mount", "-t", "tmpfs", "tmpfs", "/mnt"];
+  return Bun.spawnSync(command, { stdout: "ignore", stderr: "ignore" }).success;
 }
 
 const commands = [
