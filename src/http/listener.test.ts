@@ -464,6 +464,32 @@ describe("streams", () => {
     expect(fetch(`https://127.0.0.1:${listener.port}/`, { tls: { ca: authority.cert } })).rejects.toThrow();
   });
 
+  test("a request that arrives behind the GOAWAY is not begun, and nobody waits for it", async () => {
+    const gate = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const listener = await start(async ({ rawPath }) => {
+      begun.push(rawPath);
+      await gate.promise;
+      return reply("done");
+    });
+    const socket = connect({ host: "127.0.0.1", port: listener.port, ca: authority.cert, ALPNProtocols: ["h2"] });
+    let received = "";
+    socket.on("data", (data) => (received += data.toString("latin1")));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    socket.write(Buffer.concat([preface, frame({ type: settings }), get(1, "/before")]));
+    while (begun.length === 0) await Bun.sleep(5);
+    const closing = listener.close(10_000);
+    socket.write(get(3, "/behind"));
+    await Bun.sleep(20);
+    const startMs = performance.now();
+    gate.resolve();
+    await Promise.all([closing, closed]);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    expect(begun).toEqual(["/before"]);
+    expect(received).toContain("done");
+  });
+
   test("close does not wait longer than asked", async () => {
     const listener = await start(() => new Promise(() => {}));
     send(session(listener), { ":path": "/" }).catch(() => {});
@@ -523,3 +549,30 @@ test("reload swaps the certificate for new connections; open ones live on", asyn
   const tls = { ca: strangers.cert };
   expect((await fetch(`https://127.0.0.1:${listener.port}/`, { tls })).status).toBe(200);
 });
+
+const settings = 4;
+
+/** Of HTTP/2. */
+function frame({ type, flags = 0, stream = 0, payload = Buffer.alloc(0) }: Frame): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+interface Frame {
+  readonly type: number;
+  readonly flags?: number;
+  readonly stream?: number;
+  readonly payload?: Buffer;
+}
+
+/** Headers without compression, that end their stream. */
+function get(stream: number, path: string): Buffer {
+  const fields = [":method", "GET", ":scheme", "https", ":authority", "localhost", ":path", path];
+  const texts = fields.map((text) => Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]));
+  const literals = texts.flatMap((text, at) => (at % 2 === 0 ? [Buffer.from([0]), text] : [text]));
+  return frame({ type: 1, flags: 5, stream, payload: Buffer.concat(literals) });
+}

@@ -12,6 +12,8 @@ import { writeBody } from "./write-body.ts";
 const streamWindowBytes = 4 * 1024 * 1024;
 const connectionWindowBytes = 4 * 1024 * 1024;
 const endStreamFlag = 1;
+/** The last answer has left by then. */
+const goodbyeMs = 1_000;
 const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = http2.constants;
 
 /** Serves HTTP/2 on a connection whose TLS handshake is done. */
@@ -28,15 +30,27 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
   session.setLocalWindowSize(connectionWindowBytes);
   session.on("error", () => connection.socket.destroy());
   session.on("close", () => connection.socket.destroy());
-  connection.finish = () => session.close();
+  let finishing = false;
+  /** The session closes by itself, but not while there is a stream that came behind its GOAWAY: nobody answers those. */
+  const leaveWhenIdle = (): void => {
+    if (finishing && connection.activeRequests === 0) connection.expect(goodbyeMs);
+  };
+  connection.finish = () => {
+    finishing = true;
+    session.close();
+    leaveWhenIdle();
+  };
   session.on("stream", (stream, headers, flags, rawHeaders) => {
     connection.begin();
     stream.on("error", () => {});
-    stream.once("close", () => connection.end(limits.idleTimeoutMs));
+    stream.once("close", () => {
+      connection.end(limits.idleTimeoutMs);
+      leaveWhenIdle();
+    });
     const head = headOf(headers, rawHeaders as unknown as readonly string[], connection);
     const hasBody = (flags & endStreamFlag) === 0;
     const request = new ReceivedRequest(head, hasBody ? stream : undefined, limits);
-    serve(stream, request, session, serving).catch((error) => {
+    serve(stream, request, connection, serving).catch((error) => {
       serving.onError(error);
       stream.close(NGHTTP2_INTERNAL_ERROR);
     });
@@ -69,7 +83,7 @@ function headOf(headers: IncomingHttpHeaders, raw: readonly string[], connection
 async function serve(
   stream: ServerHttp2Stream,
   request: ReceivedRequest,
-  session: ServerHttp2Session,
+  connection: Connection,
   serving: Serving,
 ): Promise<void> {
   let finished = false;
@@ -83,7 +97,7 @@ async function serve(
     return;
   }
   const { fields: head, close } = headerFields(response.headers, { ":status": String(response.code) });
-  if (close) stream.once("close", () => session.close());
+  if (close) stream.once("close", () => connection.finish());
   if (response.kind === "stream") {
     stream.respond(head);
     return request.method === "HEAD" ? runUnheard(response, stream.end()) : runStream(response, stream, serving);
