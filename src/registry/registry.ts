@@ -73,6 +73,8 @@ export interface RegistryParts {
   readonly admission: Admission;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
+  /** Default: random ones. */
+  readonly newUid?: (() => string) | undefined;
   /** Rules that types declare, beside those of the Strategy; default: none. */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields that cannot be written; default: none. */
@@ -154,7 +156,7 @@ export class Registry {
     await admission.admit(attributes);
 
     const { metadata } = object;
-    metadata.uid = crypto.randomUUID();
+    metadata.uid = this.#parts.newUid?.() ?? crypto.randomUUID();
     metadata.creationTimestamp = formatTime(clock.nowMs());
     if (strategy.generationFields.length > 0) metadata.generation = 1;
     const generate = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";

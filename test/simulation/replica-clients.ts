@@ -14,7 +14,8 @@ import { Knowledge } from "./knowledge.ts";
 import type { Mutation } from "./mutation.ts";
 import { ConnectionLost, Replica } from "./replica.ts";
 import { ReplicaMachine } from "./replica-machine.ts";
-import { colors, prefixes } from "./simulated-object.ts";
+import { colors, resources } from "./simulated-object.ts";
+import { RegistryClient } from "./registry-client.ts";
 import { type Counts, StoreClient } from "./store-client.ts";
 import { textOf, type Truth, versionOf } from "./truth.ts";
 import { WatchClient, type WatchScope } from "./watch-client.ts";
@@ -29,10 +30,13 @@ export interface ReplicaCounts extends Counts {
   watchResumes: number;
   watchLists: number;
   watchesExpired: number;
+  registryWrites: number;
+  registryRefusals: number;
 }
 
 interface Client {
   readonly store: StoreClient;
+  readonly registry: RegistryClient;
   readonly watches: readonly WatchClient[];
   open: number;
   askedAt: number;
@@ -71,6 +75,7 @@ export class ReplicaClients implements Clients {
     this.#judge = this.#newClient();
     this.#clients = Array.from({ length: profile.clients }, () => ({
       store: this.#newClient(),
+      registry: this.#newRegistryClient(),
       watches: Array.from({ length: watchesPerClient }, () => this.#newWatch(stalls)),
       open: 0,
       askedAt: 0,
@@ -101,6 +106,8 @@ export class ReplicaClients implements Clients {
       watchResumes: sum(({ resumes }) => resumes),
       watchLists: sum(({ lists }) => lists),
       watchesExpired: sum(({ expired }) => expired),
+      registryWrites: this.#clients.reduce((so, { registry }) => so + registry.written, 0),
+      registryRefusals: this.#clients.reduce((so, { registry }) => so + registry.refused, 0),
     };
   }
 
@@ -147,10 +154,11 @@ export class ReplicaClients implements Clients {
     const replica = this.#pickReplica();
     if (!mayBegin || replica === undefined || client.open >= requestsPerClientMax) return;
     if (client.open > 0 && now - client.askedAt < patienceUnits && !random.chance(200)) return;
+    const usesRegistry = random.chance(250);
     client.open++;
     client.askedAt = now;
     this.#run(async () => {
-      await client.store.ask(replica);
+      await (usesRegistry ? client.registry : client.store).ask(replica);
       client.open--;
     });
   }
@@ -185,18 +193,16 @@ export class ReplicaClients implements Clients {
 
   checkEnd(machine: Machine | undefined): void {
     const { state } = machine as ReplicaMachine;
+    this.#checkDeletions();
     const held = state.objects.scan("").map((entry) => textOf(versionOf(entry)));
-    const expected = prefixes
-      .toSorted()
-      .flatMap((prefix) => this.#truth.listAt(prefix, this.#truth.revision))
-      .map(textOf);
+    const expected = resources.flatMap((prefix) => this.#truth.listAt(prefix, this.#truth.revision)).map(textOf);
     must(
       held.join("\n") === expected.join("\n"),
       () => `the end is\n${held.join("\n")}\nand not\n${expected.join("\n")}`,
     );
     must(state.objects.revision >= this.#knowledge.revision, () => `the end is at ${state.objects.revision}`);
-    for (const { store } of this.#clients) {
-      for (const operation of store.notDone) {
+    for (const { store, registry } of this.#clients) {
+      for (const operation of [...store.notDone, ...registry.notDone]) {
         const verdict = this.#truth.verdictOn(operation);
         must(
           verdict?.revision === undefined,
@@ -204,6 +210,27 @@ export class ReplicaClients implements Clients {
         );
       }
     }
+  }
+
+  /** Who was told that an object is deleted has deleted it: nobody else was told the same of the same deletion. */
+  #checkDeletions(): void {
+    const told = new Map<string, number>();
+    for (const { registry } of this.#clients) {
+      for (const [key, times] of registry.deleted) told.set(key, (told.get(key) ?? 0) + times);
+    }
+    for (const [key, times] of told) {
+      const deletions = this.#truth.deletionsOf(key);
+      must(times <= deletions, () => `${key} was deleted ${deletions} times, and ${times} were told so`);
+    }
+  }
+
+  #newRegistryClient(): RegistryClient {
+    return new RegistryClient({
+      world: this.#world,
+      truth: this.#truth,
+      knowledge: this.#knowledge,
+      nextOperation: () => ++this.#operations,
+    });
   }
 
   #turnWatch(watch: WatchClient, mayBegin: boolean): void {
@@ -233,7 +260,7 @@ export class ReplicaClients implements Clients {
 
   #newWatch(stalls: number): WatchClient {
     const { random } = this.#world;
-    const resource = random.pick(prefixes);
+    const resource = random.pick(resources);
     const scope: WatchScope = {
       resource,
       prefix: random.chance(600) ? resource : `${resource}b/`,

@@ -11,8 +11,10 @@ import { Proposer } from "../../src/storage/replicated/proposer.ts";
 import { ReplicatedStore } from "../../src/storage/replicated/replicated-store.ts";
 import { verifyStates } from "../../src/storage/replicated/state-verifier.ts";
 import { differences } from "../../src/storage/state-difference.ts";
+import type { Registry } from "../../src/registry/registry.ts";
 import type { Revision } from "../../src/storage/revision.ts";
 import type { Key } from "../../src/storage/store.ts";
+import { configMapRegistry } from "./config-map-registry.ts";
 import type { Mutation } from "./mutation.ts";
 import { ProcessClock } from "./process-clock.ts";
 import { ProcessNode } from "./process-node.ts";
@@ -41,6 +43,7 @@ export class Replica {
   readonly clock: ProcessClock;
   readonly store: ReplicatedStore;
   readonly cachers: CacherSet;
+  readonly configMaps: Registry;
   readonly proposer: Proposer;
   readonly node: ProcessNode;
   readonly #process: Process;
@@ -81,6 +84,8 @@ export class Replica {
       random: () => random.below(1_000) / 1_000,
       defer,
     });
+    const newUid = () => `${member.id}-${random.next()}-${random.next()}`;
+    this.configMaps = configMapRegistry({ store: this.store, cachers: this.cachers, clock, newUid });
     this.#connect();
   }
 

@@ -2,8 +2,11 @@ import type { FrameEncoder } from "../../src/cacher/frame-encoder.ts";
 import type { Entry, ProposedBody } from "../../src/storage/store.ts";
 
 export const prefixes = ["/registry/things/", "/registry/others/"] as const;
-const namespaces = ["a", "b"] as const;
-const names = ["1", "2", "3", "4", "5"] as const;
+/** Written through a Registry, and not otherwise. */
+export const configMaps = "/registry/configmaps/";
+export const resources = [...prefixes, configMaps].toSorted();
+export const namespaces = ["a", "b"] as const;
+export const names = ["1", "2", "3", "4", "5"] as const;
 
 /** Every key that clients write: few, so that they meet. */
 export const keys = prefixes.flatMap((prefix) =>
@@ -32,11 +35,16 @@ export interface Told {
 }
 
 export function readBody(body: Uint8Array): Told {
-  const { metadata, operation } = JSON.parse(decoder.decode(body)) as {
+  const { metadata, data, operation } = JSON.parse(decoder.decode(body)) as {
     metadata: { labels: { color: string }; resourceVersion: string };
-    operation: number;
+    data?: { operation: string };
+    operation?: number;
   };
-  return { operation, color: metadata.labels.color, revision: Number(metadata.resourceVersion) };
+  return {
+    operation: operation ?? Number(data?.operation),
+    color: metadata.labels.color,
+    revision: Number(metadata.resourceVersion),
+  };
 }
 
 /** One line an event: `ADDED <key> <revision> <operation>`, `BOOKMARK <revision>`, `ERROR <code> <message>`. */

@@ -10,7 +10,7 @@ import { type ApplyResult, type Command, CompactedError, StoreUnavailableError }
 import { encodeContinueToken } from "../../src/registry/continue-token.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { ConnectionLost, type Replica } from "./replica.ts";
-import { bodyOf, colors, isColor, keys, prefixes } from "./simulated-object.ts";
+import { bodyOf, colors, isColor, keys, resources } from "./simulated-object.ts";
 import { textOf, type Truth, type Version, versionOf } from "./truth.ts";
 
 export interface StoreClientOptions {
@@ -125,7 +125,7 @@ export class StoreClient {
   async #list(first: Replica): Promise<void> {
     const { world, knowledge, pickReplica, truth } = this.#options;
     const { random } = world;
-    const resource = random.pick(prefixes);
+    const resource = random.pick(resources);
     const prefix = random.chance(500) ? resource : `${resource}a/`;
     const color = random.chance(300) ? random.pick(colors) : undefined;
     const selection = { prefix, key: undefined, matches: color === undefined ? undefined : isColor(color) };
@@ -160,7 +160,7 @@ export class StoreClient {
   /** The state as it was some time ago, which may be gone. */
   async #listAt(replica: Replica): Promise<void> {
     const { world, truth } = this.#options;
-    const resource = world.random.pick(prefixes);
+    const resource = world.random.pick(resources);
     const revision = Math.max(1, this.#seen - world.random.below(40));
     const selection = { prefix: resource, key: undefined, matches: undefined };
     const options = { ...listDefaults, resourceVersion: revision, match: "Exact" } as const;

@@ -1,0 +1,33 @@
+import { admissionChain } from "../../src/admission/admission.ts";
+import type { Clock } from "../../src/api/clock.ts";
+import type { CacherSet } from "../../src/cacher/cacher-set.ts";
+import { Registry } from "../../src/registry/registry.ts";
+import { strategyOf } from "../../src/registry/strategies.ts";
+import type { ResourceInfo } from "../../src/scheme/resource.ts";
+import { Scheme } from "../../src/scheme/scheme.ts";
+import type { Store } from "../../src/storage/store.ts";
+
+const info = Scheme.builtIn({ runtimeConfig: new Map() }).find("", "v1", "configmaps") as ResourceInfo;
+const strategy = strategyOf(info);
+
+export interface ConfigMapRegistryParts {
+  readonly store: Store;
+  readonly cachers: CacherSet;
+  readonly clock: Clock;
+  readonly newUid: () => string;
+}
+
+/** A replica's Registry of ConfigMaps, without plugins: what is tried here is how it comes to terms with other writers. */
+export function configMapRegistry({ store, cachers, clock, newUid }: ConfigMapRegistryParts): Registry {
+  const cacher = cachers.cacher(info.keyPrefix);
+  return new Registry({
+    info,
+    strategy,
+    store,
+    cacher,
+    clock,
+    newUid,
+    admission: admissionChain([]),
+    randomInt: () => 0,
+  });
+}

@@ -1,0 +1,151 @@
+import { must } from "../../raft/testing/simulator/violation.ts";
+import type { World } from "../../raft/testing/simulator/world.ts";
+import type { KubeObject } from "../../src/api/object-meta.ts";
+import { StatusError } from "../../src/api/status.ts";
+import { serverContext } from "../../src/registry/server-context.ts";
+import type { Registry, WriteResult } from "../../src/registry/registry.ts";
+import { StoreUnavailableError } from "../../src/storage/store.ts";
+import type { Knowledge } from "./knowledge.ts";
+import { ConnectionLost, type Replica } from "./replica.ts";
+import { colors, names, namespaces } from "./simulated-object.ts";
+import type { Truth, Version } from "./truth.ts";
+
+export interface RegistryClientOptions {
+  readonly world: World;
+  readonly truth: Truth;
+  readonly knowledge: Knowledge;
+  readonly nextOperation: () => number;
+}
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+/** Writes ConfigMaps through a replica's Registry, as handlers do: it tries again, and knows what to call a refusal. */
+export class RegistryClient {
+  readonly #options: RegistryClientOptions;
+  /** Writes that were refused: they must never happen. */
+  readonly notDone: number[] = [];
+  /** By key. */
+  readonly deleted = new Map<string, number>();
+  written = 0;
+  refused = 0;
+
+  constructor(options: RegistryClientOptions) {
+    this.#options = options;
+  }
+
+  /** One request and its answer. @throws Violation */
+  async ask(replica: Replica): Promise<void> {
+    const { random } = this.#options.world;
+    const [namespace, name] = [random.pick(namespaces), random.pick(names)];
+    const registry = replica.configMaps;
+    const place = { namespace, name, key: registry.keyOf(namespace, name) };
+    const draw = random.below(100);
+    try {
+      if (draw < 40) await this.#create(replica, registry, place);
+      else if (draw < 80) await this.#update(replica, registry, place, draw < 60);
+      else await this.#delete(replica, registry, place, draw < 90);
+    } catch (error) {
+      if (!(error instanceof ConnectionLost || error instanceof StoreUnavailableError)) throw error;
+    }
+  }
+
+  async #create(replica: Replica, registry: Registry, place: Place): Promise<void> {
+    await this.#write(replica, place, undefined, (operation) => {
+      const metadata = { name: place.name, namespace: place.namespace, labels: this.#labels() };
+      const object = { kind: "ConfigMap", apiVersion: "v1", metadata, data: { operation: String(operation) } };
+      return registry.create(object as KubeObject, place.namespace, serverContext);
+    });
+  }
+
+  /** @param guarded it names the version that it has read, here and perhaps long ago */
+  async #update(replica: Replica, registry: Registry, place: Place, guarded: boolean): Promise<void> {
+    const revision = guarded ? this.#readRevision(replica, place) : undefined;
+    await this.#write(replica, place, revision, (operation) => {
+      const transform = (old: KubeObject): KubeObject => ({
+        ...old,
+        metadata: { ...old.metadata, labels: this.#labels(), resourceVersion: String(revision ?? "") },
+        data: { operation: String(operation) },
+      });
+      return registry.update(place.namespace, place.name, transform, serverContext);
+    });
+  }
+
+  async #write(
+    replica: Replica,
+    { key }: Place,
+    guard: number | undefined,
+    write: (operation: number) => Promise<WriteResult>,
+  ): Promise<void> {
+    const { nextOperation, knowledge, truth } = this.#options;
+    const operation = nextOperation();
+    const { revision: floor } = knowledge;
+    try {
+      const { entry } = await replica.call(() => write(operation));
+      const told = entry?.revision ?? 0;
+      const { revision } = truth.verdictOn(operation) ?? {};
+      must(told === revision, () => `operation ${operation} on ${key} is told ${told}, and got ${revision}`);
+      must(told > floor, () => `operation ${operation} on ${key} gets ${told} where ${floor} was known before`);
+      knowledge.learn(told);
+      this.written++;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError && error.outcome === "notDone") this.notDone.push(operation);
+      if (!(error instanceof StatusError)) throw error;
+      this.notDone.push(operation);
+      this.#checkRefusal(error, key, floor, guard);
+    }
+  }
+
+  async #delete(replica: Replica, registry: Registry, place: Place, guarded: boolean): Promise<void> {
+    const { knowledge, truth } = this.#options;
+    const { key } = place;
+    const revision = guarded ? this.#readRevision(replica, place) : undefined;
+    const { revision: floor } = knowledge;
+    const resourceVersion = revision === undefined ? undefined : String(revision);
+    const options = { ...deleteDefaults, preconditions: { uid: undefined, resourceVersion } };
+    try {
+      const { removed } = await replica.call(() =>
+        registry.delete(place.namespace, place.name, options, serverContext),
+      );
+      must(removed, () => `${key} is deleted and still there`);
+      const isGone = truth.since(key, floor).includes(undefined);
+      must(isGone, () => `${key} is said to be deleted, and was there all the time since ${floor}`);
+      this.deleted.set(key, (this.deleted.get(key) ?? 0) + 1);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      this.#checkRefusal(error, key, floor, revision);
+    }
+  }
+
+  /** What it says was so at some moment since it was asked. */
+  #checkRefusal({ status }: StatusError, key: string, floor: number, guard: number | undefined): void {
+    this.refused++;
+    const states = this.#options.truth.since(key, floor);
+    const { reason } = status;
+    const isSo = (version: Version | undefined) => {
+      if (reason === "AlreadyExists") return version !== undefined;
+      if (reason === "NotFound") return version === undefined;
+      return reason === "Conflict" && guard !== undefined && version?.revision !== guard;
+    };
+    must(states.some(isSo), () => `${key}, guard ${guard}: ${reason} is never true since ${floor}: ${status.message}`);
+  }
+
+  /** As the replica has it now, old as that may be. */
+  #readRevision({ store }: Replica, { key }: Place): number {
+    return store.get(key)?.revision ?? 1;
+  }
+
+  #labels(): Record<string, string> {
+    return { color: this.#options.world.random.pick(colors) };
+  }
+}
+
+const deleteDefaults = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  dryRun: false,
+} as const;
