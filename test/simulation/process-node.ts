@@ -70,6 +70,8 @@ export class ProcessNode {
   }
 
   async stop(): Promise<void> {
+    const waiting = this.#waiting.splice(0).map(({ waiter }) => waiter);
+    this.#rejectAll([...waiting, ...this.#entries.takeAll(), ...this.#forwarded.takeAll()], "stopped");
     this.#rejectAll(this.#reads.takeAll(), "stopped");
   }
 

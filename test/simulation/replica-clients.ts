@@ -24,6 +24,7 @@ import { WatchClient, type WatchScope } from "./watch-client.ts";
 const patienceUnits = 4 * electionUnits;
 const requestsPerClientMax = 4;
 const watchesPerClient = 2;
+const restartUnitsMax = 2 * electionUnits;
 
 export interface ReplicaCounts extends Counts {
   watchEvents: number;
@@ -64,6 +65,8 @@ export class ReplicaClients implements Clients {
   #failure: unknown;
   readonly servedBy = new Set<MemberId>();
   readonly #windowEventsMax: number;
+  /** In 1000 requests: orderly restarts. */
+  readonly #restarts: number;
 
   constructor({ world, truth, mutation }: ReplicaClientsOptions) {
     this.#world = world;
@@ -72,6 +75,7 @@ export class ReplicaClients implements Clients {
     const { random, profile } = world;
     this.#windowEventsMax = random.pick([2, 10, 100, 10_000]);
     const stalls = random.pick([0, 20, 200]);
+    this.#restarts = random.pick([0, 0, 5, 30]);
     this.#judge = this.#newClient();
     this.#clients = Array.from({ length: profile.clients }, () => ({
       store: this.#newClient(),
@@ -150,10 +154,12 @@ export class ReplicaClients implements Clients {
     if (client === undefined) return;
     const { random, now } = this.#world;
     this.#asked = members.flatMap(({ id }) => this.#replicas.get(id) ?? []);
+    this.#asked = this.#asked.filter(({ isClosing }) => !isClosing);
     for (const watch of client.watches) this.#turnWatch(watch, mayBegin);
     const replica = this.#pickReplica();
     if (!mayBegin || replica === undefined || client.open >= requestsPerClientMax) return;
     if (client.open > 0 && now - client.askedAt < patienceUnits && !random.chance(200)) return;
+    if (random.chance(this.#restarts)) this.#run(() => replica.restart(random.between(1, restartUnitsMax)));
     const usesRegistry = random.chance(250);
     client.open++;
     client.askedAt = now;

@@ -51,10 +51,13 @@ export class Replica {
   readonly #leader: LeaderWatch;
   readonly #mutation: Mutation | undefined;
   readonly #waiting = new Set<() => void>();
+  readonly #world: World;
   #isLost = false;
+  #isClosing = false;
 
   constructor({ world, member, process, limits, mutation, nextId }: ReplicaOptions) {
     const { random } = world;
+    this.#world = world;
     this.member = member;
     this.incarnation = process.incarnation;
     this.#process = process;
@@ -109,6 +112,24 @@ export class Replica {
     } finally {
       this.#waiting.delete(lose);
     }
+  }
+
+  /** Ends in an orderly way, and starts again some time later. */
+  async restart(afterMs: number): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.cachers.close();
+    await this.store.close();
+    // Not here: what a promise calls must not end the process that it belongs to.
+    this.clock.after(0, () => {
+      this.member.crash();
+      if (this.#world.isCalm) this.member.start();
+      else this.#world.schedule(afterMs, { kind: "restart", member: this.id });
+    });
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
   }
 
   lost(): void {

@@ -35,6 +35,8 @@ export interface Clients extends Audience {
 
 /** What a simulation runs on its cluster. */
 export interface Application {
+  /** A proposal may arrive twice, which transports promise not to let happen; it minds neither. */
+  readonly repeatsProposals?: boolean;
   newMachine(): Machine;
   clients(world: World): Clients;
 }

@@ -56,6 +56,7 @@ export class Simulation implements World {
   readonly #clients: Clients;
   readonly #cluster: Cluster;
   readonly #adversary: Adversary;
+  readonly #repeatsProposals: boolean;
   #events = 0;
   #trace = 0x811c9dc5 | 0;
 
@@ -65,7 +66,8 @@ export class Simulation implements World {
     this.random = new SeededRandom(seed);
     this.profile = drawProfile(this.random);
     this.#network = new Network(this.random, this.profile);
-    const { clients, newMachine } = application(this.profile);
+    const { clients, newMachine, repeatsProposals = false } = application(this.profile);
+    this.#repeatsProposals = repeatsProposals;
     this.#clients = clients(this);
     this.#cluster = new Cluster(this, this.#checker, this.#clients, newMachine);
     this.#adversary = new Adversary(this, this.#cluster, this.#network, this.#clients);
@@ -93,7 +95,8 @@ export class Simulation implements World {
 
   send(message: Message, snapshot: Checkpoint | undefined): void {
     const fate = this.#network.fateOf(message, snapshot, this.now);
-    for (const delay of fate) this.schedule(delay, { kind: "deliver", message, snapshot, isCalm: this.isCalm });
+    const copies = message.type === "propose" && !this.#repeatsProposals ? fate.slice(0, 1) : fate;
+    for (const delay of copies) this.schedule(delay, { kind: "deliver", message, snapshot, isCalm: this.isCalm });
     if (snapshot !== undefined) this.#reportStream(message, fate[0]);
   }
 

@@ -163,6 +163,7 @@ class Workload implements Clients {
 /** Writers and readers of registers: what consensus alone is tried with. */
 export function registerApplication({ clients }: Profile): Application {
   return {
+    repeatsProposals: true,
     newMachine: () => new RegisterMachine(noIndex, 0, new Int32Array(clients)),
     clients: (world) => new Workload(world, clients),
   };

@@ -157,11 +157,11 @@ export class ReplicatedStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { node, state, feed, proposer, leader, release, verifier } = this.#parts;
+    const { node, state, feed, proposer, leader, clock, release, verifier } = this.#parts;
     verifier[Symbol.dispose]();
     const closed = new StoreUnavailableError("the store is closed");
     this.#queue.close(closed);
-    await atMost(closeWaitMsMax, this.#queue.idle());
+    await atMost(clock, closeWaitMsMax, this.#queue.idle());
     await handOver(node, leader);
     this.#failure ??= closed;
     proposer.stop(closed);
@@ -199,10 +199,10 @@ export class ReplicatedStore implements Store {
   }
 }
 
-async function atMost(ms: number, done: Promise<void>): Promise<void> {
+async function atMost(clock: Clock, ms: number, done: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([done, promise]).finally(() => clearTimeout(timer));
+  const timer = clock.after(ms, resolve);
+  await Promise.race([done, promise]).finally(() => timer[Symbol.dispose]());
 }
 
 const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined };
