@@ -23,6 +23,7 @@ const [seeds, from, steps, failuresMax] = [values.seeds, values.from, values.ste
 const mutation = mutations.find((name) => name === values.mutation) satisfies Mutation | undefined;
 if (values.mutation !== undefined && mutation === undefined) throw new Error(`one of ${mutations.join(", ")}`);
 const progressIntervalMs = 10_000;
+const lineCharsMax = 240;
 
 const sums = new Map<string, number>();
 let reportedAt = performance.now();
@@ -36,13 +37,18 @@ for (let seed = from; seed < from + seeds && failures < failuresMax; seed++) {
     failures++;
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const replay = `replay: bun test/simulation/run.ts --from ${seed} --seeds 1 --steps ${steps}`;
-    console.log([...simulation.lastEvents(), `seed ${seed} fails: ${detail}`, `  ${replay}`].join("\n"));
+    console.log([...simulation.lastEvents().map(readable), `seed ${seed} fails: ${detail}`, `  ${replay}`].join("\n"));
   }
   done++;
   if (performance.now() - reportedAt > progressIntervalMs) progress();
 }
 progress();
 process.exit(failures === 0 ? 0 : 1);
+
+/** Entries are bytes. */
+function readable(line: string): string {
+  return line.replaceAll(/[^ -~→]+/g, " ").slice(0, lineCharsMax);
+}
 
 function add(report: ClusterReport): void {
   for (const [name, value] of Object.entries(report)) sums.set(name, (sums.get(name) ?? 0) + (value as number));
