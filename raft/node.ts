@@ -367,7 +367,7 @@ export class RaftNode<Result> {
     const { index, term } = outcome;
     if (index > this.#stateIndex) {
       if (term < this.#stateTerm) return waiter.reject(this.#error("dropped"));
-      return this.#entries.add(index, term, waiter)?.reject(this.#error("dropped"));
+      return this.#entries.add(index, term, waiter)?.reject(this.#error("unknown"));
     }
     // A forwarded one, which was applied here before its answer came.
     const recent = this.#recent.get(index);

@@ -22,11 +22,15 @@ test("an entry answers who proposed it, and tells whoever waits at its place for
   expect(pending.size).toBe(0);
 });
 
-test("a place that is promised again hands out whom it was promised to before", () => {
+test.each([
+  ["in the order of the terms", 2, 3],
+  ["the later leader's answer first", 3, 2],
+])("a place that is promised twice, %s, is waited for by whom the later term promised it to", (_, one, two) => {
   const pending = new PendingEntries<string>();
-  const [first, second] = [waiter<string>(), waiter<string>()];
-  expect(pending.add(toIndex(4), toTerm(2), first)).toBeUndefined();
-  expect(pending.add(toIndex(4), toTerm(3), second)).toBe(first);
+  const waiters = new Map([one, two].map((term) => [term, waiter<string>()]));
+  expect(pending.add(toIndex(4), toTerm(one), waiters.get(one) as Waiter<string>)).toBeUndefined();
+  expect(pending.add(toIndex(4), toTerm(two), waiters.get(two) as Waiter<string>)).toBe(waiters.get(2));
+  expect(pending.take(entry(4, 3))).toEqual({ waiter: waiters.get(3) as Waiter<string>, isIt: true });
 });
 
 test("deadlines are kept by those that were promised a place again as well", () => {

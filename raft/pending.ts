@@ -27,13 +27,17 @@ export class PendingEntries<T> {
     return this.#waiters.size;
   }
 
-  /** Returns whom the place was promised to before, by a leader that has lost it. */
+  /**
+   * Returns whose promise is the older one, by terms: answers overtake. Its entry may still be the one that is committed,
+   * when the later leader's has reached nobody (thesis §3.6.2).
+   */
   add(index: Index, term: Term, waiter: Waiter<T>): Waiter<T> | undefined {
-    const before = this.#waiters.get(index)?.waiter;
+    const before = this.#waiters.get(index);
+    if (before !== undefined && before.term > term) return waiter;
     // The oldest stays the first.
     if (before !== undefined) this.#waiters.delete(index);
     this.#waiters.set(index, { term, waiter });
-    return before;
+    return before?.waiter;
   }
 
   /** Tells how long ago the first of these entries was proposed, if it was here. */

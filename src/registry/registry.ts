@@ -73,7 +73,6 @@ export interface RegistryParts {
   readonly admission: Admission;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
-  /** Default: random ones. */
   readonly newUid?: (() => string) | undefined;
   /** Rules that types declare, beside those of the Strategy; default: none. */
   readonly declarative?: DeclarativeValidation | undefined;

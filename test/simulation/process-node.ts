@@ -150,7 +150,7 @@ export class ProcessNode {
     const { index, term } = outcome;
     if (index > this.#stateIndex) {
       if (term < this.#stateTerm) return waiter.reject(this.#error("dropped"));
-      return this.#entries.add(index, term, waiter)?.reject(this.#error("dropped"));
+      return this.#entries.add(index, term, waiter)?.reject(this.#error("unknown"));
     }
     const recent = this.#recent.get(index);
     if (recent?.term === term) waiter.resolve(recent.result);

@@ -159,7 +159,8 @@ export class ReplicaClients implements Clients {
     const replica = this.#pickReplica();
     if (!mayBegin || replica === undefined || client.open >= requestsPerClientMax) return;
     if (client.open > 0 && now - client.askedAt < patienceUnits && !random.chance(200)) return;
-    if (random.chance(this.#restarts)) this.#run(() => replica.restart(random.between(1, restartUnitsMax)));
+    if (random.chance(this.#restarts))
+      this.#run(() => replica.restart(random.below(restartUnitsMax), random.between(1, restartUnitsMax)));
     const usesRegistry = random.chance(250);
     client.open++;
     client.askedAt = now;

@@ -114,10 +114,12 @@ export class Replica {
     }
   }
 
-  /** Ends in an orderly way, and starts again some time later. */
-  async restart(afterMs: number): Promise<void> {
+  /** Ends as a server does: takes nothing new, gives what is open some time, and goes; it starts again later. */
+  async restart(graceMs: number, afterMs: number): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
+    await new Promise<void>((resolve) => this.clock.after(graceMs, resolve));
+    this.lost();
     this.cachers.close();
     await this.store.close();
     // Not here: what a promise calls must not end the process that it belongs to.
