@@ -19,6 +19,8 @@ export interface ProcessNodeOptions {
   readonly process: Process;
   readonly clock: Clock;
   readonly nextId: () => RequestId;
+  /** Somebody is told that the entry promised at this place will not happen. */
+  readonly dropped: (index: Index, term: Term) => void;
   /** Reads are answered at once, as if a quorum had confirmed them. */
   readonly readsWithoutRound: boolean;
 }
@@ -150,11 +152,19 @@ export class ProcessNode {
     const { index, term } = outcome;
     if (index > this.#stateIndex) {
       if (term < this.#stateTerm) return waiter.reject(this.#error("dropped"));
-      return this.#entries.add(index, term, waiter)?.reject(this.#error("unknown"));
+      return this.#entries.add(index, term, this.#watched(index, term, waiter))?.reject(this.#error("unknown"));
     }
     const recent = this.#recent.get(index);
     if (recent?.term === term) waiter.resolve(recent.result);
     else waiter.reject(this.#error(recent === undefined ? "unknown" : "dropped"));
+  }
+
+  #watched(index: Index, term: Term, waiter: Waiter<Applied<undefined>>): Waiter<Applied<undefined>> {
+    const reject = (error: Error) => {
+      if (error instanceof RaftError && error.code === "dropped") this.#options.dropped(index, term);
+      waiter.reject(error);
+    };
+    return { ...waiter, reject };
   }
 
   #answerReads(): void {

@@ -123,6 +123,7 @@ export class ReplicaClients implements Clients {
       limits: { windowEventsMax: this.#windowEventsMax, windowEventsMin: 1 },
       mutation: this.#mutation,
       nextId: () => this.#nextId(),
+      dropped: (index, term) => this.#truth.dropped(index, term),
     });
     this.#replicas.set(member.id, replica);
   }
@@ -200,6 +201,7 @@ export class ReplicaClients implements Clients {
 
   checkEnd(machine: Machine | undefined): void {
     const { state } = machine as ReplicaMachine;
+    this.#truth.checkDropped();
     this.#checkDeletions();
     const held = state.objects.scan("").map((entry) => textOf(versionOf(entry)));
     const expected = resources.flatMap((prefix) => this.#truth.listAt(prefix, this.#truth.revision)).map(textOf);

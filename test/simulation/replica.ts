@@ -1,5 +1,5 @@
 import type { Entry as LogRecord } from "../../raft/core/entry.ts";
-import type { MemberId, RequestId } from "../../raft/core/ids.ts";
+import type { Index, MemberId, RequestId, Term } from "../../raft/core/ids.ts";
 import type { Ready } from "../../raft/core/ready.ts";
 import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
 import type { World } from "../../raft/testing/simulator/world.ts";
@@ -31,6 +31,7 @@ export interface ReplicaOptions {
   readonly limits: Partial<CacherLimits>;
   readonly mutation: Mutation | undefined;
   readonly nextId: () => RequestId;
+  readonly dropped: (index: Index, term: Term) => void;
 }
 
 /** The process that a client was waiting for has ended. */
@@ -55,7 +56,7 @@ export class Replica {
   #isLost = false;
   #isClosing = false;
 
-  constructor({ world, member, process, limits, mutation, nextId }: ReplicaOptions) {
+  constructor({ world, member, process, limits, mutation, nextId, dropped }: ReplicaOptions) {
     const { random } = world;
     this.#world = world;
     this.member = member;
@@ -66,7 +67,7 @@ export class Replica {
     const clock = new ProcessClock(world, member, process, skewMs);
     this.clock = clock;
     const readsWithoutRound = mutation === "readWithoutRound";
-    this.node = new ProcessNode({ member, process, clock, nextId, readsWithoutRound });
+    this.node = new ProcessNode({ member, process, clock, nextId, dropped, readsWithoutRound });
     this.#feed = new AppliedFeed(clock);
     this.proposer = new Proposer({
       propose: (bytes) => this.node.propose(bytes),

@@ -46,6 +46,8 @@ export class Truth {
   readonly #current = new Map<string, Version>();
   readonly #changesOf = new Map<string, Change[]>();
   readonly #decided: (Decided | undefined)[] = [];
+  readonly #terms: number[] = [];
+  readonly #dropped: (readonly [index: number, term: number])[] = [];
   readonly #admitted = new Set<string>();
   readonly #verdicts = new Map<number, Verdict>();
   readonly #indexes = new IndexCache();
@@ -61,6 +63,17 @@ export class Truth {
     must(admitted === (decided?.admitted ?? false), () => `entry ${index}: admitted is ${admitted}`);
     const text = effect === undefined ? "" : textOfEffect(effect);
     must(text === (decided?.text ?? ""), () => `entry ${index} did ${text}, and should have done ${decided?.text}`);
+  }
+
+  /** Somebody was told that what a leader had put there will not happen. */
+  dropped(index: number, term: number): void {
+    this.#dropped.push([index, term]);
+  }
+
+  checkDropped(): void {
+    for (const [index, term] of this.#dropped) {
+      must(this.#terms[index] !== term, () => `entry ${index} of term ${term} was said to be dropped, and happened`);
+    }
   }
 
   /** What became of a client's command, as far as the log has come. */
@@ -101,6 +114,7 @@ export class Truth {
 
   #take(entry: LogRecord, effect: Effect | undefined): void {
     this.#index = entry.index;
+    this.#terms[entry.index] = entry.term;
     if (entry.kind !== "normal") return;
     const record = new LogEntry(entry.data);
     const { origin, sequence } = record.id;
