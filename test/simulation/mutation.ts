@@ -14,6 +14,10 @@ export const mutations = [
   "cacheNotReset",
   /** A write is answered as not done when nobody knows. */
   "unknownSaidNotDone",
+  /** What is proposed again gets another name. */
+  "proposedUnderNewName",
+  /** A leader answers reads by itself although there are learners. */
+  "soleBesideLearners",
 ] as const;
 
 export type Mutation = (typeof mutations)[number];

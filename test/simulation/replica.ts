@@ -14,6 +14,7 @@ import { differences } from "../../src/storage/state-difference.ts";
 import type { Registry } from "../../src/registry/registry.ts";
 import type { Revision } from "../../src/storage/revision.ts";
 import type { Key } from "../../src/storage/store.ts";
+import { renamedWhenRepeated } from "./renamed-when-repeated.ts";
 import { configMapRegistry } from "./config-map-registry.ts";
 import type { Mutation } from "./mutation.ts";
 import { ProcessClock } from "./process-clock.ts";
@@ -70,12 +71,14 @@ export class Replica {
     this.node = new ProcessNode({ member, process, clock, nextId, dropped, readsWithoutRound });
     this.#feed = new AppliedFeed(clock);
     this.proposer = new Proposer({
-      propose: (bytes) => this.node.propose(bytes),
+      propose: (bytes) => this.node.propose(mutation === "proposedUnderNewName" ? rename(bytes) : bytes),
       appliedIndex: () => this.#machine.index,
       clock,
       origin: originOf(member.id, process.incarnation),
     });
+    const rename = renamedWhenRepeated();
     this.#leader = new LeaderWatch(member.id, clock, () => this.proposer.leaderChanged());
+    if (mutation === "soleBesideLearners") this.#forgetLearners();
     const state = this.#servedState(() => random.between(1, historyReadMsMax));
     const verifier = verifyStates({ clock, state, leader: this.#leader, proposer: this.proposer });
     const defer = (run: () => void) => void clock.after(0, run);
@@ -172,6 +175,14 @@ export class Replica {
   #connect(): void {
     this.#machine.proposed = (id) => this.proposer.find(id)?.commands;
     this.#leader.membership(this.#process.node.log.membership);
+  }
+
+  #forgetLearners(): void {
+    const isSole = () => {
+      const { voters, outgoing } = this.#process.node.log.membership;
+      return this.#leader.isLeader && voters.length === 1 && voters[0] === this.id && outgoing.length === 0;
+    };
+    Object.defineProperty(this.#leader, "isSole", { get: isSole });
   }
 
   /** The past is read as from a disk: what was asked for comes some time later, when the state has gone on. */
