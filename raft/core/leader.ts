@@ -12,7 +12,7 @@ import type { Refusal } from "./refusal.ts";
 import {
   answeredRound,
   committable,
-  decidesAlone,
+  decidesWith,
   hearsQuorum,
   isVoting,
   knowsCommit,
@@ -64,9 +64,12 @@ export function proposeHere(raft: Raft, leader: Leader, data: Uint8Array): Propo
   return { kind: "appended", index, term };
 }
 
-/** @returns why not, or `undefined` when the read waits for its round. */
-export function readHere(raft: Raft, leader: Leader, reader: Reader): Refusal | undefined {
-  if (decidesAlone(raft, leader)) {
+/**
+ * @param term the reader's when it asked
+ * @returns why not, or `undefined` when the read is answered or waits for its round.
+ */
+export function readHere(raft: Raft, leader: Leader, reader: Reader, term = raft.term): Refusal | undefined {
+  if (decidesWith(raft, leader, reader.member, term)) {
     raft.answerRead(reader, { kind: "confirmed", index: raft.log.commit });
     return undefined;
   }

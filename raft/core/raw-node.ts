@@ -16,7 +16,7 @@ import type { InitialState, RawNodeOptions } from "./options.ts";
 import { probe } from "./progress.ts";
 import { emptyOutbox, Raft } from "./raft.ts";
 import type { HardState, Ready, SoftState, Write, WriteMark } from "./ready.ts";
-import { decidesAlone, isActive } from "./replication.ts";
+import { decidesWith, isActive } from "./replication.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 import { step } from "./step.ts";
 import { beginTransfer } from "./transfer.ts";
@@ -112,7 +112,9 @@ export class RawNode implements ConsensusNode {
 
   readAlone(): Index | undefined {
     const raft = this.#enter();
-    return raft.role.role === "leader" && decidesAlone(raft, raft.role) ? raft.log.commit : undefined;
+    return raft.role.role === "leader" && decidesWith(raft, raft.role, raft.id, raft.term)
+      ? raft.log.commit
+      : undefined;
   }
 
   transferLeadership(to: MemberId): Taken {

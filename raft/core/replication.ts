@@ -1,7 +1,7 @@
 import { bytesOf } from "./entry.ts";
-import type { Index, MemberId } from "./ids.ts";
+import type { Index, MemberId, Term } from "./ids.ts";
 import { noIndex } from "./ids.ts";
-import { isOnlyVoter, isVoter } from "./membership.ts";
+import { isVoter } from "./membership.ts";
 import type { Peer, Replicate } from "./progress.ts";
 import { noteSent } from "./progress.ts";
 import { quorumValue } from "./quorum.ts";
@@ -65,9 +65,13 @@ export function knowsCommit(raft: Raft, leader: Leader): boolean {
   return raft.log.commit >= leader.firstIndex;
 }
 
-/** Nobody else is asked for anything, and it knows what is committed. */
-export function decidesAlone(raft: Raft, leader: Leader): boolean {
-  return isOnlyVoter(raft.log.membership, raft.id) && knowsCommit(raft, leader);
+/**
+ * Whether the request itself confirms the read that it asks for: while it was in this term, its sender had made nobody leader
+ * of a later one, and when the two are a quorum nobody else could have. Of reads that began later it says nothing.
+ */
+export function decidesWith(raft: Raft, leader: Leader, sender: MemberId, term: Term): boolean {
+  if (term !== raft.term || !knowsCommit(raft, leader)) return false;
+  return quorumValue(raft.log.membership, (member) => (member === raft.id || member === sender ? 1 : 0)) === 1;
 }
 
 export function isVoting(raft: Raft): boolean {

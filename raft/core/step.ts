@@ -109,9 +109,9 @@ function takeProposal(raft: Raft, { from, id, data }: Propose): void {
   raft.send({ type: "proposeReply", from: raft.id, to: from, term: raft.term, id, outcome });
 }
 
-function takeRead(raft: Raft, { from, id }: ReadIndexRequest): void {
+function takeRead(raft: Raft, { from, id, term }: ReadIndexRequest): void {
   const { role } = raft;
   const reader = { member: from, id };
-  const reason = role.role === "leader" ? readHere(raft, role, reader) : "noLeader";
+  const reason = role.role === "leader" ? readHere(raft, role, reader, term) : "noLeader";
   if (reason !== undefined) raft.answerRead(reader, { kind: "refused", reason });
 }
