@@ -34,6 +34,8 @@ import { verifyStates } from "./state-verifier.ts";
 /** The log of a replica that is alone serves its restart only; with others, those that are behind as well. */
 const aloneLog = { logBytesMax: 16 * 1024 * 1024, tailEntries: 0 };
 const sharedLog = { logBytesMax: 32 * 1024 * 1024, tailEntries: 5_000 };
+/** The log is kept in files of this size, some of them spare ones: larger files would take several times its own bytes. */
+const segmentBytes = 8 * 1024 * 1024;
 /** An attempt to write or to read that has no end by then is made anew. */
 const attemptTiming: Partial<Timing> = { proposalMs: 3_000, readMs: 2_000 };
 
@@ -95,7 +97,7 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenReplica>
   await using opening = new AsyncDisposableStack();
   const directory = await DataDirectory.open(options.directory, founder);
   opening.defer(() => directory.release());
-  const { log, starts } = await openOwnLog(directory, options.openLog ?? openLog);
+  const { log, starts } = await openOwnLog(directory, options.openLog ?? ((...where) => openLog(...where, { segmentBytes })));
   opening.defer(() => log.close());
   const opened = await openState(directory, open);
   opening.defer(() => opened.database.close());
