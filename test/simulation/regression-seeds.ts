@@ -11,4 +11,10 @@ export const regressionSeeds: readonly RegressionSeed[] = [
     steps: 12_000,
     found: "the only voter answered a read by itself, behind a learner that had applied more of what it had committed",
   },
+  {
+    seed: 41_389,
+    steps: 12_000,
+    found:
+      "a batch came into the log after its proposer had given it up; the truth did not know that it is refused then",
+  },
 ];

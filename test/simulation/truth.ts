@@ -1,6 +1,7 @@
 import type { Entry as LogRecord } from "../../raft/core/entry.ts";
 import { must } from "../../raft/testing/simulator/violation.ts";
 import { IndexCache } from "../../src/storage/mvcc/record.ts";
+import type { BatchId } from "../../src/storage/sessions.ts";
 import { LogEntry } from "../../src/storage/replicated/log-entry.ts";
 import type { Effect } from "../../src/storage/replicated/replicated-state.ts";
 import type { ApplyResult, Command, Entry, StoreEvent } from "../../src/storage/store.ts";
@@ -49,6 +50,8 @@ export class Truth {
   readonly #terms: number[] = [];
   readonly #dropped: (readonly [index: number, term: number])[] = [];
   readonly #admitted = new Set<string>();
+  /** By origin: what lies below was given up. */
+  readonly #floors = new Map<string, number>();
   readonly #verdicts = new Map<number, Verdict>();
   readonly #indexes = new IndexCache();
   #index = 0;
@@ -117,11 +120,18 @@ export class Truth {
     this.#terms[entry.index] = entry.term;
     if (entry.kind !== "normal") return;
     const record = new LogEntry(entry.data);
-    const { origin, sequence } = record.id;
-    const name = `${origin} ${sequence}`;
-    const admitted = !this.#admitted.has(name);
-    this.#admitted.add(name);
+    const admitted = this.#admits(record.id);
     this.#decided[entry.index] = { admitted, text: admitted ? this.#decide(record, effect) : textOfNothing };
+  }
+
+  /** A batch counts once, and not at all when its proposer has said before that it waits for it no more. */
+  #admits({ origin, sequence, floor }: BatchId): boolean {
+    const name = `${origin} ${sequence}`;
+    const given = this.#floors.get(origin) ?? 0;
+    if (sequence < given || this.#admitted.has(name)) return false;
+    this.#admitted.add(name);
+    this.#floors.set(origin, Math.max(given, floor));
+    return true;
   }
 
   #decide(record: LogEntry, effect: Effect | undefined): string {
