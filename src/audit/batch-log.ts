@@ -4,7 +4,9 @@ import { LineBuffer } from "./line-buffer.ts";
 import type { LogBackendOptions } from "./log-backend.ts";
 import type { RotatingFile } from "./rotating-file.ts";
 
-const bufferBytes = 256 * 1024;
+const batchBytes = 256 * 1024;
+/** What comes while a batch is written has room in it too: new memory would cost more than all the rest. */
+const bufferBytes = 2 * 1024 * 1024;
 /** How long events wait for others. */
 const batchWaitMs = 50;
 /** What waits while the disk is busy; beyond it events are dropped and counted. */
@@ -25,7 +27,7 @@ export class BatchLog implements AuditBackend {
   constructor(out: Pick<RotatingFile, "writeLater" | "close">, options: LogBackendOptions) {
     this.#out = out;
     this.#options = options;
-    this.#batchBytesMax = Math.min(bufferBytes, options.truncation?.batchBytesMax ?? bufferBytes);
+    this.#batchBytesMax = Math.min(batchBytes, options.truncation?.batchBytesMax ?? bufferBytes);
   }
 
   write(event: AuditEvent): void {
@@ -36,7 +38,7 @@ export class BatchLog implements AuditBackend {
     }
     if (!this.#options.encode(waiting, event)) return;
     waiting.text("\n");
-    if (waiting.length >= bufferBytes) this.#start();
+    if (waiting.length >= batchBytes) this.#start();
     else this.#timer ??= this.#options.clock.after(batchWaitMs, () => this.#start());
   }
 
