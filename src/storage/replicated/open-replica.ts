@@ -36,6 +36,8 @@ const aloneLog = { logBytesMax: 16 * 1024 * 1024, tailEntries: 0 };
 const sharedLog = { logBytesMax: 32 * 1024 * 1024, tailEntries: 5_000 };
 /** The log is kept in files of this size, some of them spare ones: larger files would take several times its own bytes. */
 const segmentBytes = 8 * 1024 * 1024;
+/** Nobody waits for the heartbeats of a replica that is alone: it need not wake up for them. */
+const aloneTiming: Partial<Timing> = { heartbeatMs: 1_000, electionMs: 2_000 };
 /** An attempt to write or to read that has no end by then is made anew. */
 const attemptTiming: Partial<Timing> = { proposalMs: 3_000, readMs: 2_000 };
 
@@ -97,7 +99,10 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenReplica>
   await using opening = new AsyncDisposableStack();
   const directory = await DataDirectory.open(options.directory, founder);
   opening.defer(() => directory.release());
-  const { log, starts } = await openOwnLog(directory, options.openLog ?? ((...where) => openLog(...where, { segmentBytes })));
+  const { log, starts } = await openOwnLog(
+    directory,
+    options.openLog ?? ((...where) => openLog(...where, { segmentBytes })),
+  );
   opening.defer(() => log.close());
   const opened = await openState(directory, open);
   opening.defer(() => opened.database.close());
@@ -163,7 +168,7 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
     transport: transport ?? noPeers(),
     stateMachine: state,
     seeds: seeds.map((seed) => toMemberId(seed.id)),
-    timing: { ...attemptTiming, ...options.timing },
+    timing: { ...attemptTiming, ...(transport === undefined && aloneTiming), ...options.timing },
     ...(options.log ?? (transport === undefined ? aloneLog : sharedLog)),
     ...(options.observer === undefined ? {} : { observer: options.observer }),
     events: {
