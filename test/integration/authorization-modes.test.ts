@@ -289,8 +289,8 @@ test("audit events reach a webhook in lists, and the rest when the server ends",
     auditWebhookBatchMaxSize: 3,
   });
   for (let at = 0; at < 4; at++) await server.get(`/api/v1/namespaces/default/configmaps/none-${at}`);
-  await eventually(() => heard.length === 1);
-  expect(heard[0]?.body.kind).toBe("EventList");
+  await eventually(() => heard.length > 0);
+  expect(heard[0]?.body).toMatchObject({ kind: "EventList", items: { length: 3 } });
   await server.close();
   const uris = heard.flatMap(({ body }) => body.items.map(({ requestURI }: any) => requestURI));
   expect(uris).toEqual([0, 1, 2, 3].map((at) => `/api/v1/namespaces/default/configmaps/none-${at}`));
