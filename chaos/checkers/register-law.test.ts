@@ -177,13 +177,15 @@ describe(`random histories of a real register, seed ${seed}`, () => {
     expect(tried).toBeGreaterThan(200);
   });
 
-  /** After everything, of a value that was seen to be overwritten. */
+  /** After everything, of a value that was written and answered before the newest one was asked for. */
   function staleRead(operations: readonly Operation[]): Operation | undefined {
-    const written = operations.flatMap(({ request, outcome }) =>
-      "value" in request && outcome.kind === "ok" && outcome.object !== undefined ? [outcome.object] : [],
+    const written = operations.flatMap(({ request, outcome, invokedMs, returnedMs }) =>
+      "value" in request && outcome.kind === "ok" && outcome.object !== undefined
+        ? [{ object: outcome.object, invokedMs, returnedMs }]
+        : [],
     );
-    const newest = written.toSorted((left, right) => right.revision - left.revision)[0];
-    const older = written.find(({ revision }) => revision < (newest?.revision ?? 0));
-    return older === undefined ? undefined : at(10_000, 10_001, get, { kind: "ok", object: older });
+    const newest = written.toSorted((left, right) => right.object.revision - left.object.revision)[0];
+    const older = written.find(({ returnedMs }) => newest !== undefined && returnedMs < newest.invokedMs);
+    return older === undefined ? undefined : at(10_000, 10_001, get, { kind: "ok", object: older.object });
   }
 });
