@@ -129,7 +129,7 @@ test(
 async function startedAgain(name: string, signal: NodeJS.Signals): Promise<void> {
   const pid = cluster.pidOf(name);
   process.kill(pid, signal);
-  await cluster.says(new RegExp(`${name} \\(process ${pid}\\) (was killed|ended)`));
+  await cluster.says((line) => line.startsWith(`${name} (process ${pid}) `));
   cluster.signal("SIGUSR2");
   const before = cluster.complaints.length;
   for (const endMs = performance.now() + 60_000; cluster.pidOf(name) === pid; await Bun.sleep(20)) {

@@ -28,17 +28,19 @@ export class LocalClusterCommand {
 
   /** Resolves when the command says that all is there. */
   async ready(): Promise<this> {
-    await this.says(/spreads connections|no load balancer/, startMsMax);
+    await this.says((line) => line.includes("spreads connections") || line.includes("no load balancer"), startMsMax);
     return this;
   }
 
-  /** What the command has said, once it matches. @throws when it ends before */
-  async says(form: RegExp, msMax = 30_000): Promise<RegExpExecArray> {
+  /** Resolves with the line that is looked for, once it is whole, and what follows it by then. @throws when the command ends before */
+  async says(isIt: (line: string) => boolean, msMax = 30_000): Promise<readonly [said: string, next: string]> {
     for (const endMs = performance.now() + msMax; ; await Bun.sleep(20)) {
-      const match = form.exec(this.complaints);
-      if (match !== null) return match;
+      // Behind the last line break stands what is not a whole line yet.
+      const lines = this.complaints.split("\n").slice(0, -1);
+      const at = lines.findIndex(isIt);
+      if (at >= 0) return [lines[at] ?? "", lines[at + 1] ?? ""];
       if (performance.now() > endMs || this.#child.exitCode !== null) {
-        throw new Error(`the command has not said ${form} but\n${this.complaints}`);
+        throw new Error(`the command has not said so: ${isIt}\nbut\n${this.complaints}`);
       }
     }
   }
