@@ -1,9 +1,9 @@
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { StatusError } from "../api/status.ts";
 import { hasExpired } from "../authentication/bootstrap-token.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
+import { removeObject } from "../registry/remove-object.ts";
 import type { MemberNumber } from "../storage/cluster.ts";
 import type { Store } from "../storage/store.ts";
 import {
@@ -65,21 +65,7 @@ export class JoinTokens {
     const { secrets } = this.#parts;
     const secret = secrets.current(joinTokenNamespace, joinTokenName(id));
     if (secret === undefined || this.#read(secret) === undefined) return false;
-    const { uid, resourceVersion } = secret.metadata;
-    const options = {
-      gracePeriodSeconds: undefined,
-      propagationPolicy: undefined,
-      orphanDependents: undefined,
-      preconditions: { uid, resourceVersion },
-      dryRun: false,
-    };
-    try {
-      const { removed } = await secrets.delete(joinTokenNamespace, joinTokenName(id), options, contextOf(user));
-      return removed;
-    } catch (error) {
-      if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return false;
-      throw error;
-    }
+    return removeObject(secrets, secret, contextOf(user));
   }
 
   #read(secret: KubeObject): JoinTokenInfo | undefined {

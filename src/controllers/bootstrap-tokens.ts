@@ -6,7 +6,7 @@ import { systemUser } from "../authentication/system-user.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import type { Store } from "../storage/store.ts";
 import { parseTimeMs } from "../schema/time-text.ts";
-import { removeObject } from "./remove-object.ts";
+import { removeObject } from "../registry/remove-object.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "bootstrap.kubernetes.io/token";
@@ -41,9 +41,9 @@ export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
         const secret = secrets.current(bootstrapTokenNamespace, nameOf(key));
         if (secret === undefined || secret["type"] !== tokenType) return;
         const expiration = valueOf(secret, "expiration");
-        if (hasExpired(expiration, clock.nowMs())) return removeObject(secrets, secret, context);
-        if (expiration === "") return;
-        queue.addAfter(key, Math.min(waitMsMax, Math.max(1, (parseTimeMs(expiration) ?? 0) - clock.nowMs())));
+        if (hasExpired(expiration, clock.nowMs())) await removeObject(secrets, secret, context);
+        else if (expiration !== "")
+          queue.addAfter(key, Math.min(waitMsMax, Math.max(1, (parseTimeMs(expiration) ?? 0) - clock.nowMs())));
       },
     }),
   );

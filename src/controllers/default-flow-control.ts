@@ -6,7 +6,7 @@ import { systemUser } from "../authentication/system-user.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
-import { removeObject } from "./remove-object.ts";
+import { removeObject } from "../registry/remove-object.ts";
 import { type FlowControlObject, flowSchemas, priorityLevels } from "../api/flow-control-objects.ts";
 
 /** "true": the server keeps the spec as it is in this release, and removes the object when a later one has it no more. */

@@ -7,6 +7,7 @@ import type { Registry, WriteContext } from "../registry/registry.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Revision } from "../storage/revision.ts";
 import type { Entry, Store } from "../storage/store.ts";
+import { plainDeletion } from "../registry/delete-options.ts";
 
 /** How late an Event may go, as a part of its time to live. */
 const marksPerTtl = 60;
@@ -133,11 +134,5 @@ function writtenMs(event: KubeObject, nowMs: number): number {
 }
 
 function unchangedSince(revision: Revision): DeleteOptions {
-  return {
-    gracePeriodSeconds: undefined,
-    propagationPolicy: undefined,
-    orphanDependents: undefined,
-    preconditions: { uid: undefined, resourceVersion: String(revision) },
-    dryRun: false,
-  };
+  return { ...plainDeletion, preconditions: { uid: undefined, resourceVersion: String(revision) } };
 }

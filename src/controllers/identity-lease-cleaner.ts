@@ -4,7 +4,7 @@ import { systemUser } from "../authentication/system-user.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import { identityLabel, identityLeaseNamespace } from "./identity-lease.ts";
 import { recordOf } from "./lease-record.ts";
-import { removeObject } from "./remove-object.ts";
+import { removeObject } from "../registry/remove-object.ts";
 
 const intervalMs = 60 * 60_000;
 

@@ -9,7 +9,7 @@ import type { ServiceNetwork } from "../registry/allocation/service-allocation.t
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import { type IpFamily, parseIp } from "../registry/validation/ip.ts";
-import { removeObject } from "./remove-object.ts";
+import { removeObject } from "../registry/remove-object.ts";
 import type { ServerRecords } from "./server-records.ts";
 import { WorkQueue } from "./work-queue.ts";
 

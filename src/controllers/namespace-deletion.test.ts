@@ -13,15 +13,9 @@ import { MemoryStore } from "../storage/memory-store.ts";
 import type { Command, Store } from "../storage/store.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 import { ServerRecords } from "./server-records.ts";
+import { plainDeletion } from "../registry/delete-options.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
-const deleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: undefined,
-  orphanDependents: undefined,
-  preconditions: { uid: undefined, resourceVersion: undefined },
-  dryRun: false,
-};
 const rounds = 10;
 
 test("nothing stays behind in a namespace that goes while objects are being created in it", async () => {
@@ -43,7 +37,7 @@ test("nothing stays behind in a namespace that goes while objects are being crea
   for (let round = 0; round < rounds; round++) {
     const namespace = `n${round}`;
     await namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name: namespace } }, "", context);
-    const deletion = namespaces.delete("", namespace, deleteOptions, context);
+    const deletion = namespaces.delete("", namespace, plainDeletion, context);
     const creations: Promise<unknown>[] = [];
     let created = 0;
     for (let at = 0; created === at; at++) {
@@ -97,14 +91,14 @@ test("a creation that another server has let in before is waited for, and goes t
   const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "late", namespace: "ns" } };
   const creating = configMaps.create(object, "ns", context);
   await Bun.sleep(5);
-  await namespaces.delete("", "ns", deleteOptions, context);
+  await namespaces.delete("", "ns", plainDeletion, context);
   await Bun.sleep(60);
   expect(namespaces.current("", "ns")?.metadata.deletionTimestamp).toBeDefined();
   gate.resolve();
   await creating;
   while (namespaces.current("", "ns") !== undefined) await Bun.sleep(1);
   expect(store.scan(configMaps.info.keyPrefix)).toEqual([]);
-  await namespaces.delete("", "quick", deleteOptions, context);
+  await namespaces.delete("", "quick", plainDeletion, context);
   while (namespaces.current("", "quick") !== undefined) await Bun.sleep(1);
   expect(failures).toEqual([]);
 });

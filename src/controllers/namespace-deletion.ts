@@ -11,17 +11,12 @@ import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Key, Store } from "../storage/store.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
+import { plainDeletion } from "../registry/delete-options.ts";
 
 /** Content with finalizers or grace of its own is looked at again after this time. */
 const retryMs = 1_000;
 
-const deleteOptions: DeleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: "Background",
-  orphanDependents: undefined,
-  preconditions: { uid: undefined, resourceVersion: undefined },
-  dryRun: false,
-};
+const deleteOptions: DeleteOptions = { ...plainDeletion, propagationPolicy: "Background" };
 const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
 
 export interface NamespaceDeletionParts {

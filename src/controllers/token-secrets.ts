@@ -5,7 +5,7 @@ import { systemUser } from "../authentication/system-user.ts";
 import type { TokenIssuer } from "../authentication/service-account/token-issuer.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import type { Key, Store } from "../storage/store.ts";
-import { removeObject } from "./remove-object.ts";
+import { removeObject } from "../registry/remove-object.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "kubernetes.io/service-account-token";

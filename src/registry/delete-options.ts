@@ -7,6 +7,15 @@ export const ignoreReadErrorsOption = "ignoreStoreReadErrorWithClusterBreakingPo
 /** What an object that cannot be read has nothing to be held against. */
 const optionsOfReadable = ["dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions"];
 
+/** Of who asks for nothing but the deletion. */
+export const plainDeletion: DeleteOptions = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  preconditions: { uid: undefined, resourceVersion: undefined },
+  dryRun: false,
+};
+
 const policies = ["Foreground", "Background", "Orphan"];
 
 /**

@@ -3,15 +3,9 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { defaultStrategy } from "./default-strategy.ts";
 import { beginDeletion, type DeletionStep } from "./deletion.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
+import { plainDeletion } from "./delete-options.ts";
 
 const nowMs = Date.parse("2026-01-02T03:04:05Z");
-const plain: DeleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: undefined,
-  orphanDependents: undefined,
-  preconditions: { uid: undefined, resourceVersion: undefined },
-  dryRun: false,
-};
 const graceful: Strategy = {
   ...defaultStrategy,
   gracePeriodSeconds: (_object, options) => options.gracePeriodSeconds ?? 30,
@@ -28,18 +22,18 @@ function metaOf(step: DeletionStep): KubeObject["metadata"] {
 
 describe("beginDeletion()", () => {
   test("removes an object that nothing holds", () => {
-    expect(beginDeletion(object({}), defaultStrategy, plain, nowMs)).toEqual({ kind: "remove" });
+    expect(beginDeletion(object({}), defaultStrategy, plainDeletion, nowMs)).toEqual({ kind: "remove" });
   });
 
   test("keeps the dependents of kinds that orphan by default, unless the client says otherwise", () => {
     const orphaning: Strategy = { ...defaultStrategy, orphansByDefault: true };
-    expect(metaOf(beginDeletion(object({}), orphaning, plain, nowMs)).finalizers).toEqual(["orphan"]);
-    const background: DeleteOptions = { ...plain, propagationPolicy: "Background" };
+    expect(metaOf(beginDeletion(object({}), orphaning, plainDeletion, nowMs)).finalizers).toEqual(["orphan"]);
+    const background: DeleteOptions = { ...plainDeletion, propagationPolicy: "Background" };
     expect(beginDeletion(object({}), orphaning, background, nowMs)).toEqual({ kind: "remove" });
   });
 
   test("marks an object with finalizers and counts its generation", () => {
-    const step = beginDeletion(object({ finalizers: ["x/y"], generation: 3 }), defaultStrategy, plain, nowMs);
+    const step = beginDeletion(object({ finalizers: ["x/y"], generation: 3 }), defaultStrategy, plainDeletion, nowMs);
     expect(metaOf(step)).toMatchObject({
       deletionTimestamp: "2026-01-02T03:04:05Z",
       deletionGracePeriodSeconds: 0,
@@ -51,7 +45,7 @@ describe("beginDeletion()", () => {
   test.each([300_000_000_000, 2 ** 53, 2 ** 63])(
     "a grace of %p seconds ends with the last time there is",
     (seconds) => {
-      const options = { ...plain, gracePeriodSeconds: seconds };
+      const options = { ...plainDeletion, gracePeriodSeconds: seconds };
       const metadata = metaOf(beginDeletion(object({}), graceful, options, nowMs));
       expect(metadata.deletionTimestamp).toBe("9999-12-31T23:59:59Z");
       expect(metadata.deletionGracePeriodSeconds).toBe((Date.parse("9999-12-31T23:59:59Z") - nowMs) / 1000);
@@ -62,12 +56,12 @@ describe("beginDeletion()", () => {
     ["Orphan", ["orphan"]],
     ["Foreground", ["foregroundDeletion"]],
   ] as const)("propagation policy %s adds the finalizer %j", (propagationPolicy, finalizers) => {
-    const step = beginDeletion(object({}), defaultStrategy, { ...plain, propagationPolicy }, nowMs);
+    const step = beginDeletion(object({}), defaultStrategy, { ...plainDeletion, propagationPolicy }, nowMs);
     expect(metaOf(step).finalizers).toEqual([...finalizers]);
   });
 
   test("propagation policy Background takes the other policies' finalizers away", () => {
-    const options = { ...plain, propagationPolicy: "Background" } as const;
+    const options = { ...plainDeletion, propagationPolicy: "Background" } as const;
     expect(beginDeletion(object({ finalizers: ["orphan"] }), defaultStrategy, options, nowMs)).toEqual({
       kind: "remove",
     });
@@ -75,11 +69,11 @@ describe("beginDeletion()", () => {
 
   test("a second delete changes nothing while finalizers are left", () => {
     const marked = object({ finalizers: ["x/y"], deletionTimestamp: "2026-01-02T03:04:05Z" });
-    expect(beginDeletion(marked, defaultStrategy, plain, nowMs).kind).toBe("unchanged");
+    expect(beginDeletion(marked, defaultStrategy, plainDeletion, nowMs).kind).toBe("unchanged");
   });
 
   test("grace lets the object live until its end", () => {
-    const step = beginDeletion(object({}), graceful, plain, nowMs);
+    const step = beginDeletion(object({}), graceful, plainDeletion, nowMs);
     expect(metaOf(step)).toMatchObject({
       deletionTimestamp: "2026-01-02T03:04:35Z",
       deletionGracePeriodSeconds: 30,
@@ -91,7 +85,7 @@ describe("beginDeletion()", () => {
     ["negative", -5, "2026-01-02T03:04:06Z", 1],
   ] as const)("a second delete with %s grace moves the end", (_name, seconds, end, grace) => {
     const pending = object({ deletionTimestamp: "2026-01-02T03:04:35Z", deletionGracePeriodSeconds: 30 });
-    const options = { ...plain, gracePeriodSeconds: seconds };
+    const options = { ...plainDeletion, gracePeriodSeconds: seconds };
     const strategy = { ...graceful, gracePeriodSeconds: () => 30 };
     expect(metaOf(beginDeletion(pending, strategy, options, nowMs))).toMatchObject({
       deletionTimestamp: end,
@@ -101,11 +95,13 @@ describe("beginDeletion()", () => {
 
   test("a second delete with longer grace changes nothing", () => {
     const pending = object({ deletionTimestamp: "2026-01-02T03:04:35Z", deletionGracePeriodSeconds: 30 });
-    expect(beginDeletion(pending, graceful, { ...plain, gracePeriodSeconds: 60 }, nowMs).kind).toBe("unchanged");
+    expect(beginDeletion(pending, graceful, { ...plainDeletion, gracePeriodSeconds: 60 }, nowMs).kind).toBe(
+      "unchanged",
+    );
   });
 
   test("a second delete without grace removes what has no finalizers", () => {
     const pending = object({ deletionTimestamp: "2026-01-02T03:04:35Z", deletionGracePeriodSeconds: 30 });
-    expect(beginDeletion(pending, graceful, { ...plain, gracePeriodSeconds: 0 }, nowMs).kind).toBe("remove");
+    expect(beginDeletion(pending, graceful, { ...plainDeletion, gracePeriodSeconds: 0 }, nowMs).kind).toBe("remove");
   });
 });

@@ -10,6 +10,7 @@ import type { Revision } from "../storage/revision.ts";
 import type { Entry, Key } from "../storage/store.ts";
 import { Registries } from "./registries.ts";
 import { objectBytesMax, type Registry, type WriteContext } from "./registry.ts";
+import { plainDeletion } from "./delete-options.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const scheme = Scheme.builtIn();
@@ -164,7 +165,7 @@ describe("update()", () => {
 
   test("taking the last finalizer from a terminating object removes it in the same write", async () => {
     await configMaps.create(configMap({ name: "a", finalizers: ["x/y"] }), "default", context);
-    await configMaps.delete("default", "a", deleteOptions, context);
+    await configMaps.delete("default", "a", plainDeletion, context);
     const result = await configMaps.update(
       "default",
       "a",
@@ -179,32 +180,24 @@ describe("update()", () => {
 describe("delete()", () => {
   test("answers with the resource's name and uid", async () => {
     const { object } = await configMaps.create(configMap({ name: "a" }), "default", context);
-    const { answer } = await configMaps.delete("default", "a", deleteOptions, context);
+    const { answer } = await configMaps.delete("default", "a", plainDeletion, context);
     if (answer.kind !== "status") throw new Error("expected a Status");
     expect(answer.status.details).toEqual({ name: "a", kind: "configmaps", uid: object.metadata.uid as string });
   });
 
   test("a precondition on another uid is a conflict", async () => {
     await configMaps.create(configMap({ name: "a" }), "default", context);
-    const options = { ...deleteOptions, preconditions: { uid: "other", resourceVersion: undefined } };
+    const options = { ...plainDeletion, preconditions: { uid: "other", resourceVersion: undefined } };
     expect((await refusal(configMaps.delete("default", "a", options, context))).code).toBe(409);
   });
 });
-
-const deleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: undefined,
-  orphanDependents: undefined,
-  preconditions: { uid: undefined, resourceVersion: undefined },
-  dryRun: false,
-} as const;
 
 describe("a replica that lacks what another one has acknowledged", () => {
   const replacing = (metadata: KubeObject["metadata"], k: string) => async () => configMap(metadata, { k });
   const create = () => configMaps.create(configMap({ name: "a" }, { k: "first" }), "default", context);
   const update = (k: string, resourceVersion = "") =>
     configMaps.update("default", "a", replacing({ name: "a", resourceVersion }, k), context);
-  const remove = () => configMaps.delete("default", "a", deleteOptions, context);
+  const remove = () => configMaps.delete("default", "a", plainDeletion, context);
 
   test("updates what was created elsewhere, at the resourceVersion of there", async () => {
     await store.missing(create);

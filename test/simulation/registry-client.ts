@@ -9,6 +9,7 @@ import type { Knowledge } from "./knowledge.ts";
 import { ConnectionLost, type Replica } from "./replica.ts";
 import { colors, names, namespaces } from "./simulated-object.ts";
 import type { Truth, Version } from "./truth.ts";
+import { plainDeletion } from "../../src/registry/delete-options.ts";
 
 export interface RegistryClientOptions {
   readonly world: World;
@@ -105,7 +106,7 @@ export class RegistryClient {
     const revision = guarded ? this.#readRevision(replica, place) : undefined;
     const { revision: floor } = knowledge;
     const resourceVersion = revision === undefined ? undefined : String(revision);
-    const options = { ...deleteDefaults, preconditions: { uid: undefined, resourceVersion } };
+    const options = { ...plainDeletion, preconditions: { uid: undefined, resourceVersion } };
     try {
       const { removed } = await replica.call(() =>
         registry.delete(place.namespace, place.name, options, serverContext),
@@ -142,10 +143,3 @@ export class RegistryClient {
     return { color: this.#options.world.random.pick(colors) };
   }
 }
-
-const deleteDefaults = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: undefined,
-  orphanDependents: undefined,
-  dryRun: false,
-} as const;

@@ -11,7 +11,7 @@ import type { Registry, WriteContext } from "../../registry/registry.ts";
 import { strategyOf, subresourceStrategyOf } from "../../registry/strategies.ts";
 import { Scheme } from "../../scheme/scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { removeObject } from "../remove-object.ts";
+import { removeObject } from "../../registry/remove-object.ts";
 import { startCertificateApprover } from "./certificate-approver.ts";
 
 const scheme = Scheme.builtIn();

@@ -3,7 +3,7 @@ import type { Clock } from "../../api/clock.ts";
 import { systemUser } from "../../authentication/system-user.ts";
 import type { Registry, WriteContext } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
-import { removeObject } from "../remove-object.ts";
+import { removeObject } from "../../registry/remove-object.ts";
 import { conditionOf, type SigningRequest, signingRequestOf } from "./signing-request.ts";
 
 const intervalMs = 60 * 60_000;

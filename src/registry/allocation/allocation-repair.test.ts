@@ -12,16 +12,11 @@ import type { DeleteOptions } from "../strategy.ts";
 import type { AllocationRepair } from "./allocation-repair.ts";
 import { nodePortPrefix } from "./node-port-allocator.ts";
 import { parseServiceNetwork } from "./service-network.ts";
+import { plainDeletion } from "../delete-options.ts";
 
 const scheme = Scheme.builtIn();
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
-const atOnce: DeleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: "Background",
-  orphanDependents: undefined,
-  preconditions: { uid: undefined, resourceVersion: undefined },
-  dryRun: false,
-};
+const atOnce: DeleteOptions = { ...plainDeletion, propagationPolicy: "Background" };
 
 let store: MemoryStore;
 let cachers: CacherSet;

@@ -13,16 +13,11 @@ import { nodePortPrefix } from "./node-port-allocator.ts";
 import { addressesOf, nodePortsOf } from "./service-allocator.ts";
 import { parseServiceNetwork } from "./service-network.ts";
 import type { Service } from "./service.ts";
+import { plainDeletion } from "../delete-options.ts";
 
 const scheme = Scheme.builtIn();
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
-const options: DeleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: "Background",
-  orphanDependents: undefined,
-  preconditions: { uid: undefined, resourceVersion: undefined },
-  dryRun: false,
-};
+const options: DeleteOptions = { ...plainDeletion, propagationPolicy: "Background" };
 const types = ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"];
 const policies = ["SingleStack", "PreferDualStack", "RequireDualStack"];
 const roundsMax = 12;

@@ -5,13 +5,13 @@ import type { Allocator } from "../allocator.ts";
 import type { RandomInt } from "../random-name.ts";
 import type { Registry } from "../registry.ts";
 import { serverContext } from "../server-context.ts";
-import type { DeleteOptions } from "../strategy.ts";
 import { AllocationRepair } from "./allocation-repair.ts";
 import { ClusterIpAllocator } from "./cluster-ip-allocator.ts";
 import type { IpRange } from "./ip-range.ts";
 import { NodePortAllocator, type PortRange } from "./node-port-allocator.ts";
 import { ServiceAllocator } from "./service-allocator.ts";
 import { ServiceRanges } from "./service-ranges.ts";
+import { plainDeletion } from "../delete-options.ts";
 
 /** What Services get their addresses and ports from. */
 export interface ServiceNetwork {
@@ -52,7 +52,7 @@ export class ServiceAllocation {
       addresses: this.#addresses,
       ports: this.#ports,
       removeEndpoints: async ({ namespace, name }) => {
-        await registry(endpoints).delete(namespace, name, deleteAtOnce, serverContext);
+        await registry(endpoints).delete(namespace, name, plainDeletion, serverContext);
       },
     });
   }
@@ -68,13 +68,6 @@ export class ServiceAllocation {
   }
 }
 
-const deleteAtOnce: DeleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: undefined,
-  orphanDependents: undefined,
-  preconditions: { uid: undefined, resourceVersion: undefined },
-  dryRun: false,
-};
 const endpoints: GroupResource = { group: "", resource: "endpoints" };
 const services: GroupResource = { group: "", resource: "services" };
 const ipAddresses: GroupResource = { group: "networking.k8s.io", resource: "ipaddresses" };
