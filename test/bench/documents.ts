@@ -10,6 +10,8 @@ export const collection = `/api/v1/namespaces/${namespace}/configmaps`;
 /** Objects carry `shard: s0` to `s99`: a selector of one shard means one object in a hundred. */
 const shards = 100;
 const payloadBytes = 1_700;
+/** Objects of one application have keys of the same names, as in a real cluster. */
+const applications = 200;
 const seedBatch = 2_000;
 
 /** A stream of numbers in [0, 1) that depends on the seed alone (mulberry32). */
@@ -27,13 +29,17 @@ export function objectName(number: number): string {
   return `object-${String(number).padStart(7, "0")}`;
 }
 
-/** A ConfigMap of about 2 KiB; every one is different, because identical documents flatter parsers and caches. */
-export function document(number: number): KubeObject {
+/**
+ * A ConfigMap of about 2 KiB; every one is different, because identical documents flatter parsers and caches.
+ * @param application whose names its keys have; by default one of 200
+ */
+export function document(number: number, application = number % applications): KubeObject {
   const random = randomFrom(number + 1);
+  const names = randomFrom(application + 1);
   const data: Record<string, string> = {};
   for (let bytes = 0, at = 0; bytes < payloadBytes; at++) {
     const value = words(random, 4 + Math.floor(random() * 12));
-    data[`key-${at}-${Math.floor(random() * 1000)}`] = value;
+    data[`key-${at}-${Math.floor(names() * 1_000_000)}`] = value;
     bytes += value.length + 16;
   }
   return {

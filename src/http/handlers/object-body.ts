@@ -52,12 +52,14 @@ async function decodeObject(
   if (body.kind === "protobuf") {
     const { apiVersion, kind, raw } = body.envelope;
     refuseOtherType({ apiVersion, kind }, expected);
-    return orBadRequest(expected.gvk, () => typedObject(decodeMessage(expected.schema, raw), expected)).object;
+    return orBadRequest(expected.gvk, () => typedObject(decodeMessage(expected.schema, raw), expected, true)).object;
   }
   if (!isJsonObject(body.value)) throw badType(expected.gvk, "json: cannot unmarshal into Go value of a struct");
   refuseOtherType(body.value, expected);
   const document = body.value;
-  const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected));
+  // The aliases of a YAML document are one value in several places.
+  const isOwned = body.mediaType !== "application/yaml";
+  const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected, isOwned));
   const problems = fieldProblems(unknownFields, body.duplicates);
   reportFields(call, problems, fieldValidation, (why) => badType(expected.gvk, why));
   return object;
@@ -65,13 +67,15 @@ async function decodeObject(
 
 /**
  * An untyped document as an object of the expected kind, with defaults still missing, and the paths of what it does not know.
+ * @param takesOver nobody else has the document or a part of it: what needs no change is not copied
  * @throws DecodeTypeError for a value of the wrong type
  */
 export function typedObject(
   value: JsonObject,
   { gvk, schema }: ExpectedBody,
+  takesOver = false,
 ): { object: KubeObject; unknownFields: readonly string[] } {
-  const { object, unknownFields } = decodeTyped(schema, value, { kind: gvk.kind });
+  const { object, unknownFields } = decodeTyped(schema, value, { kind: gvk.kind, takesOver });
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
   const metadata = (object["metadata"] ?? {}) as JsonObject;
   const typed = { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...fields, metadata } as unknown as KubeObject;

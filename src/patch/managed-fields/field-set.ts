@@ -1,6 +1,6 @@
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { documentDepthMax } from "../document-depth.ts";
-import { comparePathElements, type PathElement, parsePathElement } from "./path-element.ts";
+import { comparePathElements, isFieldElement, type PathElement, parsePathElement } from "./path-element.ts";
 
 /**
  * A set of field paths, as a tree: a path is in the set when the node at its end is `owned`.
@@ -130,12 +130,16 @@ export class FieldSet {
     const json = emptyJsonObject();
     if (this.size === 0) return json;
     if (this.owned) json["."] = emptyJsonObject();
-    for (const element of this.#sortedElements()) json[element] = (this.child(element) as FieldSet).toFieldsV1();
+    for (const element of this.#sortedElements()) {
+      const node = this.child(element) as FieldSet;
+      json[element] = node === leafFieldSet ? leafFieldsV1 : node.toFieldsV1();
+    }
     return json;
   }
 
   #sortedElements(): PathElement[] {
-    return [...this.#children.keys()].sort(comparePathElements);
+    const elements = [...this.#children.keys()];
+    return elements.every(isFieldElement) ? elements.sort() : elements.sort(comparePathElements);
   }
 }
 
@@ -143,6 +147,8 @@ const noChildren: Map<PathElement, FieldSet> = new Map();
 export const emptyFieldSet = new FieldSet();
 /** A path that ends here. */
 export const leafFieldSet = new FieldSet(true);
+/** Shared by all documents: nobody changes a part of one. */
+const leafFieldsV1: JsonObject = Object.freeze(emptyJsonObject());
 
 /** Undefined when the document is not in the form that `toFieldsV1` gives. */
 export function parseFieldsV1(json: JsonValue | undefined): FieldSet | undefined {

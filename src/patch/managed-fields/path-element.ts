@@ -15,6 +15,11 @@ export function fieldElement(name: string): PathElement {
   return fieldElements.get(name) ?? remember(fieldElements, name, `f:${name}`);
 }
 
+/** Elements of this kind alone are in wire order when they are in the order of their texts. */
+export function isFieldElement(element: PathElement): boolean {
+  return element.charCodeAt(0) === 0x66;
+}
+
 export function valueElement(value: JsonValue): PathElement {
   return `v:${scalarText(value)}`;
 }
