@@ -10,6 +10,8 @@ export interface ClusterOptions {
   /** Of all members' data. */
   readonly directory: string;
   readonly members: number;
+  /** What members are started with besides where they are. */
+  readonly flags?: readonly string[];
   /** What every sync of a log takes longer. */
   readonly addedSyncMs?: number;
 }
@@ -32,7 +34,7 @@ export class BenchCluster implements AsyncDisposable {
   static async start(options: ClusterOptions): Promise<BenchCluster> {
     const cluster = BenchCluster.empty(options);
     const first = await cluster.add();
-    await first.start(["cluster", "init"]);
+    await first.start(["cluster", "init", ...(options.flags ?? [])]);
     await cluster.grow(options.members);
     return cluster;
   }
@@ -57,7 +59,7 @@ export class BenchCluster implements AsyncDisposable {
     while (this.#members.length < count) {
       const invitation = await this.#first.invitation();
       const member = await this.add();
-      await member.start(invitation);
+      await member.start([...invitation, ...(this.#options.flags ?? [])]);
     }
     await this.settled();
   }

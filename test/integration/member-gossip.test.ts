@@ -13,9 +13,8 @@ beforeAll(async () => {
   members = await Promise.all(["a", "b", "c"].map((name) => MemberProcess.create(root, name)));
   const [a, ...others] = members as [MemberProcess, ...MemberProcess[]];
   await a.start(["cluster", "init"]);
-  const { out } = await a.run("cluster", "token", "create");
-  const [command = ""] = out.trim().replace("quorate ", "").split(" --peer-address");
-  for (const other of others) await other.start(command.split(" "));
+  const invitation = await a.invitation();
+  for (const other of others) await other.start(invitation);
 }, 60_000);
 
 afterAll(async () => {

@@ -112,15 +112,20 @@ export class MemberProcess implements AsyncDisposable {
     this.#child = undefined;
   }
 
-  /** The answer as JSON; undefined for none. */
-  async request(method: string, path: string, body?: object): Promise<{ code: number; json: any }> {
-    const response = await fetch(this.url + path, {
+  /** The answer as it comes, to the administrator unless another token is given. */
+  fetch(method: string, path: string, { body, token = this.token }: { body?: object; token?: string } = {}) {
+    return fetch(this.url + path, {
       method,
       tls: { ca: this.ca },
       keepalive: false,
-      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+  }
+
+  /** The answer to the administrator, as JSON. */
+  async request(method: string, path: string, body?: object): Promise<{ code: number; json: any }> {
+    const response = await this.fetch(method, path, body === undefined ? {} : { body });
     return { code: response.status, json: await response.json() };
   }
 

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BenchCluster } from "../bench/cluster.ts";
+import { eventually, type MemberProcess } from "./member-process.ts";
+
+/** What is taken away through one of three replicas is gone on all of them; one that cannot know that says so. */
+
+/** Time from the acknowledgement to the first refusal of each of the other replicas. */
+const revocationMsMax = 1_000;
+
+const root = mkdtempSync(join(tmpdir(), "quorate-revocation-"));
+const program = join(import.meta.dir, "../../src/main.ts");
+const core = "/api/v1/namespaces/default";
+const flags = ["--authorization-mode=RBAC"];
+const rbac = "/apis/rbac.authorization.k8s.io/v1";
+/** Answered from what the replica holds, without asking another. */
+const readable = `${core}/configmaps?resourceVersion=0`;
+let cluster: BenchCluster;
+let members: readonly MemberProcess[];
+
+beforeAll(async () => {
+  cluster = await BenchCluster.start({ program, directory: root, members: 3, flags });
+  ({ members } = cluster);
+}, 60_000);
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const without = (member: MemberProcess) => members.filter((other) => other !== member);
+
+async function create(path: string, object: object): Promise<any> {
+  const { code, json } = await (members[0] as MemberProcess).request("POST", path, object);
+  if (code !== 201) throw new Error(JSON.stringify(json));
+  return json;
+}
+
+/** The code and Retry-After of a GET. */
+async function answerOf(member: MemberProcess, path: string, token = member.token) {
+  const response = await member.fetch("GET", path, { token });
+  await response.arrayBuffer();
+  return { code: response.status, retryAfter: response.headers.get("retry-after") };
+}
+
+const codeOf = async (member: MemberProcess, token: string) => (await answerOf(member, readable, token)).code;
+
+let accounts = 0;
+
+/** Name of a new account that may read config maps, by a binding of its own name. */
+async function newReader(): Promise<string> {
+  const name = `reader-${++accounts}`;
+  await create(`${core}/serviceaccounts`, { metadata: { name } });
+  await create(`${rbac}/clusterrolebindings`, {
+    metadata: { name },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+    subjects: [{ kind: "ServiceAccount", name, namespace: "default" }],
+  });
+  return name;
+}
+
+async function tokenOf(account: string, boundObjectRef?: object): Promise<string> {
+  const spec = boundObjectRef === undefined ? {} : { boundObjectRef };
+  return (await create(`${core}/serviceaccounts/${account}/token`, { spec })).status.token;
+}
+
+async function everybodyServes(token: string): Promise<void> {
+  for (const member of members)
+    await eventually(async () => ((await codeOf(member, token)) === 200 ? true : undefined));
+}
+
+/** Milliseconds from now until a request is made that the replica answers with the code; it serves until then. */
+async function timeUntil(code: number, member: MemberProcess, token: string): Promise<number> {
+  const startMs = performance.now();
+  for (;;) {
+    const askedMs = performance.now() - startMs;
+    const answered = await codeOf(member, token);
+    if (answered === code) return askedMs;
+    expect(answered).toBe(200);
+    if (askedMs > revocationMsMax) throw new Error(`${member.name} still serves after ${askedMs} ms`);
+  }
+}
+
+/** A token that serves, and what takes it away when it is deleted. */
+interface Revocable {
+  readonly token: string;
+  readonly path: string;
+}
+
+async function boundTo(kind: "Secret" | "Pod", account: string, object: object): Promise<Revocable> {
+  const collection = `${core}/${kind.toLowerCase()}s`;
+  const { metadata } = await create(collection, { metadata: { name: account }, ...object });
+  const token = await tokenOf(account, { apiVersion: "v1", kind, name: account, uid: metadata.uid });
+  return { token, path: `${collection}/${account}?gracePeriodSeconds=0` };
+}
+
+const podOf = (serviceAccountName: string) => ({
+  spec: { serviceAccountName, containers: [{ name: "main", image: "example.com/image" }] },
+});
+
+describe("on every other replica, within a second of its acknowledgement", () => {
+  test.each<[string, number, (account: string) => Promise<Revocable>]>([
+    [
+      "of a service account makes its tokens unknown",
+      401,
+      async (account) => ({ token: await tokenOf(account), path: `${core}/serviceaccounts/${account}` }),
+    ],
+    ["of a Secret makes the tokens that are bound to it unknown", 401, (account) => boundTo("Secret", account, {})],
+    [
+      "of a Pod makes the tokens that are bound to it unknown",
+      401,
+      (account) => boundTo("Pod", account, podOf(account)),
+    ],
+    [
+      "of a ClusterRoleBinding takes what it permitted",
+      403,
+      async (account) => ({ token: await tokenOf(account), path: `${rbac}/clusterrolebindings/${account}` }),
+    ],
+  ])("the deletion %s (%d), whichever replica it comes through", async (_, code, prepare) => {
+    for (const member of members) {
+      const { token, path } = await prepare(await newReader());
+      await everybodyServes(token);
+      expect((await member.request("DELETE", path)).code).toBe(200);
+      const took = await Promise.all(without(member).map((other) => timeUntil(code, other, token)));
+      expect(Math.max(...took)).toBeLessThan(revocationMsMax);
+      expect(await codeOf(member, token)).toBe(code);
+    }
+  });
+
+  test("a replica that stood still knows of it as soon as it goes on", async () => {
+    const account = await newReader();
+    const token = await tokenOf(account);
+    await everybodyServes(token);
+    const leader = await cluster.leader();
+    const [stopped, other] = without(leader) as [MemberProcess, MemberProcess];
+    stopped.signal("SIGSTOP");
+    try {
+      expect((await other.request("DELETE", `${core}/serviceaccounts/${account}`)).code).toBe(200);
+    } finally {
+      stopped.signal("SIGCONT");
+    }
+    expect(await timeUntil(401, stopped, token)).toBeLessThan(revocationMsMax);
+  });
+});
+
+describe("a replica that is left alone", () => {
+  test("is not ready, and answers a consistent read with 504 and Retry-After, even if it was the leader", async () => {
+    const survivor = await cluster.leader();
+    await Promise.all(without(survivor).map((other) => other.stop("SIGKILL")));
+    expect(await answerOf(survivor, `${core}/configmaps`)).toEqual({ code: 504, retryAfter: "1" });
+    expect((await answerOf(survivor, "/readyz")).code).toBe(500);
+    expect((await answerOf(survivor, "/livez")).code).toBe(200);
+    expect(await codeOf(survivor, survivor.token)).toBe(200);
+    await Promise.all(without(survivor).map((other) => other.start(["up", ...flags])));
+    await eventually(async () => ((await answerOf(survivor, "/readyz")).code === 200 ? true : undefined));
+    expect((await answerOf(survivor, `${core}/configmaps`)).code).toBe(200);
+  });
+});
