@@ -8,40 +8,8 @@ const outstandingBytesMax = 128 * 1024 * 1024;
 const batchCommandsMax = 1_000;
 const batchBytesMax = 4 * 1024 * 1024;
 
-/** Commands that travel together, and whoever waits for them. */
-export class CommandBatch {
-  readonly commands: readonly Command[];
-  readonly #waiting: readonly Waiting[];
-  readonly #settled: () => void;
-  #isSettled = false;
-
-  constructor(waiting: readonly Waiting[], settled: () => void) {
-    this.commands = waiting.map(({ command }) => command);
-    this.#waiting = waiting;
-    this.#settled = settled;
-  }
-
-  get isSettled(): boolean {
-    return this.#isSettled;
-  }
-
-  /** One result per command, in order. Only the first answer counts. */
-  resolve(results: readonly ApplyResult[]): void {
-    if (!this.#settle()) return;
-    this.#waiting.forEach(({ resolve }, position) => resolve(results[position] as ApplyResult));
-  }
-
-  reject(error: unknown): void {
-    if (this.#settle()) for (const { reject } of this.#waiting) reject(error);
-  }
-
-  #settle(): boolean {
-    if (this.#isSettled) return false;
-    this.#isSettled = true;
-    this.#settled();
-    return true;
-  }
-}
+/** Does the commands of one batch: one result per command, in order. */
+type Submit = (commands: readonly Command[]) => readonly ApplyResult[] | Promise<readonly ApplyResult[]>;
 
 interface Waiting {
   readonly command: Command;
@@ -55,7 +23,7 @@ interface Waiting {
  * first goes at once.
  */
 export class CommandQueue {
-  readonly #submit: (batch: CommandBatch) => void;
+  readonly #submit: Submit;
   readonly #defer: (run: () => void) => void;
   #waiting: Waiting[] = [];
   #outstanding = 0;
@@ -65,18 +33,10 @@ export class CommandQueue {
   #failure: StoreUnavailableError | undefined;
   #idle: (() => void)[] = [];
 
-  /**
-   * @param submit settles the batch, now or later
-   * @param defer runs something in the next turn of the event loop
-   */
-  constructor(submit: (batch: CommandBatch) => void, defer: (run: () => void) => void = setImmediate) {
+  /** @param defer runs something in the next turn of the event loop */
+  constructor(submit: Submit, defer: (run: () => void) => void = setImmediate) {
     this.#submit = submit;
     this.#defer = defer;
-  }
-
-  /** Why nothing is taken any more. */
-  get failure(): StoreUnavailableError | undefined {
-    return this.#failure;
   }
 
   /**
@@ -119,8 +79,25 @@ export class CommandQueue {
     while (this.#waiting.length > 0) {
       const group = this.#takeGroup();
       this.#underWay++;
-      this.#submit(new CommandBatch(group, () => this.#done(group)));
+      const results = this.#submit(group.map(({ command }) => command));
+      if (results instanceof Promise) this.#answerLater(group, results);
+      else this.#answer(group, results);
     }
+  }
+
+  #answerLater(group: readonly Waiting[], results: Promise<readonly ApplyResult[]>): void {
+    results.then(
+      (results) => this.#answer(group, results),
+      (error) => {
+        this.#done(group);
+        for (const { reject } of group) reject(error);
+      },
+    );
+  }
+
+  #answer(group: readonly Waiting[], results: readonly ApplyResult[]): void {
+    this.#done(group);
+    group.forEach(({ resolve }, position) => resolve(results[position] as ApplyResult));
   }
 
   #done(group: readonly Waiting[]): void {

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../api/clock.ts";
 import { AppliedFeed } from "./applied-feed.ts";
-import { type CommandBatch, CommandQueue } from "./command-queue.ts";
+import { CommandQueue } from "./command-queue.ts";
 import { EventHistory } from "./event-history.ts";
 import type { Revision } from "./revision.ts";
 import { StateMachine } from "./state-machine.ts";
@@ -22,7 +22,7 @@ const memoryHistoryEventsMax = 500_000;
 export class MemoryStore implements Store {
   readonly #state = new StateMachine();
   readonly #feed: AppliedFeed;
-  readonly #queue = new CommandQueue((batch) => this.#apply(batch));
+  readonly #queue = new CommandQueue((commands) => this.#apply(commands));
   readonly #history = new EventHistory();
 
   constructor({ clock = systemClock }: { clock?: Clock } = {}) {
@@ -99,12 +99,12 @@ export class MemoryStore implements Store {
     this.#feed.close();
   }
 
-  #apply(batch: CommandBatch): void {
-    const { events, results } = this.#state.apply(batch.commands);
+  #apply(commands: readonly Command[]): readonly ApplyResult[] {
+    const { events, results } = this.#state.apply(commands);
     this.#history.add(events);
     if (this.#history.events.length > memoryHistoryEventsMax) this.#halveHistory();
     if (events.length > 0) this.#feed.publish(events, this.#state.revision);
-    batch.resolve(results);
+    return results;
   }
 
   #halveHistory(): void {

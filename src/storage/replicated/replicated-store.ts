@@ -59,12 +59,7 @@ export class ReplicatedStore implements Store {
 
   constructor(parts: ReplicatedStoreParts) {
     this.#parts = parts;
-    this.#queue = new CommandQueue((batch) => {
-      parts.proposer.commands(batch.commands).then(
-        (results) => batch.resolve(results),
-        (error) => batch.reject(error),
-      );
-    }, parts.defer);
+    this.#queue = new CommandQueue((commands) => parts.proposer.commands(commands), parts.defer);
   }
 
   get revision(): Revision {
