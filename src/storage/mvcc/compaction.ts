@@ -7,7 +7,7 @@ import { decodeEvent, type EventRecord } from "./record.ts";
 const compactionSliceEvents = 500;
 
 export interface SweepOptions {
-  readonly database: () => Database;
+  readonly database: Database;
   /** Runs a write between two writes of changes. */
   readonly between: (write: () => Promise<void>) => Promise<void>;
   /** True ends the sweep early; it goes on at the next open. */
@@ -34,16 +34,15 @@ export class CompactionSweep {
     while (this.#swept < mark && !this.#options.isStopped()) {
       const { operations, last } = await this.#slice(mark);
       if (operations.length > 0) {
-        await this.#options.between(() => writeDurably(this.#options.database(), operations));
+        await this.#options.between(() => writeDurably(this.#options.database, operations));
       }
       this.#swept = last;
     }
   }
 
   async #slice(mark: Revision): Promise<{ operations: DatabaseOperation[]; last: Revision }> {
-    const database = this.#options.database();
     const range = eventRange(nextRevision(this.#swept), mark);
-    const records = await database.iterator({ ...range, limit: compactionSliceEvents }).all();
+    const records = await this.#options.database.iterator({ ...range, limit: compactionSliceEvents }).all();
     const operations: DatabaseOperation[] = [];
     let last = mark;
     for (const [databaseKey, value] of records) {

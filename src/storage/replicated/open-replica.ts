@@ -60,7 +60,6 @@ export interface ReplicaOptions {
   /** Created with mode 0700 when it does not exist: the replica then founds a cluster of its own. */
   readonly directory: string;
   readonly clock?: Clock;
-  readonly timing?: Partial<Timing>;
   /** How much of the log is kept: see `RaftNodeOptions`. */
   readonly log?: { readonly logBytesMax: number; readonly tailEntries: number };
   /** Absent, or undefined: it is alone. */
@@ -168,7 +167,7 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
     transport: transport ?? noPeers(),
     stateMachine: state,
     seeds: seeds.map((seed) => toMemberId(seed.id)),
-    timing: { ...attemptTiming, ...(transport === undefined && aloneTiming), ...options.timing },
+    timing: { ...attemptTiming, ...(transport === undefined && aloneTiming) },
     ...(options.log ?? (transport === undefined ? aloneLog : sharedLog)),
     ...(options.observer === undefined ? {} : { observer: options.observer }),
     events: {

@@ -165,7 +165,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
   #newSweep(): CompactionSweep {
     const database = this.#database;
     return new CompactionSweep({
-      database: () => database,
+      database,
       between: (write) => this.#flush.between(write),
       isStopped: () => this.#closing || this.#database !== database,
     });
