@@ -1,4 +1,4 @@
-import type { MemberNumber, MemberRole, MemberStatus } from "../storage/cluster.ts";
+import { type MemberNumber, type MemberStatus, votes } from "../storage/cluster.ts";
 import { type ClusterClient, ClusterRequestError } from "./cluster-client.ts";
 import { parseReplicaAnswer, type ReplicaAnswer } from "./replica-answer.ts";
 
@@ -12,7 +12,7 @@ export type MemberHealth = "ok" | "behind" | "failed" | "differs" | "unreachable
 export interface MemberReport {
   readonly id: MemberNumber;
   readonly name: string;
-  readonly role: MemberRole;
+  readonly role: MemberStatus["role"];
   readonly peerAddress: string;
   readonly clientUrl: string;
   readonly health: MemberHealth;
@@ -48,7 +48,7 @@ export async function clusterReport(client: ClusterClient): Promise<ClusterRepor
   const leading = known.find(({ role, term }) => role === "leader" && term === newest.term) ?? newest;
   const commitIndex = Math.max(...known.map((status) => status.commitIndex));
   const members = answers.map((answer) => memberReport(answer, { leading, commitIndex, known }));
-  const voters = members.filter(({ role }) => role !== "learner");
+  const voters = members.filter(votes);
   return {
     clusterId: first.clusterId,
     leader: leading.leader,

@@ -5,7 +5,7 @@ import { StartupError } from "../config/startup-error.ts";
 import type { Log } from "../observability/logs.ts";
 import type { StoreMetrics } from "../observability/store-metrics.ts";
 import { PeerIdentity } from "../pki/peer-identity.ts";
-import { type Cluster, ClusterError, type MemberRecord } from "../storage/cluster.ts";
+import { aloneError, type Cluster, type MemberRecord } from "../storage/cluster.ts";
 import { openReplica, type ReplicaEvent, type ReplicaSelf } from "../storage/replicated/open-replica.ts";
 import { connectPeers, type PeerNetwork } from "../storage/replicated/peer-network.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
@@ -87,7 +87,7 @@ export async function openMember(
     failed: failure.promise,
     peers() {
       if (peers !== undefined) return peers;
-      throw new ClusterError("conflict", "this replica is alone: start it with --peer-address, where others reach it");
+      throw aloneError();
     },
     keepFresh: (onError) => peers?.keepFresh(() => network?.reloadCertificates(), onError) ?? new DisposableStack(),
     peerAddress: reachedAt,

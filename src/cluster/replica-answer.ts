@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import type { MemberNumber, MemberStatus, ReplicaStatus } from "../storage/cluster.ts";
+import { type MemberNumber, memberRoles, type MemberStatus, type ReplicaStatus } from "../storage/cluster.ts";
 import { ClusterRequestError } from "./cluster-client.ts";
 import { parseMemberRecord } from "./join-protocol.ts";
 
@@ -63,7 +63,7 @@ export function parseMembers(value: JsonValue | undefined): MemberStatus[] {
     const { role, matchIndex, isActive } = isJsonObject(member) ? member : {};
     return {
       ...parseMemberRecord(member),
-      role: role === "leader" || role === "learner" ? role : "voter",
+      role: memberRoles.find((known) => known === role) ?? "none",
       matchIndex: typeof matchIndex === "number" ? matchIndex : undefined,
       isActive: typeof isActive === "boolean" ? isActive : undefined,
     };

@@ -15,11 +15,13 @@ export interface MemberRecord {
   readonly gossipAddress?: string;
 }
 
-export type MemberRole = "leader" | "voter" | "learner";
+export const memberRoles = ["leader", "voter", "learner"] as const;
+export type MemberRole = (typeof memberRoles)[number];
 
 /** A member as one replica sees it now. */
 export interface MemberStatus extends MemberRecord {
-  readonly role: MemberRole;
+  /** `none`: recorded, and takes no part: it is being added or removed, or that was not brought to its end. */
+  readonly role: MemberRole | "none";
   /** Newest log index that it is known to hold; only the leader knows it of others. */
   readonly matchIndex: number | undefined;
   /** Whether the leader has heard of it within an election timeout; only the leader knows. */
@@ -46,6 +48,11 @@ export interface ReplicaStatus {
   readonly stateHash: string;
   readonly members: readonly MemberStatus[];
   readonly failure: string | undefined;
+}
+
+/** Whether it takes part in decisions. */
+export function votes({ role }: Pick<MemberStatus, "role">): boolean {
+  return role === "leader" || role === "voter";
 }
 
 /** The members and the leadership of a replicated store. Changes are made on the leader and fail elsewhere. */
@@ -97,4 +104,9 @@ export class ClusterError extends Error {
     this.code = code;
     this.leader = leader;
   }
+}
+
+/** What concerns other members was asked of a replica that has none. */
+export function aloneError(): ClusterError {
+  return new ClusterError("conflict", "this replica is alone: start it with --peer-address, where others reach it");
 }

@@ -172,6 +172,15 @@ describe("status", () => {
     const json = JSON.parse((await at("status", "-o", "json", "--server", front.url)).printed.join("\n"));
     expect(json).toMatchObject({ leader: 1, voters: { well: 2, all: 3 }, members: [{ health: "ok" }, {}, {}] });
 
+    const whole = first.status.bind(first);
+    first.status = () => {
+      const now = whole();
+      return { ...now, members: now.members.map((member) => (member.id === 3 ? { ...member, role: "none" } : member)) };
+    };
+    const recorded = await at("status", "--server", front.url);
+    expect(recorded.printed[3]).toBe("Voters:     2 of 2 are well");
+    expect(recorded.printed[8]).toMatch(/^3 +c +none +unreachable /);
+
     const differing = other.status.bind(other);
     other.status = () => ({ ...differing(), stateHash: "ffff" });
     const differs = await at("status", "--server", front.url);

@@ -5,6 +5,7 @@ import { parseMembers } from "../../cluster/replica-answer.ts";
 import type { ServerOptions } from "../../config/server-options.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { writePrivateFile } from "../../pki/private-file.ts";
+import { votes } from "../../storage/cluster.ts";
 import { openCluster } from "./connection.ts";
 import { serverArguments } from "./local-cluster-arguments.ts";
 import { clear, isMade, type LocalMember, urlOf } from "./local-cluster-layout.ts";
@@ -77,7 +78,7 @@ async function allVote(members: readonly LocalMember[]): Promise<void> {
   const client = clientOf(first);
   for (const endMs = performance.now() + voteMsMax; performance.now() < endMs; await Bun.sleep(pollMs)) {
     const { members: known } = await client.get("/cluster/members");
-    if (parseMembers(known).every(({ role }) => role !== "learner")) return;
+    if (parseMembers(known).every(votes)) return;
   }
   throw new StartupError('a replica has not caught up with the others: see "quorate status"');
 }

@@ -1,5 +1,14 @@
-import { RaftError, type RaftNode, toMemberId, isLearner, isVoter, type Status } from "../../../raft/index.ts";
 import {
+  type MemberId,
+  RaftError,
+  type RaftNode,
+  toMemberId,
+  isLearner,
+  isVoter,
+  type Status,
+} from "../../../raft/index.ts";
+import {
+  aloneError,
   type Cluster,
   ClusterError,
   type ClusterErrorCode,
@@ -93,7 +102,7 @@ export class ReplicaCluster implements Cluster {
   async addLearner(member: Omit<MemberRecord, "id">): Promise<MemberRecord> {
     this.#assertLeader();
     if (!this.members().some(({ id, peerAddress }) => id === this.self && peerAddress !== "")) {
-      throw new ClusterError("conflict", "this replica is alone: start it with --peer-address, where others reach it");
+      throw aloneError();
     }
     for (const known of this.members()) {
       if (known.name !== member.name && known.peerAddress !== member.peerAddress) continue;
@@ -194,27 +203,31 @@ export class ReplicaCluster implements Cluster {
   }
 }
 
-function roleOf({ role, membership }: Status, self: MemberNumber): ReplicaStatus["role"] {
-  if (role === "leader") return "leader";
-  if (isLearner(membership, toMemberId(self))) return "learner";
-  if (!isVoter(membership, toMemberId(self))) return "removed";
-  return role === "follower" ? "voter" : "candidate";
+function roleOf(status: Status, self: MemberNumber): ReplicaStatus["role"] {
+  const { role } = status;
+  if (role === "leader") return role;
+  const part = partOf(toMemberId(self), status);
+  if (part === "none") return "removed";
+  return part === "learner" || role === "follower" ? part : "candidate";
 }
 
-function memberStatus(
-  record: MemberRecord,
-  { membership, progress, leader, role, lastIndex, id }: Status,
-): MemberStatus {
+function memberStatus(record: MemberRecord, status: Status): MemberStatus {
+  const { progress, leader, role, lastIndex, id } = status;
   const member = toMemberId(record.id);
   const known = progress.find((one) => one.member === member);
   const isSelf = member === id;
   const leads = role === "leader";
   return {
     ...record,
-    role: leader === member ? "leader" : isVoter(membership, member) ? "voter" : "learner",
+    role: leader === member ? "leader" : partOf(member, status),
     matchIndex: leads ? (isSelf ? lastIndex : known?.match) : undefined,
     isActive: leads ? isSelf || (known?.active ?? false) : undefined,
   };
+}
+
+function partOf(member: MemberId, { membership }: Status): "voter" | "learner" | "none" {
+  if (isVoter(membership, member)) return "voter";
+  return isLearner(membership, member) ? "learner" : "none";
 }
 
 function taken(known: MemberRecord, { name }: Omit<MemberRecord, "id">): ClusterError {

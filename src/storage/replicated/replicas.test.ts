@@ -9,7 +9,7 @@ import { storeContract } from "../../../test/contract/store-contract.ts";
 import { systemClock } from "../../api/clock.ts";
 import { CacherSet } from "../../cacher/cacher-set.ts";
 import { lineEncoder, MemorySink } from "../../cacher/testing.ts";
-import { ClusterError } from "../cluster.ts";
+import { ClusterError, type MemberRecord } from "../cluster.ts";
 import { type Revision, toRevision } from "../revision.ts";
 import type { StoreEvent } from "../store.ts";
 import type { OpenReplica } from "./open-replica.ts";
@@ -234,12 +234,19 @@ test("leadership is handed over, and a member that is removed is forgotten", asy
   const next = cluster.follower();
   await leader.cluster.transferLeadership(next.cluster.self);
   expect((await cluster.leader()).cluster.self).toBe(next.cluster.self);
+  const record = next.cluster.members().find(({ id }) => id === leader.cluster.self) as MemberRecord;
   await eventually(() =>
-    next.cluster.remove(leader.cluster.self).then(
+    next.cluster.remove(record.id).then(
       () => true,
       () => undefined,
     ),
   );
-  expect(next.cluster.members().map(({ id }) => id)).toEqual([1, 2, 3].filter((id) => id !== leader.cluster.self));
+  expect(next.cluster.members().map(({ id }) => id)).toEqual([1, 2, 3].filter((id) => id !== record.id));
+  // As a removal leaves it that does not come to its end.
+  await next.cluster.updateMember(record);
+  const roles = () => new Map(next.cluster.status().members.map(({ id, role }) => [id, role]));
+  expect(roles().get(record.id)).toBe("none");
+  await next.cluster.remove(record.id);
+  expect([...roles().values()].sort()).toEqual(["leader", "voter"]);
   expect(await next.store.commit(put(a, "two are left"))).toMatchObject({ kind: "applied" });
 });
