@@ -1,6 +1,13 @@
 import type { Flag } from "./flags.ts";
 
-const truncateBytesMax = 2 ** 31 - 1;
+/** The two backends have limits of the same form. */
+const truncatedSize = { type: "integer", min: 1, max: 2 ** 31 - 1, group: "Audit", value: "bytes" } as const;
+const truncatedEventSize = {
+  ...truncatedSize,
+  default: 100 * 1024,
+  help: "size of an event that is too large",
+} as const;
+const truncatedBatchSize = { ...truncatedSize, default: 10 * 1024 * 1024 } as const;
 
 /** What is recorded of requests, where to, and in which portions. */
 export const auditFlags = {
@@ -65,22 +72,9 @@ export const auditFlags = {
     group: "Audit",
     help: "what is written to the log has limits: too large an event goes without its bodies, or is dropped when that is not enough",
   },
-  "audit-log-truncate-max-event-size": {
-    type: "integer",
-    default: 100 * 1024,
-    min: 1,
-    max: truncateBytesMax,
-    group: "Audit",
-    value: "bytes",
-    help: "size of an event that is too large",
-  },
+  "audit-log-truncate-max-event-size": truncatedEventSize,
   "audit-log-truncate-max-batch-size": {
-    type: "integer",
-    default: 10 * 1024 * 1024,
-    min: 1,
-    max: truncateBytesMax,
-    group: "Audit",
-    value: "bytes",
+    ...truncatedBatchSize,
     help: "most bytes of events that are written at once",
   },
   "audit-webhook-config-file": {
@@ -153,22 +147,9 @@ export const auditFlags = {
     group: "Audit",
     help: "what is sent to the webhook has limits: too large an event goes without its bodies, or is dropped when that is not enough",
   },
-  "audit-webhook-truncate-max-event-size": {
-    type: "integer",
-    default: 100 * 1024,
-    min: 1,
-    max: truncateBytesMax,
-    group: "Audit",
-    value: "bytes",
-    help: "size of an event that is too large",
-  },
+  "audit-webhook-truncate-max-event-size": truncatedEventSize,
   "audit-webhook-truncate-max-batch-size": {
-    type: "integer",
-    default: 10 * 1024 * 1024,
-    min: 1,
-    max: truncateBytesMax,
-    group: "Audit",
-    value: "bytes",
+    ...truncatedBatchSize,
     help: "most bytes of events that are sent in one request",
   },
 } as const satisfies Record<string, Flag>;
