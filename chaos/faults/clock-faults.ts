@@ -1,4 +1,4 @@
-import { anyone, type Fault, leading, type Scene, type Undo } from "./fault.ts";
+import { anyone, type Fault, leading, repeating, type Scene, type Undo } from "./fault.ts";
 
 /** libfaketime looks for a change once in a second. */
 const strobeMs = 1_000;
@@ -20,18 +20,11 @@ function moved(name: string, does: string, offset: string, membersMin = 1): Faul
 
 async function strobe(scene: Scene): Promise<Undo> {
   const member = anyone(scene);
-  let isOver = false;
-  const jumping = (async () => {
-    while (!isOver) {
-      member.setClock(`${scene.random.chance(500) ? "+" : "-"}${scene.random.below(3_600)}`);
-      await Bun.sleep(strobeMs);
-    }
-  })();
-  return async () => {
-    isOver = true;
-    await jumping;
-    member.setClock("+0");
+  const jump = async () => {
+    member.setClock(`${scene.random.chance(500) ? "+" : "-"}${scene.random.below(3_600)}`);
+    await Bun.sleep(strobeMs);
   };
+  return repeating(jump, () => member.setClock("+0"));
 }
 
 export const clockFaults: readonly Fault[] = [

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { SeededRandom } from "../../raft/testing/simulator/seeded-random.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Member } from "../cluster/member.ts";
-import { anyone, type Fault, leading, nothingToUndo, type Scene } from "./fault.ts";
+import { anyone, type Fault, leading, nothingToUndo, type Scene, type Undo } from "./fault.ts";
 
 /** More than the members keep of their log. */
 const bulkObjects = 48;
@@ -22,95 +22,89 @@ export const clusterFaults: readonly Fault[] = [
     does: "the leader hands over to another member",
     parts: ["membership"],
     membersMin: 3,
-    inject: async (scene) => {
-      const leader = await leading(scene);
-      const to = scene.random.pick(scene.cluster.members.filter((member) => member !== leader));
-      const id = (await scene.cluster.status(to.number))?.self;
-      scene.note(`to ${to.name}`);
-      await scene.cluster.probe(leader.number).ask("POST", "/cluster/leader", { to: id });
-      return nothingToUndo;
-    },
+    inject: transfer,
   },
-  {
-    name: "replace-member",
-    does: "one member is lost with its disk, taken out, and a new one joins",
-    parts: ["membership", "process", "disk"],
-    membersMin: 3,
-    inject: async (scene) => {
-      const member = anyone(scene);
-      const id = (await scene.cluster.status(member.number))?.self;
+  loss("replace-member", "one member is lost with its disk, taken out, and a new one joins", async (scene) => {
+    const { member, id } = await killOne(scene);
+    return () => replace(scene.cluster, member, id);
+  }),
+  loss("replace-leader", "the leader is taken out while it runs, and joins again as a new member", async (scene) => {
+    const member = await leading(scene);
+    const id = (await scene.cluster.status(member.number))?.self;
+    if (id !== undefined) await scene.cluster.remove(id);
+    return async () => {
       await member.kill();
-      return () => replace(scene.cluster, member, id);
-    },
-  },
-  {
-    name: "replace-leader",
-    does: "the leader is taken out while it runs, and joins again as a new member",
-    parts: ["membership", "process", "disk"],
-    membersMin: 3,
-    inject: async (scene) => {
-      const member = await leading(scene);
-      const id = (await scene.cluster.status(member.number))?.self;
-      if (id !== undefined) await scene.cluster.remove(id);
-      return async () => {
-        await member.kill();
-        await replace(scene.cluster, member, id);
-      };
-    },
-  },
-  {
-    name: "snapshot-install",
-    does: "one member is away while more is written than the others keep of their log",
-    parts: ["membership", "process", "disk"],
-    membersMin: 3,
-    inject: async (scene) => {
-      const member = anyone(scene);
-      await member.kill();
-      await writeBulk(scene, member);
+      await replace(scene.cluster, member, id);
+    };
+  }),
+  loss(
+    "snapshot-install",
+    "one member is away while more is written than the others keep of their log",
+    async (scene) => {
+      const member = await leaveBehind(scene);
       return () => member.start();
     },
-  },
-  {
-    name: "snapshot-interrupted",
-    does: "one member was away as for a snapshot, and is killed while it takes it",
-    parts: ["membership", "process", "disk"],
-    membersMin: 3,
-    inject: async (scene) => {
-      const member = anyone(scene);
-      await member.kill();
-      await writeBulk(scene, member);
+  ),
+  loss(
+    "snapshot-interrupted",
+    "one member was away as for a snapshot, and is killed while it takes it",
+    async (scene) => {
+      const member = await leaveBehind(scene);
       await member.start();
       await Bun.sleep(scene.random.between(interruptedMsMin, interruptedMsMax));
       await member.kill();
       return () => member.start();
     },
-  },
-  damage("flipped-bits", "single bits are changed in files of one member that was killed", flipBits),
-  damage("cut-files", "files of one member that was killed lose their ends", cutEnds),
+  ),
+  loss("flipped-bits", "single bits are changed in files of one member that was killed", damaged(flipBits)),
+  loss("cut-files", "files of one member that was killed lose their ends", damaged(cutEnds)),
 ];
 
-function damage(name: string, does: string, harm: (file: string, random: SeededRandom) => void): Fault {
-  return {
-    name,
-    does,
-    parts: ["membership", "process", "disk"],
-    membersMin: 3,
-    inject: async (scene) => {
-      const { cluster, random } = scene;
-      const member = anyone(scene);
-      const id = (await cluster.status(member.number))?.self;
+/** A member is lost, or so far behind that it is as good as lost. */
+function loss(name: string, does: string, inject: Fault["inject"]): Fault {
+  return { name, does, parts: ["membership", "process", "disk"], membersMin: 3, inject };
+}
+
+async function transfer(scene: Scene): Promise<Undo> {
+  const { cluster, random, note } = scene;
+  const leader = await leading(scene);
+  const to = random.pick(cluster.members.filter((member) => member !== leader));
+  const id = (await cluster.status(to.number))?.self;
+  note(`to ${to.name}`);
+  await cluster.probe(leader.number).ask("POST", "/cluster/leader", { to: id });
+  return nothingToUndo;
+}
+
+function damaged(harm: (file: string, random: SeededRandom) => void): Fault["inject"] {
+  return async (scene) => {
+    const { cluster, random, note } = scene;
+    const { member, id } = await killOne(scene);
+    const files = ["log", "state"].flatMap((part) => filesIn(join(member.dataDirectory, part)));
+    for (let done = 0; done < damages && files.length > 0; done++) harm(random.pick(files), random);
+    return async () => {
+      await member.start();
+      if (await cluster.isReadyWithin(member.number, damagedReadyMsMax)) return;
+      note(member.isRunning ? "not ready, replaced" : "refused to start, replaced");
       await member.kill();
-      const files = ["log", "state"].flatMap((part) => filesIn(join(member.dataDirectory, part)));
-      for (let done = 0; done < damages && files.length > 0; done++) harm(random.pick(files), random);
-      return async () => {
-        await member.start();
-        if (await cluster.isReadyWithin(member.number, damagedReadyMsMax)) return;
-        scene.note(member.isRunning ? "not ready, replaced" : "refused to start, replaced");
-        await member.kill();
-        await replace(cluster, member, id);
-      };
-    },
+      await replace(cluster, member, id);
+    };
   };
+}
+
+/** With the number that it has in the cluster, if it said so before. */
+async function killOne(scene: Scene): Promise<{ member: Member; id: number | undefined }> {
+  const member = anyone(scene);
+  const id = (await scene.cluster.status(member.number))?.self;
+  await member.kill();
+  return { member, id };
+}
+
+/** A member that does not run, and lacks more than the others keep of their log. */
+async function leaveBehind(scene: Scene): Promise<Member> {
+  const member = anyone(scene);
+  await member.kill();
+  await writeBulk(scene, member);
+  return member;
 }
 
 async function replace(cluster: Cluster, member: Member, id: number | undefined): Promise<void> {

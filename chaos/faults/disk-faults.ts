@@ -1,13 +1,19 @@
 import type { Member } from "../cluster/member.ts";
-import { anyone, type Fault, leading, minority, type Scene, type Undo } from "./fault.ts";
+import {
+  anyone,
+  type Choice,
+  everybody,
+  type Fault,
+  leader,
+  leading,
+  minority,
+  one,
+  startAll,
+  type Undo,
+} from "./fault.ts";
 import { traceCalls } from "./traced-calls.ts";
 
-function powerCut(
-  name: string,
-  does: string,
-  membersMin: number,
-  choose: (scene: Scene) => Member[] | Promise<Member[]>,
-): Fault {
+function powerCut(name: string, does: string, membersMin: number, choose: Choice): Fault {
   return {
     name,
     does,
@@ -18,9 +24,7 @@ function powerCut(
       for (const { disk } of members) disk.cutPower();
       await Promise.all(members.map((member) => member.kill()));
       for (const { disk } of members) disk.restorePower();
-      return async () => {
-        await Promise.all(members.map((member) => member.start()));
-      };
+      return () => startAll(members);
     },
   };
 }
@@ -48,10 +52,10 @@ async function full(member: Member): Promise<Undo> {
 }
 
 export const diskFaults: readonly Fault[] = [
-  powerCut("power-cut-one", "one member loses its power: what was not synced is lost", 1, (scene) => [anyone(scene)]),
-  powerCut("power-cut-leader", "the leader loses its power", 3, async (scene) => [await leading(scene)]),
+  powerCut("power-cut-one", "one member loses its power: what was not synced is lost", 1, one),
+  powerCut("power-cut-leader", "the leader loses its power", 3, leader),
   powerCut("power-cut-minority", "as many as the cluster can be without lose their power", 5, minority),
-  powerCut("power-cut-all", "all members lose their power at once", 1, ({ cluster }) => [...cluster.members]),
+  powerCut("power-cut-all", "all members lose their power at once", 1, everybody),
   {
     name: "disk-full",
     does: "nothing is left on one member's disk",

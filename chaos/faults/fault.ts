@@ -31,6 +31,26 @@ export interface Fault {
 
 export const nothingToUndo: Undo = () => {};
 
+/** Takes the step again and again; what is given back ends that, and then undoes what the last one did. */
+export function repeating(step: () => Promise<void>, undo: () => void): Undo {
+  let isOver = false;
+  const steps = (async () => {
+    while (!isOver) await step();
+  })();
+  return async () => {
+    isOver = true;
+    await steps;
+    undo();
+  };
+}
+
+/** Whom a fault befalls. */
+export type Choice = (scene: Scene) => Member[] | Promise<Member[]>;
+
+export const one: Choice = (scene) => [anyone(scene)];
+export const leader: Choice = async (scene) => [await leading(scene)];
+export const everybody: Choice = ({ cluster }) => [...cluster.members];
+
 export function anyone({ cluster, random, note }: Scene): Member {
   const member = random.pick(cluster.members);
   note(member.name);
@@ -52,4 +72,8 @@ export function minority({ cluster, random, note }: Scene): Member[] {
   const members = random.shuffled(cluster.members).slice(0, size);
   note(members.map(({ name }) => name).join(", "));
   return members;
+}
+
+export async function startAll(members: readonly Member[]): Promise<void> {
+  await Promise.all(members.map((member) => member.start()));
 }

@@ -1,7 +1,7 @@
 import type { Member } from "../cluster/member.ts";
 import { clientPort } from "../network/network.ts";
 import type { LinkRule } from "../network/link-rules.ts";
-import { anyone, type Fault, leading, type Scene, type Undo } from "./fault.ts";
+import { anyone, type Fault, leading, repeating, type Scene, type Undo } from "./fault.ts";
 
 type Direction = readonly [from: number, to: number];
 
@@ -77,18 +77,13 @@ const flapMsMax = 600;
 
 function flap(scene: Scene, directions: readonly Direction[]): Undo {
   const { network } = scene.cluster;
-  let isOver = false;
-  const flapping = (async () => {
-    for (let isCut = 1; !isOver; isCut = 1 - isCut) {
-      for (const [from, to] of directions) network.change(from, to, { cut: isCut });
-      await Bun.sleep(scene.random.below(flapMsMax));
-    }
-  })();
-  return async () => {
-    isOver = true;
-    await flapping;
-    network.heal();
+  let isCut = 0;
+  const turn = async () => {
+    isCut = 1 - isCut;
+    for (const [from, to] of directions) network.change(from, to, { cut: isCut });
+    await Bun.sleep(scene.random.below(flapMsMax));
   };
+  return repeating(turn, () => network.heal());
 }
 
 export const networkFaults: readonly Fault[] = [
