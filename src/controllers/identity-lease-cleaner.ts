@@ -1,14 +1,12 @@
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../authentication/system-user.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { apiServerContext } from "../registry/server-context.ts";
 import { identityLabel, identityLeaseNamespace } from "./identity-lease.ts";
 import { recordOf } from "./lease-record.ts";
 import { removeObject } from "../registry/remove-object.ts";
 
 const intervalMs = 60 * 60_000;
-
-const context: WriteContext = { user: systemUser, manager: "kube-apiserver", dryRun: false, warn() {} };
 
 export interface IdentityLeaseCleanerParts {
   /** Of leases. */
@@ -37,7 +35,7 @@ async function cleanIdentityLeases({ leases, clock }: IdentityLeaseCleanerParts)
   for (const { key, index } of page.entries) {
     if (index.labels?.[identityLabel.name] !== identityLabel.value) continue;
     const lease = leases.current(identityLeaseNamespace, key.slice(prefix.length));
-    if (lease !== undefined && hasExpired(lease, clock.nowMs())) await removeObject(leases, lease, context);
+    if (lease !== undefined && hasExpired(lease, clock.nowMs())) await removeObject(leases, lease, apiServerContext);
   }
 }
 

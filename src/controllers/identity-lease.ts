@@ -3,8 +3,8 @@ import { hostname } from "node:os";
 import { type Clock, formatMicroTime } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { systemUser } from "../authentication/system-user.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { apiServerContext } from "../registry/server-context.ts";
 import { StoreUnavailableError } from "../storage/store.ts";
 
 export const identityLeaseNamespace = "kube-system";
@@ -14,8 +14,6 @@ const leaseDurationSeconds = 3_600;
 const renewIntervalMs = 10_000;
 /** RFC 4648, as Kubernetes names these Leases. */
 const base32Digits = "abcdefghijklmnopqrstuvwxyz234567";
-
-const context: WriteContext = { user: systemUser, manager: "kube-apiserver", dryRun: false, warn() {} };
 
 export interface IdentityLeaseParts {
   /** Of leases. */
@@ -59,7 +57,7 @@ async function renewLease({ leases, clock }: IdentityLeaseParts, name: string, h
     const labels = { [identityLabel.name]: identityLabel.value, "kubernetes.io/hostname": hostname().toLowerCase() };
     const metadata = { name, namespace, labels };
     const lease: KubeObject = { kind: "Lease", apiVersion: "coordination.k8s.io/v1", metadata, spec };
-    await leases.create(lease, namespace, context);
+    await leases.create(lease, namespace, apiServerContext);
     return;
   }
   const labelled = (old: KubeObject): KubeObject => ({
@@ -67,7 +65,7 @@ async function renewLease({ leases, clock }: IdentityLeaseParts, name: string, h
     metadata: { ...old.metadata, labels: { ...old.metadata.labels, [identityLabel.name]: identityLabel.value } },
     spec: { ...(old["spec"] as object | undefined), ...spec },
   });
-  await leases.update(namespace, name, labelled, context, { reapplies: true });
+  await leases.update(namespace, name, labelled, apiServerContext, { reapplies: true });
 }
 
 function base32(bytes: Uint8Array): string {

@@ -1,8 +1,8 @@
 import { type Clock, formatTime } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import type { SecretTokenUses } from "../authentication/service-account/secret-token-uses.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { apiServerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { WorkQueue } from "./work-queue.ts";
@@ -13,8 +13,6 @@ const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
 const datePattern = /^\d{4}-\d{2}-\d{2}$/;
 /** Secrets that are known to carry today's date; beyond so many all are looked at again. */
 const notedTodayMax = 4_096;
-
-const context: WriteContext = { user: systemUser, manager: "kube-apiserver", dryRun: false, warn() {} };
 
 export interface TrackingStartParts {
   readonly configMaps: Registry;
@@ -68,7 +66,7 @@ async function label({ secrets, clock }: LegacyTokenTrackingParts, key: string):
     ...old,
     metadata: { ...old.metadata, labels: { ...old.metadata.labels, [lastUsedLabel]: date } },
   });
-  await secrets.update(secretNamespace, secretName, labelled, context, { reapplies: true });
+  await secrets.update(secretNamespace, secretName, labelled, apiServerContext, { reapplies: true });
 }
 
 function sinceOf(configMap: KubeObject | undefined): string | undefined {

@@ -1,12 +1,10 @@
 import type { Clock } from "../api/clock.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../authentication/system-user.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { apiServerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
-
-const context: WriteContext = { user: systemUser, manager: "kube-apiserver", dryRun: false, warn() {} };
 
 export interface PublishedConfigMapParts {
   readonly configMaps: Registry;
@@ -39,12 +37,12 @@ async function publish({ configMaps, namespace, name, data }: PublishedConfigMap
   const current = configMaps.current(namespace, name);
   if (current === undefined) {
     const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { name, namespace }, data: { ...wanted } };
-    await configMaps.create(object, namespace, context);
+    await configMaps.create(object, namespace, apiServerContext);
     return;
   }
   const change = (old: KubeObject): KubeObject => ({
     ...old,
     data: { ...(old["data"] as JsonObject | undefined), ...wanted },
   });
-  await configMaps.update(namespace, name, change, context, { reapplies: true });
+  await configMaps.update(namespace, name, change, apiServerContext, { reapplies: true });
 }
