@@ -5,53 +5,19 @@ import { isQuorum, quorumsMeet } from "./checker.ts";
 import { EventQueue } from "./event-queue.ts";
 import { decodeCommand, encodeCommand, RegisterMachine } from "./register-machine.ts";
 import { regressionSeeds } from "./regression-seeds.ts";
+import { patienceMs, testSeeds } from "./seed-tests.ts";
 import { SeededRandom } from "./seeded-random.ts";
 import { Simulation } from "./simulation.ts";
 
-const seedsPerRun = 500;
-const stepsPerSeed = 12_000;
-const batch = 25;
-/** A machine that is busy with other things takes its time. */
-const patienceMs = 120_000;
-
 const ids = (...members: number[]) => members as MemberId[];
 
-describe("clusters under a seed keep every rule and come to rest", () => {
-  const batches = Array.from({ length: seedsPerRun / batch }, (_, at) => [1 + at * batch, (at + 1) * batch] as const);
-  test.each(batches)(
-    "seeds %d to %d",
-    (from, to) => {
-      for (let seed = from; seed <= to; seed++) run(seed, stepsPerSeed);
-    },
-    patienceMs,
-  );
-
-  test(
-    "a seed of the moment",
-    () => {
-      const first = Math.floor(Date.now() / 1000);
-      for (let seed = first; seed < first + batch; seed++) run(seed, stepsPerSeed);
-    },
-    patienceMs,
-  );
-
-  test.each(regressionSeeds)(
-    "seed $seed, where $found",
-    ({ seed, steps }) => {
-      run(seed, steps);
-    },
-    patienceMs,
-  );
+testSeeds("clusters under a seed keep every rule and come to rest", {
+  program: "raft/testing/run.ts",
+  simulate: (seed, steps) => new Simulation(seed).run(steps),
+  seeds: 500,
+  steps: 12_000,
+  regressions: regressionSeeds,
 });
-
-function run(seed: number, steps: number): void {
-  try {
-    new Simulation(seed).run(steps);
-  } catch (error) {
-    const replay = `replay: bun raft/testing/run.ts --seeds 1 --from ${seed} --steps ${steps}`;
-    throw new Error(`seed ${seed} fails; ${replay}`, { cause: error });
-  }
-}
 
 test.each([3, 14, 159])("seed %d takes the same course every time", (seed) => {
   expect(new Simulation(seed).run(5_000)).toEqual(new Simulation(seed).run(5_000));
