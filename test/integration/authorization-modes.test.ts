@@ -3,57 +3,24 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServerOptions } from "../../src/index.ts";
-import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
 import { configMap, pod, TestServer } from "./server.ts";
+import { TlsService } from "./tls-service.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-modes-"));
 const tokenAuthFile = file(
   "tokens.csv",
   'alice-token,alice,1,"team"\nnode-token,system:node:n1,2,"system:nodes"\nevil-token,system:node:n2,3,"system:nodes"\n',
 );
-const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
-const authority = createAuthority({ commonName: "webhooks", ...validity });
-const pair = issueCertificate(authority, {
-  commonName: "localhost",
-  organizations: [],
-  usage: "server",
-  dnsNames: ["localhost"],
-  ipAddresses: ["127.0.0.1"],
-  ...validity,
-});
 
-/** Somebody who is asked and told over TLS, and what they heard. */
+/** Somebody who is asked and told, and what they heard. */
 let heard: { readonly path: string; readonly body: any; readonly authorization: string | null }[] = [];
 let reply: (body: any) => Response | Promise<Response> = () => Response.json({});
-const service: Bun.Server<undefined> = Bun.serve({
-  port: 0,
-  hostname: "localhost",
-  tls: { cert: pair.certificate, key: pair.key },
-  async fetch(request): Promise<Response> {
-    const body = await request.json();
-    heard.push({ path: new URL(request.url).pathname, body, authorization: request.headers.get("authorization") });
-    return reply(body);
-  },
+const service = new TlsService(async (request) => {
+  const body = await request.json();
+  heard.push({ path: new URL(request.url).pathname, body, authorization: request.headers.get("authorization") });
+  return reply(body);
 });
-const kubeconfig = file(
-  "webhook.json",
-  JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "c",
-    contexts: [{ name: "c", context: { cluster: "s", user: "u" } }],
-    clusters: [
-      {
-        name: "s",
-        cluster: {
-          server: `https://localhost:${service.port}/authorize`,
-          "certificate-authority-data": btoa(authority.certificate),
-        },
-      },
-    ],
-    users: [{ name: "u", user: { token: "to-the-webhook" } }],
-  }),
-);
+const kubeconfig = file("webhook.json", service.kubeconfig("/authorize", { token: "to-the-webhook" }));
 
 function file(name: string, text: string): string {
   const path = join(directory, name);
@@ -65,7 +32,7 @@ beforeEach(() => {
   heard = [];
 });
 afterAll(async () => {
-  await service.stop(true);
+  await service[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true });
 });
 
@@ -136,7 +103,7 @@ describe("the webhook", () => {
     reply = () =>
       new Response("inner-secret", {
         status: 302,
-        headers: { location: `https://localhost:${service.port}/elsewhere` },
+        headers: { location: `${service.url}/elsewhere` },
       });
     const { code, text } = await server.get("/api/v1/nodes", alice);
     expect(code).toBe(500);

@@ -1,22 +1,13 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { type Clock, systemClock } from "../../src/api/clock.ts";
 import { systemUser } from "../../src/authentication/system-user.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
 import type { PeerHealth } from "../../src/gossip/gossip.ts";
 import { newPeerAuthority } from "../../src/pki/peer-certificates.ts";
 import { ClusterError } from "../../src/storage/cluster.ts";
-import { ClusterServer } from "./cluster-server.ts";
+import { type ClusterServer, clusterServers } from "./cluster-server.ts";
 
-const open: ClusterServer[] = [];
-afterAll(async () => {
-  for (const server of open) await server[Symbol.asyncDispose]();
-});
-
-async function start(...args: Parameters<typeof ClusterServer.start>): Promise<ClusterServer> {
-  const server = await ClusterServer.start(...args);
-  open.push(server);
-  return server;
-}
+const start = clusterServers();
 
 const machine = { name: "b", peerAddress: "10.0.0.2:7380", clientUrl: "https://10.0.0.2:6443" };
 const healthy: PeerHealth = {

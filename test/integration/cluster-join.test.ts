@@ -1,25 +1,16 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createServer as createTcpServer } from "node:net";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer } from "node:tls";
+import { createServer, type Server as TlsServer } from "node:tls";
 import { parseJoinToken } from "../../src/cluster/join-token.ts";
 import { requestJoin } from "../../src/cluster/request-join.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
-import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
-import { ClusterServer } from "./cluster-server.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/pki/authority.ts";
+import { type ClusterServer, clusterServers } from "./cluster-server.ts";
 
-const open: AsyncDisposable[] = [];
-afterAll(async () => {
-  for (const server of open) await server[Symbol.asyncDispose]();
-});
-
-async function start(...args: Parameters<typeof ClusterServer.start>): Promise<ClusterServer> {
-  const server = await ClusterServer.start(...args);
-  open.push(server);
-  return server;
-}
+const start = clusterServers();
 
 const member = { name: "b", peerAddress: "10.0.0.2:7380", clientUrl: "https://10.0.0.2:6443" };
 const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
@@ -28,6 +19,32 @@ const names = { commonName: "x", organizations: [], dnsNames: ["localhost"], ipA
 async function invitation(server: ClusterServer) {
   const { json } = await server.request("POST", "/cluster/tokens", {});
   return { endpoint: server.url, token: parseJoinToken(json.token), caHash: json.caHash as string, member };
+}
+
+/** Shows a certificate of its own beside the authority of a server. */
+class Impostor implements Disposable {
+  readonly endpoint: string;
+  received = "";
+  readonly #listening: TlsServer;
+
+  private constructor(listening: TlsServer) {
+    this.#listening = listening;
+    this.endpoint = `https://127.0.0.1:${(listening.address() as { port: number }).port}`;
+    listening.on("secureConnection", (socket) => {
+      socket.on("data", (data) => (this.received += data.toString()));
+      socket.on("error", () => {});
+    });
+  }
+
+  static async start(leaf: KeyPair, { ca }: ClusterServer): Promise<Impostor> {
+    const listening = createServer({ key: leaf.key, cert: leaf.certificate + ca });
+    await new Promise<void>((done) => listening.listen(0, "127.0.0.1", done));
+    return new Impostor(listening);
+  }
+
+  [Symbol.dispose](): void {
+    this.#listening.close();
+  }
 }
 
 describe("a machine that joins", () => {
@@ -69,17 +86,10 @@ describe("a machine that joins", () => {
     const asked = await invitation(server);
     const forger = createAuthority({ commonName: "quorate-ca", ...validity });
     const leaf = issueCertificate(forger, { ...names, ...validity, usage: "server" });
-    let received = "";
-    const impostor = createServer({ key: leaf.key, cert: leaf.certificate + server.ca }, (socket) => {
-      socket.on("data", (data) => (received += data.toString()));
-      socket.on("error", () => {});
-    });
-    await new Promise<void>((done) => impostor.listen(0, "127.0.0.1", done));
-    const { port } = impostor.address() as { port: number };
-    const endpoint = `https://127.0.0.1:${port}`;
+    using impostor = await Impostor.start(leaf, server);
+    const { endpoint } = impostor;
     await expect(requestJoin({ ...asked, endpoint })).rejects.toThrow(/not the server|not of the authority/);
-    expect(received).toBe("");
-    impostor.close();
+    expect(impostor.received).toBe("");
   });
 
   test("sends nothing to a server whose certificate is for another name", async () => {
@@ -87,17 +97,10 @@ describe("a machine that joins", () => {
     const { identity } = server.parts;
     const elsewhere = { ...names, dnsNames: ["elsewhere.example"], ipAddresses: [] };
     const leaf = issueCertificate(identity.authority, { ...elsewhere, ...validity, usage: "server" });
-    let received = "";
-    const other = createServer({ key: leaf.key, cert: leaf.certificate + server.ca }, (socket) => {
-      socket.on("data", (data) => (received += data.toString()));
-      socket.on("error", () => {});
-    });
-    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
-    const { port } = other.address() as { port: number };
-    const asked = { ...(await invitation(server)), endpoint: `https://127.0.0.1:${port}` };
+    using other = await Impostor.start(leaf, server);
+    const asked = { ...(await invitation(server)), endpoint: other.endpoint };
     await expect(requestJoin(asked)).rejects.toThrow(/for another name/);
-    expect(received).toBe("");
-    other.close();
+    expect(other.received).toBe("");
   });
 
   test("says in a line what is wrong with a server that is none, or hears nothing", async () => {

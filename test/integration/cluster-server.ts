@@ -1,3 +1,4 @@
+import { afterAll } from "bun:test";
 import { type Clock, systemClock } from "../../src/api/clock.ts";
 import type { AuditEvent } from "../../src/audit/event.ts";
 import { eventText } from "../../src/audit/testing.ts";
@@ -190,4 +191,11 @@ export class ClusterServer implements AsyncDisposable {
     await this.parts.listener.close(0);
     await this.parts.disposables.disposeAsync();
   }
+}
+
+/** Starts servers that are closed after the tests of the file. */
+export function clusterServers(): typeof ClusterServer.start {
+  const open = new AsyncDisposableStack();
+  afterAll(() => open.disposeAsync());
+  return async (...args) => open.use(await ClusterServer.start(...args));
 }

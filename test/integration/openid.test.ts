@@ -4,24 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { type Clock, systemClock } from "../../src/api/clock.ts";
-import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
 import { TestServer } from "./server.ts";
+import { TlsService } from "./tls-service.ts";
 
 /** An OpenID provider on this machine, with keys that can be changed, and a server that trusts it by a file. */
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-"));
 const file = join(directory, "authentication.yaml");
 const whoAmIPath = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
-const authority = createAuthority({ commonName: "an authority", ...validity });
-const pair = issueCertificate(authority, {
-  ...validity,
-  commonName: "localhost",
-  organizations: [],
-  usage: "server",
-  dnsNames: ["localhost"],
-  ipAddresses: [],
-});
 
 let skewMs = 0;
 const clock: Clock = {
@@ -33,21 +23,16 @@ const clock: Clock = {
 let keys = await generateKeyPair("ES256");
 let keyId = "one";
 let fetches = 0;
-const provider: Bun.Server<undefined> = Bun.serve({
-  port: 0,
-  hostname: "localhost",
-  tls: { cert: pair.certificate, key: pair.key },
-  async fetch(request): Promise<Response> {
-    const { pathname } = new URL(request.url);
-    if (pathname === "/.well-known/openid-configuration") {
-      return Response.json({ issuer: issuerUrl, jwks_uri: `${issuerUrl}/keys` });
-    }
-    if (pathname !== "/keys") return new Response(null, { status: 404 });
-    fetches++;
-    return Response.json({ keys: [{ ...(await exportJWK(keys.publicKey)), kid: keyId, alg: "ES256", use: "sig" }] });
-  },
+const provider = new TlsService(async (request) => {
+  const { pathname } = new URL(request.url);
+  if (pathname === "/.well-known/openid-configuration") {
+    return Response.json({ issuer: issuerUrl, jwks_uri: `${issuerUrl}/keys` });
+  }
+  if (pathname !== "/keys") return new Response(null, { status: 404 });
+  fetches++;
+  return Response.json({ keys: [{ ...(await exportJWK(keys.publicKey)), kid: keyId, alg: "ES256", use: "sig" }] });
 });
-const issuerUrl: string = `https://localhost:${provider.port}`;
+const issuerUrl: string = provider.url;
 let server: TestServer;
 
 function configuration(prefix: string): string {
@@ -56,7 +41,7 @@ function configuration(prefix: string): string {
     kind: "AuthenticationConfiguration",
     jwt: [
       {
-        issuer: { url: issuerUrl, certificateAuthority: authority.certificate, audiences: ["quorate"] },
+        issuer: { url: issuerUrl, certificateAuthority: provider.ca, audiences: ["quorate"] },
         claimValidationRules: [{ claim: "hd", requiredValue: "example.com" }],
         claimMappings: { username: { claim: "sub", prefix }, groups: { claim: "groups", prefix: "oidc:" } },
       },
@@ -71,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await provider.stop(true);
+  await provider[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true });
 });
 

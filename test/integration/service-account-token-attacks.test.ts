@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompactSign, decodeJwt, decodeProtectedHeader } from "jose";
 import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { auditLine } from "./audit-line.ts";
 import { bearer, rawWhoAmI } from "./raw-request.ts";
 import { pod, TestServer } from "./server.ts";
 
@@ -376,18 +377,9 @@ describe("attack 13: a token request gives no more than it may", () => {
     } finally {
       skewMs = 0;
     }
-    const event = JSON.parse((await auditLine(auditId)) as string);
+    const event = JSON.parse((await auditLine(auditLogPath, auditId)) as string);
     expect(event.annotations["authentication.k8s.io/stale-token"]).toMatch(
       /^subject: system:serviceaccount:default:builder, seconds after warning threshold: \d+$/,
     );
   });
 });
-
-async function auditLine(id: string): Promise<string | undefined> {
-  for (const end = performance.now() + 2_000; performance.now() < end; await Bun.sleep(5)) {
-    const lines = readFileSync(auditLogPath, "utf8").split("\n");
-    const found = lines.find((line) => line.includes(`"auditID":"${id}"`) && line.includes("ResponseComplete"));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}

@@ -2,41 +2,25 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
 import { bearer, rawRequest, rawWhoAmI } from "./raw-request.ts";
 import { TestServer } from "./server.ts";
+import { TlsService } from "./tls-service.ts";
 
 /** A service that reviews tokens and does not mean well, and a server that asks it. */
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-attacks-"));
-const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
-const authority = createAuthority({ commonName: "an authority", ...validity });
-const pair = issueCertificate(authority, {
-  ...validity,
-  commonName: "localhost",
-  organizations: [],
-  usage: "server",
-  dnsNames: ["localhost"],
-  ipAddresses: [],
-});
-
 type Answer = (spec: any) => Response | Promise<Response>;
 let answer: Answer;
 let reviews: any[] = [];
 let otherPaths = 0;
-const service: Bun.Server<undefined> = Bun.serve({
-  port: 0,
-  hostname: "localhost",
-  tls: { cert: pair.certificate, key: pair.key },
-  async fetch(request): Promise<Response> {
-    if (new URL(request.url).pathname !== "/review") {
-      otherPaths++;
-      return reviewOf({ authenticated: true, user: { username: "redirected" } });
-    }
-    const { spec } = (await request.json()) as { spec: any };
-    reviews.push(spec);
-    return answer(spec);
-  },
+const service = new TlsService(async (request) => {
+  if (new URL(request.url).pathname !== "/review") {
+    otherPaths++;
+    return reviewOf({ authenticated: true, user: { username: "redirected" } });
+  }
+  const { spec } = (await request.json()) as { spec: any };
+  reviews.push(spec);
+  return answer(spec);
 });
 const reviewOf = (status: object) =>
   Response.json({ apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", status });
@@ -46,23 +30,8 @@ const known = (spec: any, more: object = {}) =>
 let server: TestServer;
 
 beforeAll(async () => {
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [
-      {
-        name: "reviews",
-        cluster: {
-          server: `https://localhost:${service.port}/review`,
-          "certificate-authority-data": Buffer.from(authority.certificate).toString("base64"),
-        },
-      },
-    ],
-    contexts: [{ name: "reviews", context: { cluster: "reviews" } }],
-    "current-context": "reviews",
-  };
   const file = join(directory, "webhook.json");
-  writeFileSync(file, JSON.stringify(config));
+  writeFileSync(file, service.kubeconfig("/review"));
   server = await TestServer.start({
     authorizationMode: ["RBAC"],
     authenticationTokenWebhookConfigFile: file,
@@ -71,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
-  await service.stop(true);
+  await service[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true });
 });
 beforeEach(() => {
@@ -99,7 +68,7 @@ describe("attack 20: a service that reviews tokens is believed as far as it answ
     ["answers for another audience", (spec) => known(spec, { audiences: ["vault"] })],
     ["answers for no audience", (spec) => known(spec, { audiences: [] })],
     ["fails", (spec) => new Response(known(spec).body, { status: 500 })],
-    ["sends elsewhere", () => Response.redirect(`https://localhost:${service.port}/elsewhere`, 307)],
+    ["sends elsewhere", () => Response.redirect(`${service.url}/elsewhere`, 307)],
     ["answers with too much", () => new Response(`{"status":{"authenticated":true,"x":"${"x".repeat(2 << 20)}"}}`)],
     [
       "answers with too much, compressed",

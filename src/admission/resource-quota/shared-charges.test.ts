@@ -113,48 +113,60 @@ async function eventually(isSo: () => boolean): Promise<void> {
   }
 }
 
-const stored = () => store.scan(`/registry/configmaps/${namespace}/`).length;
+/** A leading server and another one, and the limit that both keep. */
+async function two(maps: number): Promise<[Server, Server]> {
+  const servers: [Server, Server] = [new Server("a").lead(), new Server("b")];
+  await limit(servers[0], maps);
+  return servers;
+}
 
-test("a count does not forget what another server has let through and not stored yet", async () => {
-  const [a, b] = [new Server("a").lead(), new Server("b")];
-  await limit(a, 2);
+/** The server has let an object through, and its write takes for ever. */
+async function hang(server: Server, counting: Server): Promise<void> {
+  server.beforeWrite = () => new Promise(() => {});
+  void server.create("never");
+  await eventually(() => used(counting) === "1");
+}
+
+/** `a` has stored one object, and `b` has let another through that is stored when what it gives back is called. */
+async function oneOnItsWay(a: Server, b: Server) {
   await a.create("first");
   const gate = Promise.withResolvers<void>();
   b.beforeWrite = () => gate.promise;
-  const creating = b.create("second");
+  const created = b.create("second");
   await eventually(() => used(a) === "2");
+  return () => {
+    gate.resolve();
+    return created;
+  };
+}
+
+const stored = () => store.scan(`/registry/configmaps/${namespace}/`).length;
+
+test("a count does not forget what another server has let through and not stored yet", async () => {
+  const [a, b] = await two(2);
+  const finish = await oneOnItsWay(a, b);
   await a.delete("first");
   await eventually(() => used(a) === "1");
   expect(await a.create("third")).toBe(true);
   expect(await a.create("fourth")).toBe(false);
-  gate.resolve();
-  expect(await creating).toBe(true);
+  expect(await finish()).toBe(true);
   await eventually(() => store.scan(chargesPrefix).length === 0);
   await Bun.sleep(60);
   expect([used(a), stored()]).toEqual(["2", 2]);
 });
 
 test("a count made while the charge of a stored object was still known is put right", async () => {
-  const [a, b] = [new Server("a").lead(), new Server("b")];
-  await limit(a, 3);
-  await a.create("first");
-  const gate = Promise.withResolvers<void>();
-  b.beforeWrite = () => gate.promise;
-  const creating = b.create("second");
-  await eventually(() => used(a) === "2");
-  gate.resolve();
-  await creating;
+  const [a, b] = await two(3);
+  const finish = await oneOnItsWay(a, b);
+  await finish();
   a.registries.quotas.recount(namespace);
   await Bun.sleep(120);
   expect(used(a)).toBe("2");
 });
 
 test("what a server that has gone had on its way is not counted, and removed", async () => {
-  const [a, b] = [new Server("a").lead(), new Server("b")];
-  await limit(a, 1);
-  b.beforeWrite = () => new Promise(() => {});
-  void b.create("never");
-  await eventually(() => used(a) === "1");
+  const [a, b] = await two(1);
+  await hang(b, a);
   servers.delete("b");
   await a.registries.quotas.meet(store.revision);
   expect(store.scan(chargesPrefix)).toEqual([]);
@@ -175,9 +187,7 @@ test("a server that is alone writes nothing but the quota", async () => {
 test("a server that is not alone any more makes known what it has on its way", async () => {
   const a = new Server("a").lead();
   await limit(a, 2);
-  a.beforeWrite = () => new Promise(() => {});
-  void a.create("never");
-  await eventually(() => used(a) === "1");
+  await hang(a, a);
   expect(store.scan(chargesPrefix)).toEqual([]);
   const b = new Server("b");
   await a.registries.quotas.meet(store.revision);
@@ -188,11 +198,8 @@ test("a server that is not alone any more makes known what it has on its way", a
 });
 
 test("what others have removed, as they took this server for gone, is made known again", async () => {
-  const [a, b] = [new Server("a").lead(), new Server("b")];
-  await limit(a, 2);
-  b.beforeWrite = () => new Promise(() => {});
-  void b.create("never");
-  await eventually(() => used(a) === "1");
+  const [a, b] = await two(2);
+  await hang(b, a);
   servers.delete("b");
   await a.registries.quotas.meet(store.revision);
   expect(store.scan(chargesPrefix)).toEqual([]);

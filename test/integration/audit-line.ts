@@ -1,0 +1,13 @@
+import { readFileSync } from "node:fs";
+
+const waitMsMax = 2_000;
+
+/** The event of a request that was answered, as the log holds it; undefined when there is none in time. */
+export async function auditLine(path: string, auditId: string): Promise<string | undefined> {
+  for (const end = performance.now() + waitMsMax; performance.now() < end; await Bun.sleep(5)) {
+    const lines = readFileSync(path, "utf8").split("\n");
+    const found = lines.find((line) => line.includes(`"auditID":"${auditId}"`) && line.includes("ResponseComplete"));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,43 @@
+import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+
+/** Somebody on this machine whom a server asks over TLS, as a webhook or an issuer of tokens. */
+export class TlsService implements AsyncDisposable {
+  readonly url: string;
+  /** Of the authority that its certificate is of. */
+  readonly ca: string;
+  readonly #server: Bun.Server<undefined>;
+
+  constructor(answer: (request: Request) => Response | Promise<Response>) {
+    const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 3_600_000 };
+    const authority = createAuthority({ commonName: "an authority", ...validity });
+    const pair = issueCertificate(authority, {
+      ...validity,
+      commonName: "localhost",
+      organizations: [],
+      usage: "server",
+      dnsNames: ["localhost"],
+      ipAddresses: [],
+    });
+    const tls = { cert: pair.certificate, key: pair.key };
+    this.#server = Bun.serve({ port: 0, hostname: "localhost", tls, fetch: (request) => answer(request) });
+    this.url = `https://localhost:${this.#server.port}`;
+    this.ca = authority.certificate;
+  }
+
+  /** A kubeconfig by which it is asked at the path. */
+  kubeconfig(path: string, user: object = {}): string {
+    const cluster = { server: this.url + path, "certificate-authority-data": btoa(this.ca) };
+    return JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "c",
+      contexts: [{ name: "c", context: { cluster: "s", user: "u" } }],
+      clusters: [{ name: "s", cluster }],
+      users: [{ name: "u", user }],
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.stop(true);
+  }
+}
