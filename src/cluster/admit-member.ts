@@ -28,12 +28,13 @@ export async function admitMember(parts: AdmissionParts, request: NewMember, use
   const token = tokens.find(joinTokenIdOf(user.name) ?? "");
   if (token === undefined) throw new JoinRefusedError('joining needs a token of "quorate cluster token create"');
   // A replica that is alone has none: better to hear of it before there is a member.
-  const shared = secrets();
+  secrets();
   const member =
     token.member === undefined
       ? await addMember(cluster, request)
       : await claimMember(parts, { ...request, id: token.member }, token.id, user);
-  return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: shared };
+  // Whoever takes the members to another authority sees this one from now on: what we have now is what it goes on from.
+  return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: secrets() };
 }
 
 /** @throws ClusterError, also when a member has the name or the address already */

@@ -53,6 +53,11 @@ export class ClusterClient {
     return new ClusterClient(this.#server, parseClientUrl(url));
   }
 
+  /** Whom it trusts, and what it proves itself with. */
+  async tls(): Promise<Proof["tls"]> {
+    return (await this.#server.proof()).tls;
+  }
+
   /** @throws ClusterRequestError */
   async get(path: string, timeoutMs?: number): Promise<JsonObject> {
     return readAnswer(await this.#send({ method: "GET", path, timeoutMs }));

@@ -165,7 +165,16 @@ describe("objects that every namespace has", () => {
 
   test("are the client's to change, unless they carry the authority", async () => {
     using _accounts = defaultServiceAccounts({ ...parts(), objects: accounts() }).start();
-    using _maps = rootCaPublisher({ ...parts(), objects: core("configmaps") }, "PEM").start();
+    let changed = () => {};
+    const ca = {
+      pem: () => authority,
+      follow: (run: () => void) => {
+        changed = run;
+        return { [Symbol.dispose]: () => {} };
+      },
+    };
+    let authority = "PEM";
+    using _maps = rootCaPublisher({ ...parts(), objects: core("configmaps") }, ca).start();
     const map = () => core("configmaps").current("default", "kube-root-ca.crt") as any;
     await eventually(map, Boolean);
     await eventually(() => accounts().current("default", "default"), Boolean);
@@ -174,6 +183,9 @@ describe("objects that every namespace has", () => {
     await core("configmaps").update("default", "kube-root-ca.crt", (old) => ({ ...old, data: {} }), context);
     await eventually(map, ({ data }) => data?.["ca.crt"] === "PEM");
     expect(accounts().current("default", "default")?.["automountServiceAccountToken"]).toBe(false);
+    authority = "PEM and the next one";
+    changed();
+    await eventually(map, ({ data }) => data?.["ca.crt"] === authority);
   });
 
   test("are not made any more when it has stopped", async () => {

@@ -11,6 +11,7 @@ import { defaultServiceAccounts } from "./service-accounts.ts";
 import { ServiceAllocationRepair } from "./service-allocation-repair.ts";
 import { ServiceCidrs } from "./service-cidrs.ts";
 import type { ServerRecords } from "./server-records.ts";
+import type { TrustBundle } from "./trust-bundle.ts";
 import { VolumeProtection } from "./volume-protection.ts";
 
 export interface ClusterObjectsParts {
@@ -18,8 +19,7 @@ export interface ClusterObjectsParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly servers: ServerRecords;
-  /** Authority that clients know this server by, PEM. */
-  readonly ca: string;
+  readonly ca: TrustBundle;
   /** Which of those that can be left out run. */
   readonly controllers: ReadonlySet<ControllerName>;
   readonly onError: (error: unknown) => void;

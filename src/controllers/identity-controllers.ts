@@ -16,6 +16,7 @@ import { startCertificateSigner } from "./certificates/certificate-signer.ts";
 import { startTrackingStart } from "./legacy-token-tracking.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { startTokenSecrets } from "./token-secrets.ts";
+import type { TrustBundle } from "./trust-bundle.ts";
 
 export interface IdentityControllersParts {
   readonly registries: Registries;
@@ -28,8 +29,7 @@ export interface IdentityControllersParts {
   /** Authorities of clients, PEM. */
   readonly clientAuthorities: () => string;
   readonly frontProxy: (FrontProxyOptions & { readonly authority: () => string | undefined }) | undefined;
-  /** Authority that clients know this server by, PEM. */
-  readonly ca: string;
+  readonly ca: TrustBundle;
   readonly bootstrapSignerKey: "token" | "secret";
   readonly controllers: ReadonlySet<ControllerName>;
   readonly onError: (error: unknown) => void;

@@ -16,6 +16,8 @@ export interface NamespaceObjectsParts {
   readonly onError: (error: unknown) => void;
   /** Makes the object; when there is one already, changes it to what it has to be. */
   wanted(namespace: string, current: KubeObject | undefined): KubeObject;
+  /** Calls `run` when what is wanted may be something else everywhere. */
+  follow?(run: () => void): Disposable;
 }
 
 /** Keeps one object in every namespace that is not being deleted, and makes it again when it goes or is changed. */
@@ -41,6 +43,10 @@ export class NamespaceObjects {
         if (type !== "ADDED" && key.endsWith(suffix)) queue.add(key.slice(ofObjects.length, -suffix.length));
       }),
     );
+    const { follow } = this.#parts;
+    if (follow !== undefined) {
+      running.use(follow(() => store.scan(keyPrefix).forEach(({ key }) => considerNamespace(key))));
+    }
     return running;
   }
 

@@ -1,17 +1,22 @@
 import { rootCaConfigMap } from "../admission/service-account.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { NamespaceObjects, type NamespaceObjectsParts } from "./namespace-objects.ts";
+import type { TrustBundle } from "./trust-bundle.ts";
 
 const descriptionAnnotation = "kubernetes.io/description";
 const description =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 
-/** Gives pods the authority that they know this server by. @param ca PEM */
-export function rootCaPublisher(parts: Omit<NamespaceObjectsParts, "name" | "wanted">, ca: string): NamespaceObjects {
+/** Gives pods what they know this server by. */
+export function rootCaPublisher(
+  parts: Omit<NamespaceObjectsParts, "name" | "wanted" | "follow">,
+  ca: TrustBundle,
+): NamespaceObjects {
   return new NamespaceObjects({
     ...parts,
     name: rootCaConfigMap,
-    wanted: (namespace, current) => withAuthority(current ?? emptyMap(namespace), ca),
+    wanted: (namespace, current) => withAuthority(current ?? emptyMap(namespace), ca.pem()),
+    follow: (run) => ca.follow(run),
   });
 }
 

@@ -6,6 +6,7 @@ import type { TokenIssuer } from "../authentication/service-account/token-issuer
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import type { Key, Store } from "../storage/store.ts";
 import { removeObject } from "../registry/remove-object.ts";
+import type { TrustBundle } from "./trust-bundle.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 const tokenType = "kubernetes.io/service-account-token";
@@ -22,8 +23,7 @@ export interface TokenSecretsParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly issuer: TokenIssuer;
-  /** Authority that clients know this server by, PEM. */
-  readonly ca: string;
+  readonly ca: TrustBundle;
   readonly onError: (error: unknown) => void;
 }
 
@@ -46,6 +46,11 @@ export function startTokenSecrets(parts: TokenSecretsParts): Disposable {
       for (const secret of store.scan(`${secrets.info.keyPrefix}${namespace}/`)) queue.add(secret.key);
     }),
   );
+  running.use(
+    parts.ca.follow(() => {
+      for (const secret of store.scan(secrets.info.keyPrefix)) queue.add(secret.key);
+    }),
+  );
   return running;
 }
 
@@ -66,7 +71,8 @@ async function settle(parts: TokenSecretsParts, queue: WorkQueue, key: Key): Pro
 }
 
 async function fill(parts: TokenSecretsParts, secret: KubeObject, account: string, uid: string): Promise<void> {
-  const { secrets, issuer, ca } = parts;
+  const { secrets, issuer } = parts;
+  const ca = parts.ca.pem();
   const { namespace = "", name = "" } = secret.metadata;
   const data = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
   const isComplete = (data["token"] ?? "") !== "" && (data["namespace"] ?? "") !== "" && data["ca.crt"] === base64(ca);

@@ -550,6 +550,19 @@ test("reload swaps the certificate for new connections; open ones live on", asyn
   expect((await fetch(`https://127.0.0.1:${listener.port}/`, { tls })).status).toBe(200);
 });
 
+test("reload ends connections whose client was vouched for by an authority that is gone, and no others", async () => {
+  const listener = await start(async () => reply("ok"), { tls: { ...server, ca: [authority.cert, strangers.cert] } });
+  const stranger = await strangers.issue("CN=bob");
+  const [leaves, stays, nobody] = [session(listener, stranger), session(listener, alice), session(listener)];
+  for (const one of [leaves, stays, nobody]) expect((await send(one, { ":path": "/" })).code).toBe(200);
+  listener.reload({ ...server, ca: [strangers.cert, authority.cert] });
+  expect((await send(leaves, { ":path": "/" })).code).toBe(200);
+  const left = new Promise((resolve) => leaves.once("goaway", resolve));
+  listener.reload({ ...server, ca: [authority.cert] });
+  await left;
+  for (const one of [stays, nobody]) expect((await send(one, { ":path": "/" })).code).toBe(200);
+});
+
 const settings = 4;
 
 /** Of HTTP/2. */

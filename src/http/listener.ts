@@ -7,7 +7,7 @@ import { Connection } from "./listener/connection.ts";
 import { createHttp1 } from "./listener/http1.ts";
 import { serveHttp2 } from "./listener/http2.ts";
 import { defaultLimits, type ListenerLimits } from "./listener/limits.ts";
-import { type Authorities, judgePeer } from "./listener/peer-certificate.ts";
+import { type Authorities, isIssuedByOneOf, judgePeer } from "./listener/peer-certificate.ts";
 import type { Serving } from "./listener/serving.ts";
 import type { StreamSink } from "./listener/stream-sink.ts";
 
@@ -41,8 +41,8 @@ export interface Listener {
   readonly address: string;
   readonly connections: number;
   /**
-   * New connections use the new certificates; open ones live on, but for those with a client certificate when the
-   * authorities have changed: they end once their requests are done, because whoever vouched for them may be gone.
+   * New connections use the new certificates; open ones live on, but for those with a client certificate whose authority
+   * is gone: they end once their requests are done.
    */
   reload(tls: ListenerTls): void;
   /** Accepts no more connections, sends clients elsewhere and asks streams to end. Running requests go on. */
@@ -142,10 +142,17 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     reload(tls) {
       server.setSecureContext(tlsOptions(tls));
       authorities = authoritiesOf(tls);
-      const changed = trusted !== trustOf(tls);
+      if (trusted === trustOf(tls)) return;
       trusted = trustOf(tls);
-      if (!changed) return;
-      for (const connection of connections) if (connection.peer.kind === "verified") connection.finish();
+      const clients = certificatesOf(tls.ca.join("\n"));
+      const frontProxies = certificatesOf(tls.frontProxyCa ?? "");
+      for (const connection of connections) {
+        const { peer, socket } = connection;
+        if (peer.kind !== "verified") continue;
+        if (!isIssuedByOneOf(peer.isFrontProxy === true ? frontProxies : clients, socket.getPeerCertificate().raw)) {
+          connection.finish();
+        }
+      }
     },
     drain,
     async close(graceMs) {

@@ -5,8 +5,16 @@ export type CertificatePin = string;
 
 /** @param certificate PEM; of several the last one, which is the one next to the root */
 export function pinOf(certificate: string): CertificatePin {
-  const blocks = certificate.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return keyPin(new X509Certificate(blocks.at(-1) ?? certificate));
+  return keyPin(new X509Certificate(blocksOf(certificate).at(-1) ?? certificate));
+}
+
+/** @param certificates PEM */
+export function pinsOf(certificates: string): CertificatePin[] {
+  return blocksOf(certificates).map((block) => keyPin(new X509Certificate(block)));
+}
+
+function blocksOf(pem: string): string[] {
+  return pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
 }
 
 export function keyPin(certificate: X509Certificate): CertificatePin {

@@ -4,11 +4,12 @@ import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, connect } from "node:tls";
-import type { Clock } from "../api/clock.ts";
-import { openCertificates, servingNames } from "./certificates.ts";
+import { type Certificates, openCertificates, servingNames } from "./certificates.ts";
+import { KeptCertificates } from "./kept-certificates.ts";
 import { leafLifetimeMs } from "./kept-pair.ts";
 import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
-import { renewCertificates } from "./renewal.ts";
+import { apiAuthority } from "./rotating-authority.ts";
+import { StepClock } from "./testing.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "quorate-pki-"));
 afterAll(() => rm(scratch, { recursive: true }));
@@ -134,39 +135,23 @@ describe("certificates on disk", () => {
 });
 
 test("renewal hands over a new set once it is due, and keeps quiet before", async () => {
-  let tick = () => {};
-  let now = nowMs;
-  const clock: Clock = {
-    nowMs: () => now,
-    steadyMs: () => now,
-    after: () => ({ [Symbol.dispose]: () => {} }),
-    every: (_, run) => {
-      tick = run;
-      return { [Symbol.dispose]: () => {} };
-    },
-  };
-  const renewed = Promise.withResolvers<void>();
+  const clock = new StepClock();
+  const open = (current: Certificates) => openCertificates({ ...inMemory, nowMs: clock.ms, current });
+  const kept = new KeptCertificates({ clock, kind: apiAuthority, directory: undefined, current: shared, open });
+  const errors: unknown[] = [];
   const seen: string[] = [];
-  using _ = renewCertificates({
-    clock,
-    certificates: inMemory,
-    current: shared,
-    onRenewed: (certificates) => {
-      seen.push(certificates.serving.certificate);
-      expect(certificates.token).toBe(shared.token);
-      expect(certificates.authority).toEqual(shared.authority);
-      renewed.resolve();
-    },
-    onError: renewed.reject,
-  });
-  tick();
-  await Bun.sleep(5);
+  using _ = kept.keepFresh(
+    () => void seen.push(kept.current.serving.certificate),
+    (error) => errors.push(error),
+  );
+  await clock.turn();
   expect(seen).toEqual([]);
-  now += 0.7 * leafLifetimeMs;
-  tick();
-  await renewed.promise;
-  expect(seen).toHaveLength(1);
+  clock.ms += 0.7 * leafLifetimeMs;
+  await clock.turn();
+  expect({ seen: seen.length, errors }).toEqual({ seen: 1, errors: [] });
   expect(seen[0]).not.toBe(shared.serving.certificate);
+  const { token, authority } = kept.current;
+  expect({ token, authority }).toEqual({ token: shared.token, authority: shared.authority });
 });
 
 describe("the kubeconfig", () => {

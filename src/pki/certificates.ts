@@ -1,9 +1,8 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { createAuthority, issueCertificate, type KeyPair, type LeafCertificate, type Validity } from "./authority.ts";
+import { issueCertificate, type KeyPair, type LeafCertificate, type Validity } from "./authority.ts";
 import {
-  authorityLifetimeMs,
   isFresh,
   isSignedBy,
   keepPair,
@@ -12,10 +11,10 @@ import {
   parseCertificate,
   validity,
 } from "./kept-pair.ts";
+import { apiAuthority, issuerOf, openAuthority, type RotatingAuthority } from "./rotating-authority.ts";
 
 /** All that identifies this server and its administrator. */
-export interface Certificates {
-  readonly authority: KeyPair;
+export interface Certificates extends RotatingAuthority {
   readonly serving: KeyPair;
   /** Client certificate of kubernetes-admin in system:masters. */
   readonly admin: KeyPair;
@@ -26,8 +25,6 @@ export interface Certificates {
 }
 
 const tokenBytes = 32;
-const authorityName = "quorate-ca";
-export const authorityFile = "ca";
 export const tokenFile = "token";
 export const serviceAccountKeyFile = "sa.key";
 
@@ -40,7 +37,7 @@ export interface CertificateOptions {
   readonly hosts?: readonly string[];
   readonly nowMs: number;
   /** In memory: what is in use now, to be kept as far as it is good. */
-  readonly current?: Certificates;
+  readonly current?: Certificates | undefined;
 }
 
 /**
@@ -50,16 +47,11 @@ export interface CertificateOptions {
  */
 export async function openCertificates(options: CertificateOptions): Promise<Certificates> {
   const { directory, current, nowMs } = options;
-  const authority = await keepPair({
-    directory,
-    name: authorityFile,
-    current: current?.authority,
-    isGood: (pair) => isFresh(pair, nowMs),
-    make: (previous) => renewedAuthority(authorityName, previous, nowMs),
-  });
+  const rotating = await openAuthority({ kind: apiAuthority, directory, nowMs, current });
   const names = servingNames(options.bindAddress, options.hosts);
   const keepSigned = (
     name: "serving" | "admin",
+    signer: KeyPair,
     leaf: Omit<LeafCertificate, keyof Validity>,
     isGood: (pair: KeyPair) => boolean = () => true,
   ) =>
@@ -67,22 +59,16 @@ export async function openCertificates(options: CertificateOptions): Promise<Cer
       directory,
       name,
       current: current?.[name],
-      isGood: (pair) => isFresh(pair, nowMs) && isSignedBy(pair, authority) && isGood(pair),
-      make: () => issueCertificate(authority, { ...leaf, ...validity(nowMs, leafLifetimeMs) }),
+      isGood: (pair) => isFresh(pair, nowMs) && isSignedBy(pair, signer) && isGood(pair),
+      make: () => issueCertificate(signer, { ...leaf, ...validity(nowMs, leafLifetimeMs) }),
     });
   const [serving, admin, token, serviceAccountKey] = await Promise.all([
-    keepSigned("serving", servingLeaf(names), (pair) => coversNames(pair, names)),
-    keepSigned("admin", adminLeaf),
+    keepSigned("serving", rotating.authority, servingLeaf(names), (pair) => coversNames(pair, names)),
+    keepSigned("admin", issuerOf(rotating), adminLeaf),
     openToken(options),
     openServiceAccountKey(options),
   ]);
-  return { authority, serving, admin, token, serviceAccountKey };
-}
-
-/** A new authority, or a former one with a new term: the same key, so that what it signed stays trusted. */
-export function renewedAuthority(commonName: string, previous: KeyPair | undefined, nowMs: number): KeyPair {
-  const lifetime = validity(nowMs, authorityLifetimeMs);
-  return createAuthority({ commonName, ...lifetime, ...(previous && { key: previous.key }) });
+  return { ...rotating, serving, admin, token, serviceAccountKey };
 }
 
 function openToken({ directory, current }: CertificateOptions): Promise<string> {

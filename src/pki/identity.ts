@@ -7,9 +7,16 @@ import type { ListenerTls } from "../http/listener.ts";
 import { issueCertificate, type KeyPair } from "./authority.ts";
 import { pinOf } from "./certificate-pin.ts";
 import { watchFiles } from "./changed-files.ts";
-import { type CertificateOptions, type Certificates, openCertificates } from "./certificates.ts";
+import { type Certificates, openCertificates } from "./certificates.ts";
+import { KeptCertificates } from "./kept-certificates.ts";
 import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
-import { renewCertificates } from "./renewal.ts";
+import {
+  apiAuthority,
+  issuerOf,
+  type RotatingAuthority,
+  type RotationStep,
+  trustedAuthorities,
+} from "./rotating-authority.ts";
 import type { SharedSecrets } from "./shared-secrets.ts";
 
 const clockSkewMs = 60 * 60 * 1000;
@@ -21,32 +28,34 @@ const nodeClientLifetimeMs = 24 * 60 * 60 * 1000;
  */
 export class ServerIdentity {
   readonly #config: ServerConfig;
-  readonly #options: Omit<CertificateOptions, "nowMs">;
-  #certificates: Certificates;
+  readonly #kept: KeptCertificates<Certificates>;
+  readonly #followers = new Set<() => void>();
   #url = "";
-  #nodeClient: (KeyPair & { readonly renewAtMs: number }) | undefined;
+  #nodeClient: (KeyPair & { readonly renewAtMs: number; readonly signer: KeyPair }) | undefined;
 
   static async open(config: ServerConfig): Promise<ServerIdentity> {
+    const { clock, bindAddress, servingHosts: hosts } = config;
     const directory = config.dataDir === undefined ? undefined : join(config.dataDir, "pki");
-    const options = { directory, bindAddress: config.bindAddress, hosts: config.servingHosts };
-    const certificates = await openCertificates({ ...options, nowMs: config.clock.nowMs() });
-    return new ServerIdentity(config, options, certificates);
+    const open = (current?: Certificates) =>
+      openCertificates({ directory, bindAddress, hosts, nowMs: clock.nowMs(), current });
+    const current = await open();
+    const kept = new KeptCertificates<Certificates>({ clock, kind: apiAuthority, directory, current, open });
+    return new ServerIdentity(config, kept);
   }
 
-  private constructor(config: ServerConfig, options: Omit<CertificateOptions, "nowMs">, certificates: Certificates) {
+  private constructor(config: ServerConfig, kept: KeptCertificates<Certificates>) {
     this.#config = config;
-    this.#options = options;
-    this.#certificates = certificates;
+    this.#kept = kept;
   }
 
   /** The administrator's bearer token. */
   get token(): string {
-    return this.#certificates.token;
+    return this.#kept.current.token;
   }
 
   /** What the administrator proves itself with. */
   get admin(): KeyPair {
-    return this.#certificates.admin;
+    return this.#kept.current.admin;
   }
 
   /** The token as a line of a token file. */
@@ -59,48 +68,50 @@ export class ServerIdentity {
    * is in no group: whoever makes a node point back at this server gets no rights here.
    */
   nodeClient(nowMs: number): KeyPair {
-    if (this.#nodeClient === undefined || this.#nodeClient.renewAtMs <= nowMs) {
-      const { authority } = this.#certificates;
+    // Agents know us by the authority that we serve with.
+    const signer = this.#kept.current.authority;
+    const { renewAtMs = 0, signer: before } = this.#nodeClient ?? {};
+    if (this.#nodeClient === undefined || renewAtMs <= nowMs || before?.key !== signer.key) {
       const notBeforeMs = nowMs - clockSkewMs;
       const validity = { notBeforeMs, notAfterMs: nowMs + nodeClientLifetimeMs };
       const names = { commonName: "kube-apiserver-kubelet-client", organizations: [] };
-      const pair = issueCertificate(authority, {
+      const pair = issueCertificate(signer, {
         ...names,
         ...validity,
         usage: "client",
         dnsNames: [],
         ipAddresses: [],
       });
-      this.#nodeClient = { ...pair, renewAtMs: nowMs + nodeClientLifetimeMs / 2 };
+      this.#nodeClient = { ...pair, signer, renewAtMs: nowMs + nodeClientLifetimeMs / 2 };
     }
     return this.#nodeClient;
   }
 
-  /** What clients have to trust, PEM: our authority, or the user's certificate itself. */
+  /** What clients have to trust, PEM: our authority, and another one on its way, or the user's certificate itself. */
   get ca(): string {
     const { tlsFiles } = this.#config;
     return tlsFiles === undefined
-      ? this.#certificates.authority.certificate
+      ? trustedAuthorities(this.#kept.current).join("")
       : readPem("--tls-cert-file", tlsFiles.certificate);
   }
 
   /** By which those who are told it know this server before they trust its authority. */
   get caHash(): string {
-    return pinOf(this.ca);
+    return pinOf(this.#config.tlsFiles === undefined ? this.#kept.current.authority.certificate : this.ca);
   }
 
   /** What a new replica gets. */
   sharedSecrets(peerAuthority: KeyPair): SharedSecrets {
-    const { authority, serviceAccountKey, token } = this.#certificates;
-    return { authority, peerAuthority, serviceAccountKey, token };
+    const { authority, next, nextIssues, former, serviceAccountKey, token } = this.#kept.current;
+    return { authority, next, nextIssues, former, peerAuthority, serviceAccountKey, token };
   }
 
   /** For the listener; read again at each reload, so that replaced files count. */
   tls(): ListenerTls {
     const { tlsFiles, clientCaFile } = this.#config;
-    const { authority, serving } = this.#certificates;
+    const { authority, serving } = this.#kept.current;
     const further = clientCaFile === undefined ? [] : [readPem("--client-ca-file", clientCaFile)];
-    const ca = [authority.certificate, ...further];
+    const ca = [...trustedAuthorities(this.#kept.current), ...further];
     const frontProxyCa = this.#frontProxyCa(ca);
     if (tlsFiles === undefined) {
       // With the authority, which those who know its hash alone have to see.
@@ -122,20 +133,35 @@ export class ServerIdentity {
     throw new StartupError(`${flag}: ${caFile} holds an authority of clients: give the proxies one of their own`);
   }
 
-  /** Our own authority, which signs certificates of clients. */
-  get authority(): KeyPair {
-    return this.#certificates.authority;
+  /** Our own authority that signs certificates of clients. */
+  get issuer(): KeyPair {
+    return issuerOf(this.#kept.current);
+  }
+
+  get rotating(): RotatingAuthority {
+    return this.#kept.current;
+  }
+
+  /** Takes a step to another authority, once all replicas have taken the one before. @throws RotationError */
+  rotate(step: RotationStep): Promise<void> {
+    return this.#kept.rotate(step);
+  }
+
+  /** Calls `run` when what clients have to trust may be something else. */
+  follow(run: () => void): Disposable {
+    this.#followers.add(run);
+    return { [Symbol.dispose]: () => void this.#followers.delete(run) };
   }
 
   /** Private key of service account tokens, PEM. */
   get serviceAccountKey(): string {
-    return this.#certificates.serviceAccountKey;
+    return this.#kept.current.serviceAccountKey;
   }
 
   /** Renders the kubeconfig for `url`, and writes it where the configuration says. */
   async publish(url: string): Promise<string> {
     this.#url = url;
-    const { authority: _authority, admin, token } = this.#certificates;
+    const { admin, token } = this.#kept.current;
     const text = renderKubeconfig({ server: url, authority: this.ca, admin, token });
     if (this.#config.kubeconfig !== undefined) await writeKubeconfig(this.#config.kubeconfig, text);
     return text;
@@ -146,27 +172,17 @@ export class ServerIdentity {
    * dropping a connection.
    */
   keepFresh(clock: Clock, reload: (tls: ListenerTls) => void, onError: (error: unknown) => void): Disposable {
-    const use = () => {
+    const use = async () => {
       reload(this.tls());
-      this.publish(this.#url).catch(onError);
+      for (const run of this.#followers) run();
+      await this.publish(this.#url).catch(onError);
     };
     const kept = new DisposableStack();
-    kept.use(
-      renewCertificates({
-        clock,
-        certificates: this.#options,
-        current: this.#certificates,
-        onRenewed: (renewed) => {
-          this.#certificates = renewed;
-          use();
-        },
-        onError,
-      }),
-    );
+    kept.use(this.#kept.keepFresh(use, onError));
     const { tlsFiles, clientCaFile, authentication } = this.#config;
     if (tlsFiles !== undefined || clientCaFile !== undefined || authentication.frontProxy !== undefined) {
       const read = () => JSON.stringify(this.tls());
-      kept.use(watchFiles({ clock, read, current: read(), onChanged: use, onError }));
+      kept.use(watchFiles({ clock, read, current: read(), onChanged: () => void use(), onError }));
     }
     return kept;
   }

@@ -1,41 +1,14 @@
-import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { StartupError } from "../config/startup-error.ts";
 import { issueCertificate, type KeyPair, type LeafCertificate, type Validity } from "./authority.ts";
-import { renewedAuthority } from "./certificates.ts";
-import {
-  belongTogether,
-  isFresh,
-  isSignedBy,
-  keepPair,
-  leafLifetimeMs,
-  parseCertificate,
-  readPair,
-  validity,
-  writePair,
-} from "./kept-pair.ts";
-import { writePrivateFile } from "./private-file.ts";
+import { isFresh, isSignedBy, keepPair, leafLifetimeMs, parseCertificate, validity } from "./kept-pair.ts";
+import { openAuthority, peerAuthority, type RotatingAuthority } from "./rotating-authority.ts";
 
-/**
- * By what the members of a cluster know each other. The authority signs members and nobody else, so that no certificate of
- * the API, whoever got one, opens the port of the peers. While one authority takes the place of another, both are trusted:
- *
- *     trusting   `next` is known to this member, and signs nothing yet
- *     using      it has become `authority`; members that still use the `former` one are trusted
- */
-export interface PeerCertificates {
-  readonly authority: KeyPair;
-  readonly next: KeyPair | undefined;
-  /** PEM. */
-  readonly former: string | undefined;
+/** By what the members of a cluster know each other. */
+export interface PeerCertificates extends RotatingAuthority {
   /** This member's own. */
   readonly member: KeyPair;
 }
 
-const authorityName = "quorate-peer-ca";
-export const peerAuthorityFile = "peer-ca";
-const nextFile = "peer-ca-next";
-const formerFile = "peer-ca-former.crt";
 const peerFile = "peer";
 /** The founder of a cluster makes the authority; all others are given it. */
 const founderId = 1;
@@ -46,7 +19,7 @@ export interface PeerCertificateOptions {
   readonly memberId: number;
   readonly nowMs: number;
   /** In memory: what is in use now, to be kept as far as it is good. */
-  readonly current?: PeerCertificates;
+  readonly current?: PeerCertificates | undefined;
 }
 
 /**
@@ -55,19 +28,18 @@ export interface PeerCertificateOptions {
  */
 export async function openPeerCertificates(options: PeerCertificateOptions): Promise<PeerCertificates> {
   const { directory, memberId, nowMs, current } = options;
-  const authority = await keepPair({
+  const rotating = await openAuthority({
+    kind: peerAuthority,
     directory,
-    name: peerAuthorityFile,
-    current: current?.authority,
-    isGood: (pair) => isFresh(pair, nowMs),
-    make(previous) {
-      if (previous !== undefined || directory === undefined || memberId === founderId) {
-        return renewedAuthority(authorityName, previous, nowMs);
-      }
+    nowMs,
+    current,
+    onMissing() {
+      if (directory === undefined || memberId === founderId) return;
       const remedy = "remove this member from the cluster, and let its machine join with an empty directory";
-      throw new StartupError(`${directory} has no ${peerAuthorityFile}.key: the join was cut short: ${remedy}`);
+      throw new StartupError(`${directory} has no ${peerAuthority.file}.key: the join was cut short: ${remedy}`);
     },
   });
+  const { authority } = rotating;
   const name = peerCertificateName(memberId);
   const member = await keepPair({
     directory,
@@ -76,34 +48,7 @@ export async function openPeerCertificates(options: PeerCertificateOptions): Pro
     isGood: (pair) => isFresh(pair, nowMs) && isSignedBy(pair, authority) && isNamed(pair, name),
     make: () => issueCertificate(authority, peerLeaf(memberId, nowMs)),
   });
-  if (directory === undefined) return { authority, next: current?.next, former: current?.former, member };
-  const next = await readPair({ directory, name: nextFile });
-  const former = await readFile(join(directory, formerFile), "utf8").catch(() => undefined);
-  return { authority, next: next !== undefined && belongTogether(next) ? next : undefined, former, member };
-}
-
-/** A new one, with a key of its own, to take the place of another. */
-export function newPeerAuthority(nowMs: number): KeyPair {
-  return renewedAuthority(authorityName, undefined, nowMs);
-}
-
-/** The three steps from one authority to another, on disk; each may be repeated after a crash. */
-export const rotation = {
-  async trust(directory: string, next: KeyPair): Promise<void> {
-    await writePair({ directory, name: nextFile }, next);
-  },
-  async use(directory: string, { authority, next }: { authority: KeyPair; next: KeyPair }): Promise<void> {
-    await writePrivateFile(join(directory, formerFile), authority.certificate);
-    await writePair({ directory, name: peerAuthorityFile }, next);
-    await removeNext(directory);
-  },
-  async drop(directory: string): Promise<void> {
-    await rm(join(directory, formerFile), { force: true });
-  },
-};
-
-async function removeNext(directory: string): Promise<void> {
-  for (const ending of ["crt", "key"]) await rm(join(directory, `${nextFile}.${ending}`), { force: true });
+  return { ...rotating, member };
 }
 
 /** The DNS name in a member's certificate. */

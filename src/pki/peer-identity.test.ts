@@ -4,37 +4,15 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, createServer } from "node:tls";
-import type { Clock } from "../api/clock.ts";
 import { openCertificates } from "./certificates.ts";
 import { leafLifetimeMs } from "./kept-pair.ts";
-import { newPeerAuthority } from "./peer-certificates.ts";
 import { PeerIdentity, type PeerTls } from "./peer-identity.ts";
+import { newAuthority, peerAuthority, phaseOf } from "./rotating-authority.ts";
 import { parseSharedSecrets, writeSharedSecrets } from "./shared-secrets.ts";
+import { StepClock } from "./testing.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "quorate-peers-"));
 afterAll(() => rm(scratch, { recursive: true }));
-
-class StepClock implements Clock {
-  ms = Date.now();
-  readonly #runs: (() => void)[] = [];
-  nowMs(): number {
-    return this.ms;
-  }
-  steadyMs(): number {
-    return this.ms;
-  }
-  after(): Disposable {
-    throw new Error("nothing here waits once");
-  }
-  every(_intervalMs: number, run: () => void): Disposable {
-    this.#runs.push(run);
-    return { [Symbol.dispose]: () => {} };
-  }
-  async turn(): Promise<void> {
-    for (const run of this.#runs) run();
-    await Bun.sleep(50);
-  }
-}
 
 let directories = 0;
 function newDirectory(): string {
@@ -139,12 +117,8 @@ describe("one authority of the members takes the place of another", () => {
   async function pair(clock: StepClock) {
     const [here, there] = [newDirectory(), newDirectory()];
     const one = await PeerIdentity.open({ directory: here, memberId: 1, clock });
-    const { serviceAccountKey, token, authority } = await openCertificates({
-      directory: here,
-      bindAddress: "127.0.0.1",
-      nowMs: clock.nowMs(),
-    });
-    await writeSharedSecrets(there, { authority, peerAuthority: one.authority, serviceAccountKey, token });
+    const api = await openCertificates({ directory: here, bindAddress: "127.0.0.1", nowMs: clock.nowMs() });
+    await writeSharedSecrets(there, { ...api, peerAuthority: one.authority });
     return { one, other: await PeerIdentity.open({ directory: there, memberId: 2, clock }), here, there };
   }
 
@@ -157,31 +131,31 @@ describe("one authority of the members takes the place of another", () => {
       () => {},
     );
     const first = one.authority;
-    const next = newPeerAuthority(clock.nowMs());
+    const next = newAuthority(peerAuthority, clock.nowMs());
     const reopened = async () =>
       [
         await PeerIdentity.open({ directory: here, memberId: 1, clock }),
         await PeerIdentity.open({ directory: there, memberId: 2, clock }),
       ] as const;
     for (const step of [
-      () => one.trust(next),
-      () => other.trust(next),
-      () => other.use(),
-      () => one.use(),
-      () => one.drop(),
-      () => other.drop(),
+      () => one.rotate({ step: "trust", authority: next }),
+      () => other.rotate({ step: "trust", authority: next }),
+      () => other.rotate({ step: "use" }),
+      () => one.rotate({ step: "use" }),
+      () => one.rotate({ step: "drop" }),
+      () => other.rotate({ step: "drop" }),
     ]) {
       await step();
-      expect({ phases: [one.phase, other.phase], talk: await talk(one, other) }).toMatchObject({ talk: true });
+      expect({ phases: [phaseOf(one.rotating), phaseOf(other.rotating)], talk: await talk(one, other) }).toMatchObject({ talk: true });
       const [oneAgain, otherAgain] = await reopened();
-      expect([oneAgain.phase, otherAgain.phase, oneAgain.tls(), otherAgain.tls()]).toEqual([
-        one.phase,
-        other.phase,
+      expect([phaseOf(oneAgain.rotating), phaseOf(otherAgain.rotating), oneAgain.tls(), otherAgain.tls()]).toEqual([
+        phaseOf(one.rotating),
+        phaseOf(other.rotating),
         one.tls(),
         other.tls(),
       ]);
     }
-    expect([one.phase, one.authority, reloads]).toEqual(["none", next, 3]);
+    expect([phaseOf(one.rotating), one.authority, reloads]).toEqual(["none", next, 3]);
     expect(one.authority.key).not.toBe(first.key);
     expect(one.tls().ca).toBe(next.certificate);
   });
@@ -190,25 +164,25 @@ describe("one authority of the members takes the place of another", () => {
     const clock = new StepClock();
     const { one, other } = await pair(clock);
     const former = other.tls();
-    await one.trust(newPeerAuthority(clock.nowMs()));
-    await one.use();
+    await one.rotate({ step: "trust", authority: newAuthority(peerAuthority, clock.nowMs()) });
+    await one.rotate({ step: "use" });
     expect(await shakeHands(one.tls(), former, "member-1")).toBe("refused");
     expect(await shakeHands(one.tls(), { ...former, ca: one.tls().ca }, "member-1")).toBe("DNS:member-2");
-    await one.drop();
+    await one.rotate({ step: "drop" });
     expect(await shakeHands(one.tls(), { ...former, ca: one.tls().ca }, "member-1")).toBe("refused");
   });
 
   test("and a step that does not follow from where a member is, is refused", async () => {
     const clock = new StepClock();
     const { one } = await pair(clock);
-    await expect(one.use()).rejects.toThrow(/told of no new authority/);
-    const next = newPeerAuthority(clock.nowMs());
-    await one.trust(next);
-    await expect(one.drop()).rejects.toThrow(/uses the former authority still/);
+    await expect(one.rotate({ step: "use" })).rejects.toThrow(/told of no new authority/);
+    const next = newAuthority(peerAuthority, clock.nowMs());
+    await one.rotate({ step: "trust", authority: next });
+    await expect(one.rotate({ step: "drop" })).rejects.toThrow(/uses the former authority still/);
     // Begun anew: nobody uses the one before.
-    await one.trust(newPeerAuthority(clock.nowMs()));
-    await one.use();
-    await expect(one.trust(next)).rejects.toThrow(/further on/);
+    await one.rotate({ step: "trust", authority: newAuthority(peerAuthority, clock.nowMs()) });
+    await one.rotate({ step: "use" });
+    await expect(one.rotate({ step: "trust", authority: next })).rejects.toThrow(/further on/);
   });
 });
 

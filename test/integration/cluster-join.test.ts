@@ -96,7 +96,7 @@ describe("a machine that joins", () => {
     const server = await start();
     const { identity } = server.parts;
     const elsewhere = { ...names, dnsNames: ["elsewhere.example"], ipAddresses: [] };
-    const leaf = issueCertificate(identity.authority, { ...elsewhere, ...validity, usage: "server" });
+    const leaf = issueCertificate(identity.issuer, { ...elsewhere, ...validity, usage: "server" });
     using other = await Impostor.start(leaf, server);
     const asked = { ...(await invitation(server)), endpoint: other.endpoint };
     await expect(requestJoin(asked)).rejects.toThrow(/for another name/);
@@ -155,7 +155,7 @@ describe("a machine that joins", () => {
       const answer = await requestJoin(await invitation(server));
       rmSync(directory, { recursive: true });
       expect(answer.member.id).toBe(2);
-      expect(answer.secrets.authority).toEqual(server.parts.identity.authority);
+      expect(answer.secrets.authority).toEqual(server.parts.identity.issuer);
     },
   );
 

@@ -72,6 +72,7 @@ describe("three members", () => {
   test("list what may be asked of a cluster among the paths that are served", async () => {
     const { paths } = (await a.request("GET", "/")).json;
     expect(paths.filter((path: string) => path.startsWith("/cluster"))).toEqual([
+      "/cluster/authority",
       "/cluster/join",
       "/cluster/leader",
       "/cluster/members",

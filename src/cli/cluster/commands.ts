@@ -8,6 +8,7 @@ import type { ConnectionOptions } from "./connection.ts";
 import type { JoinOptions } from "./join.ts";
 import type { LoadBalancer, LocalClusterOptions } from "./local-cluster.ts";
 import type { LearnerOptions } from "./member.ts";
+import { apiRotationHelp, type RotateCaOptions } from "./rotate-ca-options.ts";
 import type { RestoreOptions } from "./snapshot.ts";
 import type { TokenOptions } from "./token.ts";
 
@@ -26,7 +27,7 @@ export interface ClusterCommands {
   removeMember(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
   transferLeader(at: ConnectionOptions, id: number, terminal: Terminal): Promise<number>;
   status(at: ConnectionOptions, output: Output, terminal: Terminal): Promise<number>;
-  rotateCa(at: ConnectionOptions, terminal: Terminal): Promise<number>;
+  rotateCa(at: ConnectionOptions, rotation: RotateCaOptions, terminal: Terminal): Promise<number>;
   recover(directory: string, terminal: Terminal): Promise<number>;
   saveSnapshot(at: ConnectionOptions, file: string, terminal: Terminal): Promise<number>;
   inspectSnapshot(file: string, output: Output, terminal: Terminal): Promise<number>;
@@ -129,7 +130,13 @@ export function addClusterCommands(
 
   client(
     leaf(cluster, "rotate-ca", "give the members another authority, by which they know each other, while they serve"),
-  ).action((at) => done(run.rotateCa(at, terminal)));
+  )
+    .option("--api", "that of the API instead, by which clients and servers know each other")
+    .option("--finish", "with --api, when clients have what is new: give the former authority up")
+    .addHelpText("after", apiRotationHelp)
+    .action(({ api, finish, ...at }) =>
+      done(run.rotateCa(at, { api: api === true, finish: finish === true }, terminal)),
+    );
 
   const snapshot = groupOf(program, "snapshot", "save and restore all objects");
   client(leaf(snapshot, "save <file>", "save the state as it is now, and check it")).action((file, at) =>

@@ -5,17 +5,18 @@ import { addMember, admitMember, JoinRefusedError } from "../../cluster/admit-me
 import { parseNewMember } from "../../cluster/join-protocol.ts";
 import { joinTokenText } from "../../cluster/join-token.ts";
 import {
+  type AuthorityHolder,
+  authorityStatus,
   parseRotationStep,
-  type PeerAuthority,
-  peerAuthorityStatus,
   takeRotationStep,
-} from "../../cluster/peer-authority.ts";
+} from "../../cluster/authority-status.ts";
 import { JoinTokens, type NewJoinToken } from "../../cluster/join-tokens.ts";
 import { removeMember } from "../../cluster/remove-member.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
 import type { Gossip } from "../../gossip/gossip.ts";
 import { servingMembers } from "../../gossip/serving-members.ts";
 import type { KeyPair } from "../../pki/authority.ts";
+import { phaseOf } from "../../pki/rotating-authority.ts";
 import type { SharedSecrets } from "../../pki/shared-secrets.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
@@ -29,7 +30,7 @@ const bodyBytesMax = 64 * 1024;
 const tokenSecondsDefault = 3_600;
 const tokenSecondsMax = 24 * 3_600;
 const descriptionLengthMax = 256;
-const rotating = "the authority of the members is being replaced";
+const busy = "the authority of the members is being replaced";
 
 export interface ClusterPluginParts {
   readonly cluster: Cluster;
@@ -37,15 +38,15 @@ export interface ClusterPluginParts {
   readonly secrets: Registry;
   readonly store: Pick<Store, "scan">;
   readonly clock: Clock;
-  readonly identity: {
-    /** Signs clients; only replicas have its key. */
-    readonly authority: KeyPair;
+  readonly identity: AuthorityHolder & {
+    /** Only replicas have it, and it stays when authorities go. */
+    readonly serviceAccountKey: string;
     /** By what a new member knows that it speaks to us. */
     readonly caHash: string;
     sharedSecrets(peerAuthority: KeyPair): SharedSecrets;
   };
   /** How members know each other. @throws ClusterError where there can be none */
-  readonly peers: () => PeerAuthority;
+  readonly peers: () => AuthorityHolder;
   /** Of this program. */
   readonly version: string;
   /** What the other members say of themselves. */
@@ -59,12 +60,13 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
     cluster,
     version,
     heard,
-    tokens: new JoinTokens({ secrets, store, clock, proofKey: () => identity.authority.key }),
+    tokens: new JoinTokens({ secrets, store, clock, proofKey: () => identity.serviceAccountKey }),
+    identity,
     peers,
     secrets() {
-      const { authority, phase } = peers();
-      if (phase !== "none") throw new ClusterError("conflict", `${rotating}: wait until that is done`);
-      return identity.sharedSecrets(authority);
+      const { rotating } = peers();
+      if (phaseOf(rotating) !== "none") throw new ClusterError("conflict", `${busy}: wait until that is done`);
+      return identity.sharedSecrets(rotating.authority);
     },
     caHash: () => identity.caHash,
     snapshots: new SnapshotStreams(cluster),
@@ -90,7 +92,8 @@ interface Desk {
   readonly version: string;
   readonly heard: Gossip["peers"];
   readonly tokens: JoinTokens;
-  readonly peers: () => PeerAuthority;
+  readonly identity: AuthorityHolder;
+  readonly peers: () => AuthorityHolder;
   /** @throws ClusterError while nobody can join */
   readonly secrets: () => SharedSecrets;
   readonly caHash: () => string;
@@ -131,8 +134,10 @@ const routes = new Map<string, Run>([
   ["GET tokens", ({ tokens }) => json(200, { items: tokens.list() })],
   ["POST tokens", createToken],
   ["POST join", join],
-  ["GET peer-authority", ({ peers }) => json(200, peerAuthorityStatus(peers()))],
-  ["POST peer-authority", changePeerAuthority],
+  ["GET authority", ({ identity }) => json(200, authorityStatus(identity))],
+  ["POST authority", ({ identity, exchange }) => changeAuthority(identity, exchange)],
+  ["GET peer-authority", ({ peers }) => json(200, authorityStatus(peers()))],
+  ["POST peer-authority", ({ peers, exchange }) => changeAuthority(peers(), exchange)],
 ]);
 const paths: ReadonlySet<string> = new Set([...routes.keys()].map((route) => route.slice(route.indexOf(" ") + 1)));
 
@@ -183,10 +188,9 @@ async function createToken({ tokens, caHash, cluster, secrets, heard, exchange }
 }
 
 /** Of this member alone: each has its turn. */
-async function changePeerAuthority({ peers, exchange }: Call): Promise<HttpResponse> {
-  const step = orBadRequest(parseRotationStep, await bodyOf(exchange));
-  await takeRotationStep(peers(), step);
-  return json(200, peerAuthorityStatus(peers()));
+async function changeAuthority(holder: AuthorityHolder, exchange: Exchange): Promise<HttpResponse> {
+  await takeRotationStep(holder, orBadRequest(parseRotationStep, await bodyOf(exchange)));
+  return json(200, authorityStatus(holder));
 }
 
 async function join(call: Call): Promise<HttpResponse> {

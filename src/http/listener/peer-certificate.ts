@@ -52,7 +52,8 @@ export function judgePeer(socket: TLSSocket, authorities: Authorities | undefine
   };
 }
 
-function isIssuedByOneOf(authorities: readonly X509Certificate[], raw: Buffer): boolean {
+/** @param raw DER */
+export function isIssuedByOneOf(authorities: readonly X509Certificate[], raw: Buffer): boolean {
   const certificate = new X509Certificate(raw);
   return authorities.some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey));
 }

@@ -1,0 +1,76 @@
+import { X509Certificate } from "node:crypto";
+import { isJsonObject, type JsonObject } from "../api/json.ts";
+import type { KeyPair } from "../pki/authority.ts";
+import { type CertificatePin, pinOf } from "../pki/certificate-pin.ts";
+import { belongTogether } from "../pki/kept-pair.ts";
+import {
+  phaseOf,
+  type RotatingAuthority,
+  RotationError,
+  type RotationPhase,
+  type RotationStep,
+  trustedAuthorities,
+} from "../pki/rotating-authority.ts";
+import { ClusterError } from "../storage/cluster.ts";
+
+/** Who holds an authority, and can go the way to another one. */
+export interface AuthorityHolder {
+  readonly rotating: RotatingAuthority;
+  rotate(step: RotationStep): Promise<void>;
+}
+
+/** What is told of an authority: nothing secret. */
+export interface AuthorityStatus {
+  readonly phase: RotationPhase;
+  /** Of the newest that is known. */
+  readonly newest: CertificatePin;
+  /** PEM of each that is trusted. */
+  readonly trusted: readonly string[];
+}
+
+export function authorityStatus({ rotating }: AuthorityHolder): AuthorityStatus {
+  const { authority, next } = rotating;
+  return {
+    phase: phaseOf(rotating),
+    newest: pinOf((next ?? authority).certificate),
+    trusted: trustedAuthorities(rotating),
+  };
+}
+
+/** @throws Error that says what is missing or wrong */
+export function parseAuthorityStatus({ phase, newest, trusted }: JsonObject): AuthorityStatus {
+  if (phase !== "none" && phase !== "trusting" && phase !== "issuing" && phase !== "using") {
+    throw new Error("phase is missing");
+  }
+  if (typeof newest !== "string") throw new Error("newest is missing");
+  if (!Array.isArray(trusted)) throw new Error("trusted is missing");
+  return { phase, newest, trusted: trusted.filter((one) => typeof one === "string") };
+}
+
+/** @throws Error that says what is missing or wrong, without the key */
+export function parseRotationStep({ step, authority }: JsonObject): RotationStep {
+  if (step === "issue" || step === "use" || step === "drop") return { step };
+  if (step !== "trust") throw new Error("step has to be trust, issue, use or drop");
+  const { certificate, key } = isJsonObject(authority) ? authority : {};
+  if (typeof certificate !== "string" || typeof key !== "string" || !isAuthority({ certificate, key })) {
+    throw new Error("authority has to be the certificate of an authority and its key on P-256, PEM");
+  }
+  return { step, authority: { certificate, key } };
+}
+
+/** One that we could sign with: what is not would show when it is too late. */
+function isAuthority(pair: KeyPair): boolean {
+  if (!belongTogether(pair) || pair.certificate.match(/-----BEGIN/g)?.length !== 1) return false;
+  const { ca, publicKey } = new X509Certificate(pair.certificate);
+  const curve = publicKey.asymmetricKeyDetails?.namedCurve;
+  return ca && (curve === "prime256v1" || curve === "P-256");
+}
+
+/** @throws ClusterError for a step that does not follow from where the replica is */
+export async function takeRotationStep(holder: AuthorityHolder, step: RotationStep): Promise<void> {
+  try {
+    await holder.rotate(step);
+  } catch (error) {
+    throw error instanceof RotationError ? new ClusterError("conflict", error.message) : error;
+  }
+}

@@ -1,0 +1,198 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createAuthority, type KeyPair } from "./authority.ts";
+import { authorityLifetimeMs, belongTogether, isFresh, keepPair, readPair, validity, writePair } from "./kept-pair.ts";
+import { readPrivateFile, writePrivateFile } from "./private-file.ts";
+
+/**
+ * An authority, and another one on the way to its place. Replicas take each step when all of them have taken the one before,
+ * so that at every moment any two trust what the other signs:
+ *
+ *     trusting   `next` is trusted, and signs nothing yet
+ *     issuing    `next` signs what clients get; we ourselves are known by `authority` still
+ *     using      it has become `authority`; what the `former` one has signed is trusted still
+ */
+export interface RotatingAuthority {
+  readonly authority: KeyPair;
+  readonly next: KeyPair | undefined;
+  readonly nextIssues: boolean;
+  /** PEM. */
+  readonly former: string | undefined;
+}
+
+/** How far a replica is on the way from one authority to another. */
+export type RotationPhase = "none" | "trusting" | "issuing" | "using";
+
+export type RotationStep =
+  | { readonly step: "trust"; readonly authority: KeyPair }
+  | { readonly step: "issue" | "use" | "drop" };
+
+/** A step that does not follow from where the replica is. */
+export class RotationError extends Error {
+  override readonly name = "RotationError";
+}
+
+export interface AuthorityKind {
+  /** Of its files, without their endings. */
+  readonly file: string;
+  readonly commonName: string;
+  /** It signs others than replicas. They need certificates of the next one before it can take the place. */
+  readonly hasClients: boolean;
+}
+
+/** Signs what the API and its clients prove themselves with. */
+export const apiAuthority: AuthorityKind = { file: "ca", commonName: "quorate-ca", hasClients: true };
+/** Signs members and nobody else, so that no certificate of the API, whoever got one, opens the port of the peers. */
+export const peerAuthority: AuthorityKind = { file: "peer-ca", commonName: "quorate-peer-ca", hasClients: false };
+
+export interface AuthorityOptions {
+  readonly kind: AuthorityKind;
+  /** Where it is kept; undefined keeps it in memory. */
+  readonly directory: string | undefined;
+  readonly nowMs: number;
+  /** In memory: what is in use now. */
+  readonly current: RotatingAuthority | undefined;
+  /** Called before there is one for the first time; throws where one should have been. */
+  readonly onMissing?: () => void;
+}
+
+/**
+ * What is kept in `directory`; an authority that is missing or past two thirds of its life is made anew.
+ * @throws StartupError when a key file can be read by others or does not parse
+ */
+export async function openAuthority(options: AuthorityOptions): Promise<RotatingAuthority> {
+  const { kind, directory, nowMs, current, onMissing } = options;
+  if (directory !== undefined) await completeUse(kind, directory);
+  const authority = await keepPair({
+    directory,
+    name: kind.file,
+    current: current?.authority,
+    isGood: (pair) => isFresh(pair, nowMs),
+    make(previous) {
+      if (previous === undefined) onMissing?.();
+      return newAuthority(kind, nowMs, previous);
+    },
+  });
+  if (directory === undefined) {
+    return { authority, next: current?.next, nextIssues: current?.nextIssues ?? false, former: current?.former };
+  }
+  const { nextFile, issuesFile, formerFile } = filesOf(kind, directory);
+  const kept = await readPair({ directory, name: nextFile });
+  const next = kept !== undefined && belongTogether(kept) ? kept : undefined;
+  const nextIssues = next !== undefined && (await readPrivateFile(issuesFile)) !== undefined;
+  return { authority, next, nextIssues, former: await readFile(formerFile, "utf8").catch(() => undefined) };
+}
+
+/** A new authority, or a previous one with a new term: the same key, so that what it signed stays trusted. */
+export function newAuthority({ commonName }: AuthorityKind, nowMs: number, previous?: KeyPair): KeyPair {
+  const lifetime = validity(nowMs, authorityLifetimeMs);
+  return createAuthority({ commonName, ...lifetime, ...(previous && { key: previous.key }) });
+}
+
+export function phaseOf({ next, nextIssues, former }: RotatingAuthority): RotationPhase {
+  if (next !== undefined) return nextIssues ? "issuing" : "trusting";
+  return former === undefined ? "none" : "using";
+}
+
+/** Who signs what clients get. */
+export function issuerOf({ authority, next, nextIssues }: RotatingAuthority): KeyPair {
+  return next !== undefined && nextIssues ? next : authority;
+}
+
+/** PEM, each of which may have signed what is shown to us, the one that we are known by first. */
+export function trustedAuthorities({ authority, next, former }: RotatingAuthority): string[] {
+  return [authority.certificate, next?.certificate, former].filter((one) => one !== undefined);
+}
+
+export interface AuthorityPlace {
+  readonly kind: AuthorityKind;
+  /** Undefined: in memory only. */
+  readonly directory: string | undefined;
+}
+
+/** Takes a step, on disk first. Each may be repeated, also after a crash. @throws RotationError */
+export async function takeStep(
+  place: AuthorityPlace,
+  current: RotatingAuthority,
+  step: RotationStep,
+): Promise<RotatingAuthority> {
+  checkStep(place.kind, current, step);
+  const taken = afterStep(current, step);
+  if (place.directory !== undefined) await writeAuthority(place.directory, place.kind, taken, current);
+  return taken;
+}
+
+function checkStep(
+  { hasClients }: AuthorityKind,
+  { authority, next, nextIssues, former }: RotatingAuthority,
+  step: RotationStep,
+): void {
+  const refuse = (why: string) => {
+    throw new RotationError(`this replica ${why}`);
+  };
+  if (step.step === "trust") {
+    if (former !== undefined || nextIssues) refuse("is further on: it uses a new authority already");
+    if (step.authority.key === authority.key) refuse("has this authority already");
+    return;
+  }
+  if (step.step === "drop") return next === undefined ? undefined : refuse("uses the former authority still");
+  if (next === undefined) refuse("has been told of no new authority");
+  if (step.step === "issue" && !hasClients) refuse("gives nobody certificates of this authority");
+  if (step.step === "use" && hasClients && !nextIssues) refuse("gives clients certificates of the former authority still");
+}
+
+function afterStep(current: RotatingAuthority, step: RotationStep): RotatingAuthority {
+  const { authority, next } = current;
+  switch (step.step) {
+    case "trust":
+      return { ...current, next: step.authority, nextIssues: false };
+    case "issue":
+      return { ...current, nextIssues: true };
+    case "use":
+      return { authority: next ?? authority, next: undefined, nextIssues: false, former: authority.certificate };
+    case "drop":
+      return { ...current, former: undefined };
+  }
+}
+
+/** In an order of which every part is a state that can be gone on from. */
+export async function writeAuthority(
+  directory: string,
+  kind: AuthorityKind,
+  { authority, next, nextIssues, former }: RotatingAuthority,
+  before?: RotatingAuthority,
+): Promise<void> {
+  const { nextFile, issuesFile, formerFile } = filesOf(kind, directory);
+  if (former !== undefined) await writePrivateFile(formerFile, former);
+  if (next !== undefined) {
+    if (!nextIssues) await rm(issuesFile, { force: true });
+    await writePair({ directory, name: nextFile }, next);
+    if (nextIssues) await writePrivateFile(issuesFile, "");
+  }
+  if (authority !== before?.authority) await writePair({ directory, name: kind.file }, authority);
+  if (next === undefined) await removeNext(kind, directory);
+  if (former === undefined) await rm(formerFile, { force: true });
+}
+
+/** After a crash in the middle of "use", the key is that of the next one, and the certificate may not be. */
+async function completeUse(kind: AuthorityKind, directory: string): Promise<void> {
+  const next = await readPair({ directory, name: filesOf(kind, directory).nextFile });
+  if (next === undefined || !belongTogether(next)) return;
+  if ((await readPair({ directory, name: kind.file }))?.key !== next.key) return;
+  await writePair({ directory, name: kind.file }, next);
+  await removeNext(kind, directory);
+}
+
+async function removeNext(kind: AuthorityKind, directory: string): Promise<void> {
+  const { nextFile, issuesFile } = filesOf(kind, directory);
+  await rm(issuesFile, { force: true });
+  for (const ending of ["crt", "key"]) await rm(join(directory, `${nextFile}.${ending}`), { force: true });
+}
+
+function filesOf({ file }: AuthorityKind, directory: string) {
+  return {
+    nextFile: `${file}-next`,
+    issuesFile: join(directory, `${file}-next.issues`),
+    formerFile: join(directory, `${file}-former.crt`),
+  };
+}
