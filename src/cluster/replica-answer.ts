@@ -1,7 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { type MemberNumber, memberRoles, type MemberStatus, type ReplicaStatus } from "../storage/cluster.ts";
+import {
+  type MemberNumber,
+  type MemberRecord,
+  memberRoles,
+  type MemberStatus,
+  type ReplicaStatus,
+} from "../storage/cluster.ts";
 import { ClusterRequestError } from "./cluster-client.ts";
 import { parseMemberRecord } from "./join-protocol.ts";
+import { parseMemberName } from "./member-address.ts";
 
 /** What `GET /cluster/status` answers. */
 export interface ReplicaAnswer extends ReplicaStatus {
@@ -62,10 +69,23 @@ export function parseMembers(value: JsonValue | undefined): MemberStatus[] {
   return value.map((member) => {
     const { role, matchIndex, isActive } = isJsonObject(member) ? member : {};
     return {
-      ...parseMemberRecord(member),
+      ...parseRecord(member),
       role: memberRoles.find((known) => known === role) ?? "none",
       matchIndex: typeof matchIndex === "number" ? matchIndex : undefined,
       isActive: typeof isActive === "boolean" ? isActive : undefined,
     };
   });
+}
+
+/** A replica that is alone has no address for others, and may not know its URL. */
+function parseRecord(member: JsonValue): MemberRecord {
+  const { id, name, peerAddress, clientUrl } = isJsonObject(member) ? member : {};
+  if (peerAddress !== "") return parseMemberRecord(member);
+  if (typeof id !== "number") throw new Error("id is missing");
+  return {
+    id,
+    name: parseMemberName(String(name)),
+    peerAddress,
+    clientUrl: typeof clientUrl === "string" ? clientUrl : "",
+  };
 }

@@ -149,9 +149,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       for (const connection of connections) {
         const { peer, socket } = connection;
         if (peer.kind !== "verified") continue;
-        if (!isIssuedByOneOf(peer.isFrontProxy === true ? frontProxies : clients, socket.getPeerCertificate().raw)) {
-          connection.finish();
-        }
+        const vouching = peer.isFrontProxy === true ? frontProxies : clients;
+        // A socket that is about to close has none any more.
+        const raw: Buffer | undefined = socket.getPeerCertificate()?.raw;
+        if (raw === undefined || !isIssuedByOneOf(vouching, raw)) connection.finish();
       }
     },
     drain,

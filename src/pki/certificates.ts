@@ -2,15 +2,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { issueCertificate, type KeyPair, type LeafCertificate, type Validity } from "./authority.ts";
-import {
-  isFresh,
-  isSignedBy,
-  keepPair,
-  keepText,
-  leafLifetimeMs,
-  parseCertificate,
-  validity,
-} from "./kept-pair.ts";
+import { isFresh, isSignedBy, keepPair, keepText, leafLifetimeMs, parseCertificate, validity } from "./kept-pair.ts";
 import { apiAuthority, issuerOf, openAuthority, type RotatingAuthority } from "./rotating-authority.ts";
 
 /** All that identifies this server and its administrator. */

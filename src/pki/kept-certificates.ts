@@ -25,6 +25,8 @@ export interface KeptCertificatesOptions<Certificates> {
 export class KeptCertificates<Certificates extends RotatingAuthority> {
   readonly #options: KeptCertificatesOptions<Certificates>;
   #current: Certificates;
+  /** What follows from `current` was done; otherwise the next change or check tries again. */
+  #isTold = true;
   #changing: Promise<unknown> = Promise.resolve();
   #onChanged: () => void | Promise<void> = () => {};
 
@@ -63,9 +65,13 @@ export class KeptCertificates<Certificates extends RotatingAuthority> {
     const changed = this.#changing.then(async () => {
       const before = this.#current;
       const opened = await this.#options.open({ ...before, ...(await change(before)) });
-      if (JSON.stringify(opened) === JSON.stringify(before)) return;
-      this.#current = opened;
+      if (JSON.stringify(opened) !== JSON.stringify(before)) {
+        this.#current = opened;
+        this.#isTold = false;
+      }
+      if (this.#isTold) return;
       await this.#onChanged();
+      this.#isTold = true;
     });
     this.#changing = changed.catch(() => undefined);
     return changed;

@@ -146,7 +146,9 @@ describe("one authority of the members takes the place of another", () => {
       () => other.rotate({ step: "drop" }),
     ]) {
       await step();
-      expect({ phases: [phaseOf(one.rotating), phaseOf(other.rotating)], talk: await talk(one, other) }).toMatchObject({ talk: true });
+      expect({ phases: [phaseOf(one.rotating), phaseOf(other.rotating)], talk: await talk(one, other) }).toMatchObject({
+        talk: true,
+      });
       const [oneAgain, otherAgain] = await reopened();
       expect([phaseOf(oneAgain.rotating), phaseOf(otherAgain.rotating), oneAgain.tls(), otherAgain.tls()]).toEqual([
         phaseOf(one.rotating),

@@ -27,7 +27,9 @@ export class PeerIdentity {
     const open = (current?: PeerCertificates) =>
       openPeerCertificates({ directory, memberId, nowMs: clock.nowMs(), current });
     const current = await open();
-    return new PeerIdentity(new KeptCertificates<PeerCertificates>({ clock, kind: peerAuthority, directory, current, open }));
+    return new PeerIdentity(
+      new KeptCertificates<PeerCertificates>({ clock, kind: peerAuthority, directory, current, open }),
+    );
   }
 
   private constructor(certificates: KeptCertificates<PeerCertificates>) {

@@ -138,7 +138,8 @@ function checkStep(
   if (step.step === "drop") return next === undefined ? undefined : refuse("uses the former authority still");
   if (next === undefined) refuse("has been told of no new authority");
   if (step.step === "issue" && !hasClients) refuse("gives nobody certificates of this authority");
-  if (step.step === "use" && hasClients && !nextIssues) refuse("gives clients certificates of the former authority still");
+  if (step.step === "use" && hasClients && !nextIssues)
+    refuse("gives clients certificates of the former authority still");
 }
 
 function afterStep(current: RotatingAuthority, step: RotationStep): RotatingAuthority {

@@ -413,7 +413,10 @@ describe("joining", () => {
     const authority = newAuthority(apiAuthority, Date.now());
     const former = server.parts.identity.issuer;
     const steps = [
-      [{ step: "trust", authority }, { authority: former, next: authority, nextIssues: false }],
+      [
+        { step: "trust", authority },
+        { authority: former, next: authority, nextIssues: false },
+      ],
       [{ step: "issue" }, { authority: former, next: authority, nextIssues: true }],
       [{ step: "use" }, { authority, nextIssues: false, former: former.certificate }],
       [{ step: "drop" }, { authority, nextIssues: false }],

@@ -95,6 +95,7 @@ describe("commands of a cluster", () => {
         ["status", "--kubeconfig", kubeconfig, "--server", "https://127.0.0.1:1"],
         /cannot reach .*: nothing listens there$/,
       ],
+      [["cluster", "rotate-ca", "--finish", "--kubeconfig", kubeconfig], /^quorate: --finish: .*: add --api$/],
       [["member", "remove", "9", "--kubeconfig", kubeconfig], /^quorate: there is no member 9$/],
       [["member", "remove", "1", "--kubeconfig", kubeconfig], /^quorate: the last member cannot be removed$/],
       [["cluster", "init", "--data-dir", scratch], /^quorate: --peer-address: say where the other members reach/],
