@@ -11,7 +11,10 @@ import {
   type RotationStep,
   trustedAuthorities,
 } from "../pki/rotating-authority.ts";
+import { ClusterRequestError } from "./cluster-client.ts";
 import { ClusterError } from "../storage/cluster.ts";
+
+const phases: readonly RotationPhase[] = ["none", "trusting", "issuing", "using"];
 
 /** Who holds an authority, and can go the way to another one. */
 export interface AuthorityHolder {
@@ -37,14 +40,15 @@ export function authorityStatus({ rotating }: AuthorityHolder): AuthorityStatus 
   };
 }
 
-/** @throws Error that says what is missing or wrong */
+/** @throws ClusterRequestError for what is no such answer */
 export function parseAuthorityStatus({ phase, newest, trusted }: JsonObject): AuthorityStatus {
-  if (phase !== "none" && phase !== "trusting" && phase !== "issuing" && phase !== "using") {
-    throw new Error("phase is missing");
+  const known = phases.find((one) => one === phase);
+  if (known === undefined || typeof newest !== "string" || !Array.isArray(trusted)) {
+    throw new ClusterRequestError(
+      "the answer does not say how far an authority is: is this a replica of another release?",
+    );
   }
-  if (typeof newest !== "string") throw new Error("newest is missing");
-  if (!Array.isArray(trusted)) throw new Error("trusted is missing");
-  return { phase, newest, trusted: trusted.filter((one) => typeof one === "string") };
+  return { phase: known, newest, trusted: trusted.filter((one) => typeof one === "string") };
 }
 
 /** @throws Error that says what is missing or wrong, without the key */

@@ -172,10 +172,11 @@ export class ServerIdentity {
    * dropping a connection.
    */
   keepFresh(clock: Clock, reload: (tls: ListenerTls) => void, onError: (error: unknown) => void): Disposable {
-    const use = async () => {
+    const use = () => {
+      // Throws for files that cannot be used now; they are looked at again.
       reload(this.tls());
       for (const run of this.#followers) run();
-      await this.publish(this.#url).catch(onError);
+      return this.publish(this.#url).then(() => undefined, onError);
     };
     const kept = new DisposableStack();
     kept.use(this.#kept.keepFresh(use, onError));

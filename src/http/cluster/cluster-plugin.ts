@@ -16,7 +16,6 @@ import { decodeBody } from "../../codec/decode-body.ts";
 import type { Gossip } from "../../gossip/gossip.ts";
 import { servingMembers } from "../../gossip/serving-members.ts";
 import type { KeyPair } from "../../pki/authority.ts";
-import { phaseOf } from "../../pki/rotating-authority.ts";
 import type { SharedSecrets } from "../../pki/shared-secrets.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
@@ -64,9 +63,10 @@ export function clusterPlugin(parts: ClusterPluginParts): AppPlugin {
     identity,
     peers,
     secrets() {
-      const { rotating } = peers();
-      if (phaseOf(rotating) !== "none") throw new ClusterError("conflict", `${busy}: wait until that is done`);
-      return identity.sharedSecrets(rotating.authority);
+      const holder = peers();
+      if (authorityStatus(holder).phase !== "none")
+        throw new ClusterError("conflict", `${busy}: wait until that is done`);
+      return identity.sharedSecrets(holder.rotating.authority);
     },
     caHash: () => identity.caHash,
     snapshots: new SnapshotStreams(cluster),
