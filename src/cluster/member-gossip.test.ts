@@ -4,12 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../api/clock.ts";
+import { type Clock, systemClock } from "../api/clock.ts";
 import { resolveOptions, type ServerOptions } from "../config/server-options.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { isPeerId } from "../gossip/peer-id.ts";
 import { openLog } from "../observability/logs.ts";
 import { type MemberGossip, openMemberGossip } from "./member-gossip.ts";
+import type { MemberRecord } from "../storage/cluster.ts";
 import { FakeCluster } from "./testing.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "quorate-member-gossip-"));
@@ -21,21 +22,40 @@ afterEach(async () => {
 
 let directories = 0;
 
-async function open(options: ServerOptions, warnings: string[] = []) {
+interface Parts {
+  readonly cluster?: FakeCluster;
+  readonly clock?: Clock;
+}
+
+async function open(options: ServerOptions, { cluster = new FakeCluster("a"), clock = systemClock }: Parts = {}) {
+  const warnings: string[] = [];
+  const leaderListeners: (() => void)[] = [];
   const directory = join(scratch, String(++directories));
   const { membership } = resolveOptions({ ...options, dataDir: directory });
   const log = openLog({ pretty: false, destination: { write: (line) => void warnings.push(line) } });
   const gossip = await openMemberGossip({
-    member: { cluster: new FakeCluster("a"), directory, peerAddress: membership.peerAddress },
+    member: {
+      cluster,
+      directory,
+      peerAddress: membership.peerAddress,
+      onLeaderChanged: (listener) => void leaderListeners.push(listener),
+    },
     membership,
-    clock: systemClock,
+    clock,
     log,
     failing: async () => [],
     release: "1",
     onDropped() {},
   });
   opened.push(gossip);
-  return { ...gossip, directory, warnings };
+  const leaderChanged = () => leaderListeners.forEach((listener) => listener());
+  return { ...gossip, directory, warnings, leaderChanged };
+}
+
+async function freePort(): Promise<number> {
+  const { taken, port } = await takenPort();
+  await new Promise((closed) => taken.close(closed));
+  return port;
 }
 
 /** A port whose neighbour a thousand above is taken. */
@@ -60,12 +80,33 @@ describe("gossip of a member", () => {
   });
 
   test("tells others its peer id and its address", async () => {
-    const { taken, port } = await takenPort();
-    taken.close();
+    const port = await freePort();
     const { contact, directory } = await open({ peerAddress: "127.0.0.1:7380", gossipAddress: `127.0.0.1:${port}` });
     expect(contact?.gossipAddress).toBe(`127.0.0.1:${port}`);
     expect(isPeerId(contact?.peerId ?? "")).toBe(true);
     expect(existsSync(join(directory, "pki", "gossip.key"))).toBe(true);
+  });
+
+  test("tells the others at once when somebody else leads", async () => {
+    const at = async () => ({ peerAddress: "127.0.0.1:7380", gossipAddress: `127.0.0.1:${await freePort()}` });
+    const clusters = [new FakeCluster("a", "b"), new FakeCluster("a", "b")] as const;
+    const records: MemberRecord[] = [...clusters[0].members()];
+    clusters.forEach((cluster, place) => {
+      cluster.self = place + 1;
+      cluster.members = () => records;
+    });
+    const one = await open(await at(), { cluster: clusters[0] });
+    Object.assign(records[0] as MemberRecord, one.contact);
+    // It has no heartbeat: what is heard of it was announced.
+    const clock: Clock = { ...systemClock, every: () => new DisposableStack() };
+    const other = await open(await at(), { cluster: clusters[1], clock });
+    Object.assign(records[1] as MemberRecord, other.contact);
+    clusters[1].leader = 2;
+    for (const endMs = performance.now() + 10_000; performance.now() < endMs; await Bun.sleep(20)) {
+      if (one.gossip.peers().get(2)?.leader === 2) break;
+      other.leaderChanged();
+    }
+    expect(one.gossip.peers().get(2)).toMatchObject({ leader: 2, term: 3 });
   });
 
   test("is off, with a warning, where the port that it takes by itself is taken", async () => {

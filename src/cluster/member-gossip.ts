@@ -11,7 +11,7 @@ import { peerAddressText } from "./member-address.ts";
 import type { GossipContact, OpenMember } from "./open-member.ts";
 
 export interface MemberGossipParts {
-  readonly member: Pick<OpenMember, "cluster" | "directory" | "peerAddress">;
+  readonly member: Pick<OpenMember, "cluster" | "directory" | "peerAddress" | "onLeaderChanged">;
   readonly membership: MembershipOptions;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,6 +51,7 @@ export async function openMemberGossip(parts: MemberGossipParts): Promise<Member
       onError: (error) => log.warn("gossip has a problem", { error }),
       onDropped,
     });
+    member.onLeaderChanged(() => gossip.announce());
     return { gossip, contact: { peerId: identity.peerId, gossipAddress: peerAddressText(listen) } };
   } catch (error) {
     if (membership.gossipAddress !== undefined || !(error instanceof StartupError)) throw error;
@@ -60,8 +61,8 @@ export async function openMemberGossip(parts: MemberGossipParts): Promise<Member
 }
 
 async function healthOf({ member: { cluster }, failing, release }: MemberGossipParts): Promise<ReplicaHealth> {
-  const { revision, appliedIndex, term, leader, members, self } = cluster.status();
   const names = await failing();
+  const { revision, appliedIndex, term, leader, members, self } = cluster.status();
   const url = members.find(({ id }) => id === self)?.clientUrl ?? "";
   return {
     revision,

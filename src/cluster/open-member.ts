@@ -25,6 +25,8 @@ export interface OpenMember {
   readonly store: Store;
   readonly cluster: Cluster;
   readonly metrics: StoreMetrics;
+  /** Hears that somebody else leads, or nobody that is known. */
+  onLeaderChanged(listener: () => void): void;
   /** Resolves when the store takes no more writes. */
   readonly failed: Promise<Error>;
   /** How members know each other. @throws ClusterError where there are none besides this one */
@@ -62,12 +64,14 @@ export async function openMember(
   };
   const notice = replicaNotices(log, clock);
   const failure = Promise.withResolvers<Error>();
+  const leaderListeners: (() => void)[] = [];
   const onEvent = (event: ReplicaEvent) => {
     if (event.kind === "leader" && event.leader !== undefined) metrics.leaderChanged();
     if (event.kind === "failed") {
       failure.resolve(new Error(`the store failed and takes no more writes: ${event.error.message}`));
     }
     notice(event);
+    if (event.kind === "leader") for (const listener of leaderListeners) listener();
   };
   const { observer } = metrics;
   const { store, cluster } = await openReplica({ directory, clock, connect, onEvent, observer }).catch((error) => {
@@ -84,6 +88,7 @@ export async function openMember(
     store,
     cluster,
     metrics,
+    onLeaderChanged: (listener) => void leaderListeners.push(listener),
     failed: failure.promise,
     peers() {
       if (peers !== undefined) return peers;

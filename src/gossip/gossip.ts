@@ -16,10 +16,6 @@ export interface Gossip extends AsyncDisposable {
   invalidate(subject: InvalidationSubject): void;
   /** Hears of such answers. Only ever a reason to forget, and for each kind not more often than `invalidationIntervalMs`. */
   onInvalidate(listener: (subject: InvalidationSubject) => void): Disposable;
-  /** Hears that `peers` is worth another look: somebody became ready, follows another, went silent. Not of revisions. */
-  onPeersChanged(listener: () => void): Disposable;
-  /** Looks at the membership again at once, instead of with the next heartbeat: who was removed is cut off. */
-  membersChanged(): void;
   /** Nothing of it runs when this resolves. */
   close(): Promise<void>;
 }
@@ -65,10 +61,10 @@ export const announceIntervalMs = 100;
 export const invalidationIntervalMs = 1_000;
 
 /**
- * Answers of others that a replica keeps for a time: of the service that reviews tokens, of the one that reviews access,
- * and the keys of token issuers. All else that decides about requests is read from the store, and so is never stale.
+ * Answers of others that a replica keeps for a time: the keys of token issuers. Those of webhooks are kept for as long as
+ * the operator says; all else that decides about requests follows the replicated state.
  */
-export const invalidationSubjects = ["tokenReviews", "accessReviews", "issuerKeys"] as const;
+export const invalidationSubjects = ["issuerKeys"] as const;
 export type InvalidationSubject = (typeof invalidationSubjects)[number];
 
 const nothing: Disposable = { [Symbol.dispose]() {} };
@@ -80,8 +76,6 @@ export const noGossip: Gossip = {
   announce() {},
   invalidate() {},
   onInvalidate: () => nothing,
-  onPeersChanged: () => nothing,
-  membersChanged() {},
   async close() {},
   async [Symbol.asyncDispose]() {},
 };

@@ -57,8 +57,6 @@ async function loadNetwork(): Promise<OpenNetwork> {
 interface Heard {
   readonly health: ReplicaHealth;
   readonly atMs: number;
-  /** Others were told that it went silent. */
-  isSilent: boolean;
 }
 
 class ReplicaGossip implements Gossip {
@@ -66,7 +64,6 @@ class ReplicaGossip implements Gossip {
   readonly #senders = new Map<PeerId, Sender>();
   readonly #heard = new Map<MemberNumber, Heard>();
   readonly #invalidationListeners = new Set<(subject: InvalidationSubject) => void>();
-  readonly #peersListeners = new Set<() => void>();
   readonly #sentInvalidation: Throttle<InvalidationSubject>;
   readonly #heardInvalidation: Throttle<InvalidationSubject>;
   readonly #announcement: Throttle<"heartbeat">;
@@ -126,15 +123,8 @@ class ReplicaGossip implements Gossip {
   }
 
   onInvalidate(listener: (subject: InvalidationSubject) => void): Disposable {
-    return subscribe(this.#invalidationListeners, listener);
-  }
-
-  onPeersChanged(listener: () => void): Disposable {
-    return subscribe(this.#peersListeners, listener);
-  }
-
-  membersChanged(): void {
-    if (!this.#running.disposed) this.#safely(() => this.#admitMembers());
+    this.#invalidationListeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#invalidationListeners.delete(listener) };
   }
 
   async close(): Promise<void> {
@@ -148,8 +138,7 @@ class ReplicaGossip implements Gossip {
   }
 
   #beat(): void {
-    this.membersChanged();
-    this.#noticeSilence();
+    this.#safely(() => this.#admitMembers());
     this.announce();
   }
 
@@ -172,16 +161,7 @@ class ReplicaGossip implements Gossip {
 
   #forget(peerId: PeerId, member: MemberNumber): void {
     this.#senders.delete(peerId);
-    if (this.#heard.delete(member)) this.#tellPeersChanged();
-  }
-
-  #noticeSilence(): void {
-    const nowMs = this.#options.clock.steadyMs();
-    for (const heard of this.#heard.values()) {
-      if (nowMs - heard.atMs <= staleMs || heard.isSilent) continue;
-      heard.isSilent = true;
-      this.#tellPeersChanged();
-    }
+    this.#heard.delete(member);
   }
 
   /** Health that takes long to tell is not asked for twice at a time; the next heartbeat comes anyway. */
@@ -219,12 +199,7 @@ class ReplicaGossip implements Gossip {
     if (heartbeat === undefined) return "malformed";
     if (heartbeat.member !== sender.member) return "forged";
     if (!sender.isNews("heartbeat", heartbeat)) return "replayed";
-    const before = this.#heard.get(sender.member);
-    const { health } = heartbeat;
-    this.#heard.set(sender.member, { health, atMs: this.#options.clock.steadyMs(), isSilent: false });
-    if (before === undefined || before.isSilent || choiceOf(before.health) !== choiceOf(health)) {
-      this.#tellPeersChanged();
-    }
+    this.#heard.set(sender.member, { health: heartbeat.health, atMs: this.#options.clock.steadyMs() });
     return undefined;
   }
 
@@ -246,15 +221,6 @@ class ReplicaGossip implements Gossip {
       this.#options.onError(error);
     }
   }
-
-  #tellPeersChanged(): void {
-    for (const listener of this.#peersListeners) this.#safely(listener);
-  }
-}
-
-/** The part of a replica's health that choices are made by. */
-function choiceOf({ ready, failing, term, leader, endpoints }: ReplicaHealth): string {
-  return JSON.stringify([ready, failing, term, leader, endpoints]);
 }
 
 function contactOf({ id, peerId, gossipAddress }: Partial<GossipMember>) {
@@ -264,9 +230,4 @@ function contactOf({ id, peerId, gossipAddress }: Partial<GossipMember>) {
   } catch {
     return undefined;
   }
-}
-
-function subscribe<Listener>(listeners: Set<Listener>, listener: Listener): Disposable {
-  listeners.add(listener);
-  return { [Symbol.dispose]: () => void listeners.delete(listener) };
 }
