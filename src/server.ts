@@ -186,6 +186,7 @@ async function wireUp(
     untilAvailable(store, () => new DefaultFlowControl(registries).ensure()),
   ]);
   registries.creations.holdUntil(servers.join());
+  let gossip = noGossip;
   const authentication = disposables.use(
     openAuthentication({
       options: config.authentication,
@@ -197,6 +198,7 @@ async function wireUp(
       onError,
       certificateUids: isGateOn("AllowParsingUserUIDFromCertAuth"),
       onRefused: (reason) => log.debug("a credential was refused", { reason }),
+      onKeyWithdrawn: () => gossip.invalidate("issuerKeys"),
     }),
   );
   const lifecycle = new Lifecycle();
@@ -207,7 +209,6 @@ async function wireUp(
     ...rbacCheck({ scheme, authorization }),
     shutdownCheck(lifecycle),
   ];
-  let gossip = noGossip;
   const app = buildApp(
     appOptions({
       config,
@@ -274,6 +275,7 @@ async function wireUp(
       onDropped,
     });
     gossip = opened.gossip;
+    disposables.use(gossip.onInvalidate(() => authentication.doubtIssuerKeys()));
     member.announce(listener.port, opened.contact).catch(onError);
     const onProgress = (message: string, fields: Readonly<Record<string, unknown>>) => log.info(message, fields);
     disposables.use(startSelfPromotion({ cluster, directory, clock, identity, onProgress }));

@@ -20,7 +20,7 @@ import {
   parseAuthenticationConfiguration,
 } from "./jwt/authentication-configuration.ts";
 import { fetchIssuerKeys } from "./jwt/issuer-keys.ts";
-import { jwtAuthenticator } from "./jwt/jwt-authenticator.ts";
+import { type JwtAuthenticator, jwtAuthenticator } from "./jwt/jwt-authenticator.ts";
 import { parseSigningKey, parseTokenKeys, type SigningKey, type TokenKey } from "./service-account/keys.ts";
 import { type BoundResource, liveObjects } from "./service-account/live-objects.ts";
 import { serviceAccountAuthenticator } from "./service-account/service-account-authenticator.ts";
@@ -45,6 +45,8 @@ export interface AuthenticationParts {
   onError(error: unknown): void;
   /** Hears why a credential is not accepted, which its sender does not. */
   onRefused?(reason: string): void;
+  /** Hears that an issuer of ID tokens has withdrawn a key which this server had. */
+  onKeyWithdrawn?(): void;
 }
 
 /** The file is read again at least this often: not every file system tells of changes. */
@@ -60,6 +62,8 @@ export interface ServerAuthentication extends Disposable {
   readonly verificationKeys: readonly TokenKey[];
   /** Tells of tokens of Secrets that are used. */
   readonly secretTokenUses: SecretTokenUses;
+  /** Keys of issuers of ID tokens may be withdrawn: they are asked for again. */
+  doubtIssuerKeys(): void;
 }
 
 /** @throws StartupError for a file that cannot be read or used */
@@ -94,14 +98,22 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
     parts.onRefused,
   );
   const issuer = tokenIssuer(serviceAccounts.issuers[0] ?? "", signingKey);
-  const dispose = () => configured[Symbol.dispose]();
-  return { authenticator, tokens, issuer, verificationKeys, secretTokenUses, [Symbol.dispose]: dispose };
+  return {
+    authenticator,
+    tokens,
+    issuer,
+    verificationKeys,
+    secretTokenUses,
+    doubtIssuerKeys: () => configured.doubtKeys(),
+    [Symbol.dispose]: () => configured[Symbol.dispose](),
+  };
 }
 
 /** What an AuthenticationConfiguration may change while the server runs. */
 class ConfiguredAuthentication implements Disposable {
   readonly #parts: AuthenticationParts;
   readonly #following: Disposable | undefined;
+  #issuers: readonly JwtAuthenticator[] = [];
   #jwt: TokenAuthenticator = tokenUnion([]);
   #anonymous: Authenticator | undefined;
 
@@ -130,6 +142,10 @@ class ConfiguredAuthentication implements Disposable {
   /** The fallback of requests without credentials, as it is configured now. */
   readonly anonymous: Authenticator = { authenticate: (request) => this.#anonymous?.authenticate(request) };
 
+  doubtKeys(): void {
+    for (const issuer of this.#issuers) issuer.doubtKeys();
+  }
+
   [Symbol.dispose](): void {
     this.#following?.[Symbol.dispose]();
   }
@@ -147,9 +163,11 @@ class ConfiguredAuthentication implements Disposable {
   #use({ jwt, anonymous }: AuthenticationConfiguration): void {
     const { options, clock } = this.#parts;
     const { apiAudiences } = options.serviceAccounts;
-    this.#jwt = tokenUnion(
-      jwt.map((issuer) => jwtAuthenticator({ issuer, apiAudiences, clock, fetchKeys: () => fetchIssuerKeys(issuer) })),
+    const onKeyWithdrawn = () => this.#parts.onKeyWithdrawn?.();
+    this.#issuers = jwt.map((issuer) =>
+      jwtAuthenticator({ issuer, apiAudiences, clock, onKeyWithdrawn, fetchKeys: () => fetchIssuerKeys(issuer) }),
     );
+    this.#jwt = tokenUnion(this.#issuers);
     const isOn = anonymous?.enabled ?? options.anonymous;
     this.#anonymous = isOn ? anonymousAuthenticator(anonymous?.paths) : undefined;
   }

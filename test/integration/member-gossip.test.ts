@@ -1,24 +1,66 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { eventually, MemberProcess } from "./member-process.ts";
+import { TlsService } from "./tls-service.ts";
 
 /** Gossip between members in processes of their own, and the same cluster without it. */
 
 const root = mkdtempSync(join(tmpdir(), "quorate-gossip-"));
 let members: MemberProcess[] = [];
 
+/** Of people who are no members: its keys are kept by each replica for ten minutes, and asked for every ten seconds at most. */
+let issuerKeys: Awaited<ReturnType<typeof newIssuerKey>>[] = [];
+const issuer = new TlsService((request) => {
+  const isKeys = new URL(request.url).pathname === "/keys";
+  return Response.json(
+    isKeys
+      ? { keys: issuerKeys.map(({ published }) => published) }
+      : { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` },
+  );
+});
+const refetchMsMin = 10_000;
+
+async function newIssuerKey(kid: string) {
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const claims = { sub: "jane", iss: issuer.url, aud: "quorate" };
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: "ES256", kid })
+    .setExpirationTime("10m")
+    .sign(privateKey);
+  return { published: { ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" }, token };
+}
+
+function issuerConfiguration(): string {
+  const file = join(root, "authentication.json");
+  const configuration = {
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "AuthenticationConfiguration",
+    jwt: [
+      {
+        issuer: { url: issuer.url, certificateAuthority: issuer.ca, audiences: ["quorate"] },
+        claimMappings: { username: { claim: "sub", prefix: "" } },
+      },
+    ],
+  };
+  writeFileSync(file, JSON.stringify(configuration));
+  return file;
+}
+
 beforeAll(async () => {
   members = await Promise.all(["a", "b", "c"].map((name) => MemberProcess.create(root, name)));
   const [a, ...others] = members as [MemberProcess, ...MemberProcess[]];
-  await a.start(["cluster", "init"]);
+  const flag = `--authentication-config=${issuerConfiguration()}`;
+  await a.start(["cluster", "init", flag]);
   const invitation = await a.invitation();
-  for (const other of others) await other.start(invitation);
+  for (const other of others) await other.start([...invitation, flag]);
 }, 60_000);
 
 afterAll(async () => {
   await Promise.all(members.map((member) => member.stop("SIGKILL")));
+  await issuer[Symbol.asyncDispose]();
   rmSync(root, { recursive: true });
 });
 
@@ -46,6 +88,22 @@ describe("members", () => {
     }
     const { members: records } = await status(members[0] as MemberProcess);
     expect(new Set(records.map(({ peerId }: any) => peerId)).size).toBe(3);
+  });
+
+  test("hear from one of them that an issuer of tokens has withdrawn a key, and ask for its keys again", async () => {
+    const [old, renewed] = [await newIssuerKey("old"), await newIssuerKey("new")];
+    issuerKeys = [old];
+    const codeOf = async (member: MemberProcess, { token }: { token: string }) =>
+      (await member.fetch("GET", configMaps, { token })).status;
+    const [first, ...others] = members as [MemberProcess, ...MemberProcess[]];
+    for (const member of members) expect(await codeOf(member, old)).toBe(200);
+    issuerKeys = [renewed];
+    await Bun.sleep(refetchMsMin);
+    for (const other of others) expect(await codeOf(other, old)).toBe(200);
+    expect(await codeOf(first, renewed)).toBe(200);
+    for (const other of others) {
+      await eventually(async () => ((await codeOf(other, old)) === 401 ? true : undefined));
+    }
   });
 
   test("hear again of one that was killed and came back", async () => {

@@ -22,13 +22,14 @@ const keySet: JSONWebKeySet = { keys: [{ ...(await exportJWK(pair.publicKey)), k
 
 /** An authenticator whose clock stands, and an issuer that answers by `answer`. */
 function authenticator(answer: () => Promise<JSONWebKeySet>) {
-  const time = { nowMs: 1_700_000_000_000, asked: 0 };
+  const time = { nowMs: 1_700_000_000_000, asked: 0, withdrawn: 0 };
   const clock: Clock = { ...systemClock, nowMs: () => time.nowMs };
   const fetchKeys = () => {
     time.asked++;
     return answer();
   };
-  const tokens = jwtAuthenticator({ issuer, apiAudiences: ["api"], fetchKeys, clock });
+  const onKeyWithdrawn = () => void time.withdrawn++;
+  const tokens = jwtAuthenticator({ issuer, apiAudiences: ["api"], fetchKeys, clock, onKeyWithdrawn });
   const sign = (claims: Record<string, unknown> = {}, kid = "one") => {
     const seconds = time.nowMs / 1_000;
     const all = { iss: url, aud: "quorate", sub: "jane", iat: seconds, exp: seconds + 600, ...claims };
@@ -43,7 +44,7 @@ function authenticator(answer: () => Promise<JSONWebKeySet>) {
       throw error;
     }
   };
-  return { time, ask };
+  return { time, ask, doubtKeys: () => tokens.doubtKeys() };
 }
 
 describe("the time of a token", () => {
@@ -96,5 +97,32 @@ describe("the keys of an issuer", () => {
     expect(await made).toBe("refused");
     expect(await ask()).toBe("jane");
     expect(time.asked).toBe(2);
+  });
+
+  test("that are doubted are asked for again with the next token, ten seconds after the last time at the earliest", async () => {
+    const { time, ask, doubtKeys } = authenticator(async () => keySet);
+    expect(await ask()).toBe("jane");
+    doubtKeys();
+    expect([await ask(), time.asked]).toEqual(["jane", 1]);
+    time.nowMs += 10_001;
+    expect([await ask(), time.asked]).toEqual(["jane", 2]);
+    time.nowMs += 10_001;
+    expect([await ask(), time.asked, time.withdrawn]).toEqual(["jane", 2, 0]);
+  });
+
+  test("that are withdrawn are told of once, and are good no more", async () => {
+    let keys = keySet.keys;
+    const { time, ask, doubtKeys } = authenticator(async () => ({ keys }));
+    expect(await ask()).toBe("jane");
+    const [key] = keySet.keys;
+    keys = [...keySet.keys, { ...key, kid: "two" }] as typeof keys;
+    time.nowMs += 10_001;
+    expect([await ask({}, "two"), time.withdrawn]).toEqual(["jane", 0]);
+    keys = keys.slice(1);
+    time.nowMs += 10_001;
+    doubtKeys();
+    // It is not kept waiting for the answer.
+    expect(await ask({}, "two")).toBe("jane");
+    expect([await ask(), time.withdrawn]).toEqual(["refused", 1]);
   });
 });

@@ -20,6 +20,13 @@ export interface JwtAuthenticatorParts {
   /** The issuer's key set, from its discovery document. */
   readonly fetchKeys: () => Promise<JSONWebKeySet>;
   readonly clock: Clock;
+  /** Hears that the issuer has withdrawn a key which it had. */
+  readonly onKeyWithdrawn: () => void;
+}
+
+export interface JwtAuthenticator extends TokenAuthenticator {
+  /** Keys that are known may be withdrawn: with the next token they are asked for again. */
+  doubtKeys(): void;
 }
 
 /** ID tokens of an OpenID provider. What it says is believed as far as the configuration maps it. */
@@ -28,9 +35,11 @@ export function jwtAuthenticator({
   apiAudiences,
   fetchKeys,
   clock,
-}: JwtAuthenticatorParts): TokenAuthenticator {
-  const keys = new IssuerKeys(fetchKeys, clock);
+  onKeyWithdrawn,
+}: JwtAuthenticatorParts): JwtAuthenticator {
+  const keys = new IssuerKeys(fetchKeys, clock, onKeyWithdrawn);
   return {
+    doubtKeys: () => keys.doubt(),
     authenticateToken(token, asked) {
       if (claimedIssuer(token) !== issuer.url) return undefined;
       return verified(token, issuer, keys, clock).then((claims): TokenAnswer => {
@@ -87,11 +96,18 @@ class IssuerKeys {
   #known: JSONWebKeySet | undefined;
   #fetching: Promise<JSONWebKeySet> | undefined;
   #askedMs = Number.NEGATIVE_INFINITY;
+  #isDoubted = false;
   #failure: unknown;
+  readonly #onWithdrawn: () => void;
 
-  constructor(fetchKeys: () => Promise<JSONWebKeySet>, clock: Clock) {
+  constructor(fetchKeys: () => Promise<JSONWebKeySet>, clock: Clock, onWithdrawn: () => void) {
     this.#fetch = fetchKeys;
     this.#clock = clock;
+    this.#onWithdrawn = onWithdrawn;
+  }
+
+  doubt(): void {
+    this.#isDoubted = true;
   }
 
   /** @throws Error while nothing is known and the issuer cannot be asked */
@@ -100,7 +116,7 @@ class IssuerKeys {
     const ageMs = this.#clock.nowMs() - this.#askedMs;
     if (this.#known === undefined) return createLocalJWKSet(await this.#first(ageMs));
     // Nobody waits for it: the caller's key is most likely among those that are known.
-    if (ageMs > keysMaxAgeMs) this.#ask().catch(() => undefined);
+    if (ageMs > (this.#isDoubted ? refetchMsMin : keysMaxAgeMs)) this.#ask().catch(() => undefined);
     return createLocalJWKSet(this.#known);
   }
 
@@ -130,14 +146,22 @@ class IssuerKeys {
 
   async #fetchOnce(): Promise<JSONWebKeySet> {
     this.#askedMs = this.#clock.nowMs();
+    this.#isDoubted = false;
     try {
+      const before = this.#known;
       this.#known = await this.#fetch();
+      if (before !== undefined && lacksAny(before, this.#known)) this.#onWithdrawn();
       return this.#known;
     } catch (error) {
       this.#failure = error;
       throw error;
     }
   }
+}
+
+function lacksAny(before: JSONWebKeySet, now: JSONWebKeySet): boolean {
+  const left = new Set(now.keys.map((key) => JSON.stringify(key)));
+  return before.keys.some((key) => !left.has(JSON.stringify(key)));
 }
 
 /** @throws AuthenticationFailure for claims that do not make a user */
