@@ -189,7 +189,7 @@ describe("files for services", () => {
     "from",
     "production",
   ]);
-  const ofCommands = new Set(["replicas", "token-file", "ca-hash", "kubeconfig", "server", "help"]);
+  const ofCommands = new Set(["replicas", "token-file", "ca-hash", "kubeconfig", "server", "help", "api", "finish"]);
 
   test.each(places)("%s names only flags that there are", (path, content) => {
     const named = [...content.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map(([, name = ""]) => name);
