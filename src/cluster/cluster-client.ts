@@ -59,18 +59,18 @@ export class ClusterClient {
   }
 
   /** @throws ClusterRequestError */
-  async get(path: string, timeoutMs?: number): Promise<JsonObject> {
-    return readAnswer(await this.#send({ method: "GET", path, timeoutMs }));
+  get(path: string, timeoutMs?: number): Promise<JsonObject> {
+    return this.tell({ method: "GET", path, timeoutMs });
   }
 
   /** Goes to the leader where the member that is asked is none, and waits a while for one. @throws ClusterRequestError */
   change(request: ClusterRequest): Promise<JsonObject> {
-    return untilAnswered(this.url, (url) => new ClusterClient(this.#server, url).#ask(request));
+    return untilAnswered(this.url, (url) => new ClusterClient(this.#server, url).tell(request));
   }
 
   /** Of this member and no other. @throws ClusterRequestError */
-  tell(request: ClusterRequest): Promise<JsonObject> {
-    return this.#ask(request);
+  async tell(request: ClusterRequest): Promise<JsonObject> {
+    return readAnswer(await this.#send(request));
   }
 
   /** @throws ClusterRequestError */
@@ -78,10 +78,6 @@ export class ClusterClient {
     const response = await this.#send({ method: "GET", path, timeoutMs: Number.POSITIVE_INFINITY });
     if (!response.ok) await readAnswer(response);
     return response.body ?? (async function* () {})();
-  }
-
-  async #ask(request: ClusterRequest): Promise<JsonObject> {
-    return readAnswer(await this.#send(request));
   }
 
   async #send(request: ClusterRequest): Promise<Response> {
@@ -146,12 +142,8 @@ export async function readAnswer(response: Response): Promise<JsonObject> {
  * Asks from member to member until one answers that leads; while there is none, again and again for a while. What may have
  * been done is not asked for twice.
  */
-export async function untilAnswered<T>(
-  url: string,
-  ask: (url: string) => Promise<T>,
-  waitMsMax: number = retryMsMax,
-): Promise<T> {
-  const endMs = performance.now() + waitMsMax;
+export async function untilAnswered<T>(url: string, ask: (url: string) => Promise<T>): Promise<T> {
+  const endMs = performance.now() + retryMsMax;
   let at = url;
   for (let hops = 0; ; ) {
     try {

@@ -7,7 +7,10 @@ const repeatMs = 60_000;
 /** Members and reasons that are remembered to have been told. */
 const toldMax = 1_000;
 
-/** Tells the operator of a replica what happens between it and the others. Attempts to connect are many: each kind of trouble is told once a minute. */
+/**
+ * Tells the operator of a replica what happens between it and the others. Attempts to connect are many: each kind of trouble
+ * is told once a minute.
+ */
 export function replicaNotices(log: Log, clock: Clock): (event: ReplicaEvent) => void {
   const told = new Map<string, number>();
   const isDue = (key: string) => {

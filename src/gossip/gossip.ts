@@ -6,8 +6,6 @@ import type { PeerId } from "./peer-id.ts";
  * lie, and nothing that a client can rely on follows from it.
  */
 export interface Gossip extends AsyncDisposable {
-  /** Who this replica is to the others, for its record in the membership; undefined where gossip is off. */
-  readonly peerId: PeerId | undefined;
   /** What the other members said of themselves last, by number. Who was never heard, or is no member, is not in it. */
   peers(): ReadonlyMap<MemberNumber, PeerHealth>;
   /** Tells the others what this replica's health is now, instead of with the next heartbeat. */
@@ -71,7 +69,6 @@ const nothing: Disposable = { [Symbol.dispose]() {} };
 
 /** Where gossip is off. */
 export const noGossip: Gossip = {
-  peerId: undefined,
   peers: () => new Map(),
   announce() {},
   invalidate() {},

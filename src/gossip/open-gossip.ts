@@ -101,10 +101,6 @@ class ReplicaGossip implements Gossip {
     this.#beat();
   }
 
-  get peerId(): PeerId {
-    return this.#options.identity.peerId;
-  }
-
   peers(): ReadonlyMap<MemberNumber, PeerHealth> {
     const nowMs = this.#options.clock.steadyMs();
     const peers = [...this.#heard].map(([member, { health, atMs }]): [MemberNumber, PeerHealth] => {

@@ -20,9 +20,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * machine has written.
  * @throws StartupError when there is none, or it cannot be used
  */
-export function openCluster(options: ConnectionOptions, environment: Environment = process.env): ClusterClient {
-  const { kubeconfig, context, server } = options;
-  const candidates = candidatesOf(kubeconfig, environment);
+export function openCluster({ kubeconfig, context, server }: ConnectionOptions): ClusterClient {
+  const candidates = candidatesOf(kubeconfig, process.env);
   const file = candidates.find((path) => existsSync(path));
   if (file === undefined) {
     throw new StartupError(`no kubeconfig at ${candidates.join(" or ")}: name one with --kubeconfig`);

@@ -51,9 +51,7 @@ function quoted(path: string): string {
 }
 
 /** Debian's is in a directory that is not on everybody's path. */
-export function findHaproxy(
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): string | undefined {
-  const path = [environment["PATH"] ?? "", "/usr/local/sbin", "/usr/sbin"].join(":");
+export function findHaproxy(): string | undefined {
+  const path = [process.env["PATH"] ?? "", "/usr/local/sbin", "/usr/sbin"].join(":");
   return Bun.which("haproxy", { PATH: path }) ?? undefined;
 }
