@@ -2,8 +2,8 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { bootstrapTokenNamespace, bootstrapTokenPrefix, hasExpired } from "../authentication/bootstrap-token.ts";
-import { systemUser } from "../authentication/system-user.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
 import { parseTimeMs } from "../schema/time-text.ts";
 import { removeObject } from "../registry/remove-object.ts";
@@ -15,8 +15,6 @@ const infoName = "cluster-info";
 const signaturePrefix = "jws-kubeconfig-";
 /** Timers cannot wait longer than this. */
 const waitMsMax = 2 ** 31 - 1;
-
-const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
 
 export interface BootstrapTokensParts {
   readonly secrets: Registry;
@@ -41,7 +39,7 @@ export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
         const secret = secrets.current(bootstrapTokenNamespace, nameOf(key));
         if (secret === undefined || secret["type"] !== tokenType) return;
         const expiration = valueOf(secret, "expiration");
-        if (hasExpired(expiration, clock.nowMs())) await removeObject(secrets, secret, context);
+        if (hasExpired(expiration, clock.nowMs())) await removeObject(secrets, secret, controllerManagerContext);
         else if (expiration !== "")
           queue.addAfter(key, Math.min(waitMsMax, Math.max(1, (parseTimeMs(expiration) ?? 0) - clock.nowMs())));
       },
@@ -87,7 +85,7 @@ async function sign({ secrets, configMaps, store, clock, signWith }: BootstrapTo
           });
     return { ...object, data: Object.fromEntries([...kept, ...signatures]) };
   };
-  await configMaps.update(infoNamespace, infoName, signed, context, { reapplies: true });
+  await configMaps.update(infoNamespace, infoName, signed, controllerManagerContext, { reapplies: true });
 }
 
 function maySign(secret: KubeObject, nowMs: number): boolean {

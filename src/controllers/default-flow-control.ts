@@ -2,18 +2,16 @@ import { cloneJson, equalJson, type JsonObject } from "../api/json.ts";
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
 import type { Registries } from "../registry/registries.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { type FlowControlObject, flowSchemas, priorityLevels } from "../api/flow-control-objects.ts";
 
 /** "true": the server keeps the spec as it is in this release, and removes the object when a later one has it no more. */
 const autoUpdateAnnotation = "apf.kubernetes.io/autoupdate-spec";
 const checkIntervalMs = 60_000;
-const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
-
 /** Makes the priority levels and flow schemas that exist from the start, and keeps them as they should be. */
 export class DefaultFlowControl {
   readonly #levels: Registry | undefined;
@@ -41,7 +39,7 @@ async function ensureAll(registry: Registry, wanted: readonly FlowControlObject[
   const names = new Set(wanted.map(({ object }) => object.metadata.name));
   await Promise.all([
     ...wanted.map((each) => ensure(registry, each)),
-    ...outdated(registry, names).map((object) => removeObject(registry, object, context)),
+    ...outdated(registry, names).map((object) => removeObject(registry, object, serverContext)),
   ]);
 }
 
@@ -50,8 +48,8 @@ async function ensure(registry: Registry, wanted: FlowControlObject): Promise<vo
   const existing = registry.current("", name);
   if (existing !== undefined && isAsItShouldBe(existing, wanted)) return;
   try {
-    if (existing !== undefined) await registry.update("", name, (old) => restored(old, wanted), context);
-    else await registry.create(withAnnotation(copyOf(wanted.object), true), "", context);
+    if (existing !== undefined) await registry.update("", name, (old) => restored(old, wanted), serverContext);
+    else await registry.create(withAnnotation(copyOf(wanted.object), true), "", serverContext);
   } catch (error) {
     if (!isSomebodyFaster(error)) throw error;
   }

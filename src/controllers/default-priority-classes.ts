@@ -1,7 +1,7 @@
 import { StatusError } from "../api/status.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Registries } from "../registry/registries.ts";
+import { serverContext } from "../registry/server-context.ts";
 
 const classes: readonly { name: string; value: number; description: string }[] = [
   {
@@ -21,11 +21,10 @@ export async function ensurePriorityClasses(registries: Pick<Registries, "find">
   const registry = registries.find({ group: "scheduling.k8s.io", resource: "priorityclasses" });
   if (registry === undefined) return;
   const missing = classes.filter(({ name }) => registry.current("", name) === undefined);
-  const context = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
   await Promise.all(
     missing.map(async (priorityClass) => {
       try {
-        await registry.create(objectOf(priorityClass), "", context);
+        await registry.create(objectOf(priorityClass), "", serverContext);
       } catch (error) {
         // Another replica was faster.
         if (!(error instanceof StatusError && error.reason === "AlreadyExists")) throw error;

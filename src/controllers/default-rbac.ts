@@ -1,23 +1,14 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import { defaultObjects, type IsGateOn } from "../authorization/rbac/bootstrap/default-objects.ts";
 import { reconcile } from "../authorization/rbac/bootstrap/reconcile.ts";
+import { plainDeletion } from "../registry/delete-options.ts";
 import type { Registries } from "../registry/registries.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
-import type { DeleteOptions } from "../registry/strategy.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
 
 /** Another replica may be doing the same; after so many collisions something else is wrong. */
 const triesMax = 5;
-
-const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
-const deleteOptions: DeleteOptions = {
-  gracePeriodSeconds: 0,
-  propagationPolicy: undefined,
-  orphanDependents: undefined,
-  preconditions: { uid: undefined, resourceVersion: undefined },
-  dryRun: false,
-};
 
 /** The registries of the four kinds. */
 export interface RbacRegistries {
@@ -67,15 +58,15 @@ async function ensureOnce(registry: Registry, expected: KubeObject): Promise<voi
   const { name = "", namespace = "" } = expected.metadata;
   const existing = registry.current(namespace, name);
   if (existing === undefined) {
-    await registry.create(structuredClone(expected), namespace, context);
+    await registry.create(structuredClone(expected), namespace, serverContext);
     return;
   }
   const next = reconcile(existing, expected);
   if (next.kind === "unchanged") return;
   if (next.kind === "update") {
-    await registry.update(namespace, name, () => next.object, context);
+    await registry.update(namespace, name, () => next.object, serverContext);
     return;
   }
-  await registry.delete(namespace, name, deleteOptions, context);
-  await registry.create(structuredClone(expected), namespace, context);
+  await registry.delete(namespace, name, plainDeletion, serverContext);
+  await registry.create(structuredClone(expected), namespace, serverContext);
 }

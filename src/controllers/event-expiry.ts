@@ -1,9 +1,9 @@
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Revision } from "../storage/revision.ts";
 import type { Entry, Store } from "../storage/store.ts";
@@ -13,8 +13,6 @@ import { plainDeletion } from "../registry/delete-options.ts";
 const marksPerTtl = 60;
 /** Events removed in one round; the rest follows in the next, so that a flood of them never stops other work for long. */
 const removalsPerRoundMax = 1_000;
-
-const context: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
 
 export interface EventExpiryParts {
   readonly events: Registry;
@@ -117,7 +115,7 @@ export class EventExpiry {
     const { events } = this.#parts;
     const [namespace = "", name = ""] = key.slice(events.info.keyPrefix.length).split("/");
     try {
-      await events.delete(namespace, name, unchangedSince(revision), context);
+      await events.delete(namespace, name, unchangedSince(revision), serverContext);
     } catch (error) {
       // Gone, or written again just now.
       if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;

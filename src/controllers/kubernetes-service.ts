@@ -1,4 +1,5 @@
 import { networkInterfaces } from "node:os";
+import { atMost } from "../api/at-most.ts";
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { JsonObject, JsonValue } from "../api/json.ts";
@@ -88,10 +89,12 @@ export class KubernetesService {
     const { servers, clock } = this.#parts;
     this.#running?.dispose();
     await servers.leave();
-    const tooLong = Promise.withResolvers<void>();
-    using _timer = clock.after(leaveMsMax, tooLong.resolve);
     // What cannot be written now is written by another server, or by this one when it is back.
-    await Promise.race([this.ensure().catch(() => undefined), tooLong.promise]);
+    await atMost(
+      clock,
+      leaveMsMax,
+      this.ensure().catch(() => undefined),
+    );
   }
 
   async #ensureCidr(): Promise<void> {

@@ -1,3 +1,4 @@
+import { atMost } from "../api/at-most.ts";
 import type { Clock } from "../api/clock.ts";
 import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -90,9 +91,7 @@ export class LeaderElection {
     this.#running.dispose();
     this.#next?.[Symbol.dispose]();
     this.#stepDown();
-    const tooLong = Promise.withResolvers<void>();
-    using _timer = this.#parts.clock.after(releaseMsMax, tooLong.resolve);
-    await Promise.race([this.#release(), tooLong.promise]);
+    await atMost(this.#parts.clock, releaseMsMax, this.#release());
   }
 
   #attemptAfter(delayMs: number): void {

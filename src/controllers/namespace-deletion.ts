@@ -2,9 +2,9 @@ import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { namespaceFinalizer } from "../api/vendor.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import type { Registries } from "../registry/registries.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { controllerManagerContext } from "../registry/server-context.ts";
 import { namespaceFinalizeStrategy } from "../registry/resources/core/namespace.ts";
 import { strategyOf, subresourceStrategyOf } from "../registry/strategies.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
@@ -17,8 +17,6 @@ import { plainDeletion } from "../registry/delete-options.ts";
 const retryMs = 1_000;
 
 const deleteOptions: DeleteOptions = { ...plainDeletion, propagationPolicy: "Background" };
-const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
-
 export interface NamespaceDeletionParts {
   readonly registries: Registries;
   readonly namespaces: Registry;
@@ -123,7 +121,7 @@ async function emptyOf(registry: Registry, namespace: string, content: Namespace
 
 async function remove(registry: Registry, namespace: string, name: string): Promise<boolean> {
   try {
-    const { removed } = await registry.delete(namespace, name, deleteOptions, context);
+    const { removed } = await registry.delete(namespace, name, deleteOptions, controllerManagerContext);
     return removed;
   } catch (error) {
     if (error instanceof StatusError && error.code === 404) return true;
@@ -137,13 +135,17 @@ async function release({ namespaces }: NamespaceDeletionParts, name: string): Pr
     return { ...old, spec: finalizers.length === 0 ? {} : { finalizers } };
   };
   const options = { strategy: namespaceFinalizeStrategy, subresource: "finalize", reapplies: true };
-  await namespaces.update("", name, transform, context, options);
+  await namespaces.update("", name, transform, controllerManagerContext, options);
 }
 
 async function report({ namespaces, clock }: NamespaceDeletionParts, name: string, content: NamespaceContent) {
   const strategy = subresourceStrategyOf(namespaces.info, "status") ?? strategyOf(namespaces.info);
   const transform = (old: KubeObject) => withContentConditions(old, content, clock.nowMs());
-  await namespaces.update("", name, transform, context, { strategy, subresource: "status", reapplies: true });
+  await namespaces.update("", name, transform, controllerManagerContext, {
+    strategy,
+    subresource: "status",
+    reapplies: true,
+  });
 }
 
 function specFinalizers(namespace: KubeObject): readonly string[] {

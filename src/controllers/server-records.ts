@@ -1,3 +1,4 @@
+import { atMost } from "../api/at-most.ts";
 import type { Clock } from "../api/clock.ts";
 import { stringifyJson } from "../codec/json.ts";
 import { decodeBody } from "../codec/stored-object.ts";
@@ -325,9 +326,11 @@ export class ServerRecords {
   }
 
   async #inTime(write: () => Promise<void>): Promise<void> {
-    const tooLong = Promise.withResolvers<void>();
-    using _timer = this.#parts.clock.after(leaveMsMax, tooLong.resolve);
-    await Promise.race([write().catch(() => undefined), tooLong.promise]);
+    await atMost(
+      this.#parts.clock,
+      leaveMsMax,
+      write().catch(() => undefined),
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../api/clock.ts";
 import { StatusError } from "../api/status.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
 
 const systemNamespaces = ["kube-system", "kube-public", "kube-node-lease", "default"];
 const checkIntervalMs = 60_000;
@@ -28,9 +28,8 @@ export class SystemNamespaces {
 
   async #create(name: string): Promise<void> {
     const object = { kind: "Namespace", apiVersion: "v1", metadata: { name } };
-    const context = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
     try {
-      await this.#namespaces.create(object, "", context);
+      await this.#namespaces.create(object, "", serverContext);
     } catch (error) {
       // Another replica was faster.
       if (!(error instanceof StatusError && error.reason === "AlreadyExists")) throw error;

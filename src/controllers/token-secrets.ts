@@ -1,9 +1,9 @@
 import type { Clock } from "../api/clock.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../authentication/system-user.ts";
 import type { TokenIssuer } from "../authentication/service-account/token-issuer.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Key, Store } from "../storage/store.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
@@ -14,8 +14,6 @@ const nameAnnotation = "kubernetes.io/service-account.name";
 const uidAnnotation = "kubernetes.io/service-account.uid";
 /** A Secret may come before its account. Without one for so long it goes. */
 const accountWaitMs = 10_000;
-
-const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
 
 export interface TokenSecretsParts {
   readonly secrets: Registry;
@@ -67,7 +65,7 @@ async function settle(parts: TokenSecretsParts, queue: WorkQueue, key: Key): Pro
   if (account !== undefined && (knownUid === "" || knownUid === uid)) return fill(parts, secret, accountName, uid);
   const waitedMs = clock.nowMs() - Date.parse(secret.metadata.creationTimestamp ?? "");
   if (knownUid === "" && waitedMs < accountWaitMs) return queue.addAfter(key, accountWaitMs - waitedMs);
-  await removeObject(secrets, secret, context);
+  await removeObject(secrets, secret, controllerManagerContext);
 }
 
 async function fill(parts: TokenSecretsParts, secret: KubeObject, account: string, uid: string): Promise<void> {
@@ -90,7 +88,7 @@ async function fill(parts: TokenSecretsParts, secret: KubeObject, account: strin
         data: { namespace: base64(namespace), ...(old["data"] as JsonObject | undefined), "ca.crt": base64(ca), token },
       };
     },
-    context,
+    controllerManagerContext,
     { reapplies: true },
   );
 }

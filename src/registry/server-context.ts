@@ -4,5 +4,6 @@ import type { WriteContext } from "./registry.ts";
 /** The context of writes that the server makes by itself, without a request. */
 export const serverContext: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };
 
-/** The same, of objects that Kubernetes has its API server write: clients find them under its name. */
+/** The same, in the place of components that Kubernetes has for it: clients know the fields under their names. */
 export const apiServerContext: WriteContext = { ...serverContext, manager: "kube-apiserver" };
+export const controllerManagerContext: WriteContext = { ...serverContext, manager: "kube-controller-manager" };

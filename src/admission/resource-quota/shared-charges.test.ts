@@ -4,10 +4,10 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
 import { CacherSet } from "../../cacher/cacher-set.ts";
 import { QuotaUsage } from "../../controllers/quota-usage.ts";
+import { plainDeletion } from "../../registry/delete-options.ts";
 import { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { serverContext } from "../../registry/server-context.ts";
-import type { DeleteOptions } from "../../registry/strategy.ts";
 import { Scheme } from "../../scheme/scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import type { Store } from "../../storage/store.ts";
@@ -16,13 +16,6 @@ import { resourceQuotas } from "./quota.ts";
 const scheme = Scheme.builtIn();
 const namespace = "ns";
 const chargesPrefix = "/registry/quotacharges/";
-const deleteOptions: DeleteOptions = {
-  gracePeriodSeconds: 0,
-  propagationPolicy: undefined,
-  orphanDependents: undefined,
-  preconditions: { uid: undefined, resourceVersion: undefined },
-  dryRun: false,
-};
 
 let store: MemoryStore;
 let cleanup: AsyncDisposableStack;
@@ -81,7 +74,7 @@ class Server {
   }
 
   async delete(name: string): Promise<void> {
-    await this.maps.delete(namespace, name, deleteOptions, serverContext);
+    await this.maps.delete(namespace, name, plainDeletion, serverContext);
   }
 
   lead(): this {

@@ -1,17 +1,15 @@
 import { parseCertificateRequest } from "../../api/certificate-request.ts";
 import { type Clock, formatTime } from "../../api/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { systemUser } from "../../authentication/system-user.ts";
 import type { UserInfo } from "../../authentication/user-info.ts";
 import type { Authorizer } from "../../authorization/authorizer.ts";
-import type { Registry, WriteContext } from "../../registry/registry.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, WorkQueue } from "../work-queue.ts";
 import { conditionOf, type SigningRequest, signingRequestOf, withCondition } from "./signing-request.ts";
 import { builtInSigners, kubeletClientSigner, signerProblem } from "./signers.ts";
-
-const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
 
 export interface CertificateApproverParts {
   readonly requests: Registry;
@@ -99,9 +97,7 @@ async function record(
   // Another request may have taken the name while the authorizer was asked about the one that was looked at.
   const isOpen = (old: KubeObject) => old.metadata.uid === uid && !isDecided(old);
   const approval = { type: "Approved", reason: "AutoApproved", message, at: formatTime(clock.nowMs()) };
-  await requests.update("", name, (old) => (isOpen(old) ? withCondition(old, approval) : old), context, {
-    strategy: requestApproval,
-    subresource: "approval",
-    reapplies: true,
-  });
+  const approved = (old: KubeObject) => (isOpen(old) ? withCondition(old, approval) : old);
+  const options = { strategy: requestApproval, subresource: "approval", reapplies: true };
+  await requests.update("", name, approved, controllerManagerContext, options);
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../api/clock.ts";
-import { systemUser } from "../../authentication/system-user.ts";
-import type { Registry, WriteContext } from "../../registry/registry.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
 import { removeObject } from "../../registry/remove-object.ts";
 import { conditionOf, type SigningRequest, signingRequestOf } from "./signing-request.ts";
@@ -10,8 +10,6 @@ const intervalMs = 60 * 60_000;
 const hourMs = 60 * 60_000;
 /** How long a request is kept after what happened to it last. */
 const keptMs = { pending: 24 * hourMs, approved: hourMs, denied: hourMs, failed: hourMs } as const;
-
-const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
 
 export interface CertificateCleanerParts {
   readonly requests: Registry;
@@ -34,7 +32,7 @@ export async function cleanCertificateRequests({ requests, store, clock }: Certi
     if (object === undefined) continue;
     const request = signingRequestOf(object);
     if (!isOver(request, clock.nowMs())) continue;
-    await removeObject(requests, object, context);
+    await removeObject(requests, object, controllerManagerContext);
   }
 }
 

@@ -2,9 +2,9 @@ import { X509Certificate } from "node:crypto";
 import { parseCertificateRequest } from "../../api/certificate-request.ts";
 import { type Clock, formatTime } from "../../api/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { systemUser } from "../../authentication/system-user.ts";
 import { type KeyPair, type SignedUsage, signRequest } from "../../pki/authority.ts";
-import type { Registry, WriteContext } from "../../registry/registry.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import type { Store } from "../../storage/store.ts";
 import { followObjects, WorkQueue } from "../work-queue.ts";
@@ -14,8 +14,6 @@ import { builtInSigners, signerProblem } from "./signers.ts";
 const lifetimeSecondsMax = 365 * 24 * 3_600;
 /** Clocks that are a little behind ours must accept a certificate made just now. */
 const backdatingSeconds = 5 * 60;
-
-const context: WriteContext = { user: systemUser, manager: "kube-controller-manager", dryRun: false, warn() {} };
 
 export interface CertificateSignerParts {
   readonly requests: Registry;
@@ -80,7 +78,7 @@ async function update(
   change: (request: KubeObject) => KubeObject,
 ): Promise<void> {
   const isSame = (old: KubeObject) => old.metadata.uid === uid && isWaiting(old);
-  await requests.update("", name, (old) => (isSame(old) ? change(old) : old), context, {
+  await requests.update("", name, (old) => (isSame(old) ? change(old) : old), controllerManagerContext, {
     strategy: requestStatus,
     subresource: "status",
     reapplies: true,

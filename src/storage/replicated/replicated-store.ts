@@ -1,4 +1,5 @@
 import { type RaftNode, RaftError } from "../../../raft/index.ts";
+import { atMost } from "../../api/at-most.ts";
 import type { Clock } from "../../api/clock.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
 import { CommandQueue } from "../command-queue.ts";
@@ -192,12 +193,6 @@ export class ReplicatedStore implements Store {
     const [, deleted] = await Promise.all([this.#queue.add(replace), this.#queue.add(command)]);
     return deleted;
   }
-}
-
-async function atMost(clock: Clock, ms: number, done: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = clock.after(ms, resolve);
-  await Promise.race([done, promise]).finally(() => timer[Symbol.dispose]());
 }
 
 const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined };
