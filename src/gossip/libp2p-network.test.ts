@@ -134,6 +134,15 @@ async function openRaw(identity: GossipIdentity, cluster = clusterId) {
   return { node, topic, dial, gossip: node.services.gossip };
 }
 
+/** Two members, and a third one, which one of them has admitted, that does as the test says. */
+async function openThree() {
+  const [one, other] = (await openPeers(2)) as [Peer, Peer];
+  const identity = await openGossipIdentity(undefined, Date.now());
+  one.network.admit([other.contact, { peerId: identity.peerId, address: { host: loopback, port: 1 } }]);
+  other.network.admit([one.contact]);
+  return { one, other, raw: await openRaw(identity) };
+}
+
 describe("between members", () => {
   test("what one says on either topic, all others hear, and know by whom", async () => {
     const peers = await openPeers(4);
@@ -268,11 +277,7 @@ describe("69: attacks on the gossip port", () => {
   });
 
   test("a giant frame ends the stream that it came on, and nothing of it is kept", async () => {
-    const [one, other] = (await openPeers(2)) as [Peer, Peer];
-    const identity = await openGossipIdentity(undefined, Date.now());
-    one.network.admit([other.contact, { peerId: identity.peerId, address: { host: loopback, port: 1 } }]);
-    other.network.admit([one.contact]);
-    const raw = await openRaw(identity);
+    const { one, other, raw } = await openThree();
     await raw.dial(one);
     await until("it subscribes", () => raw.gossip.getSubscribers(raw.topic).length > 0);
     await raw.gossip.publish(raw.topic, encoder.encode("small"));
@@ -283,11 +288,7 @@ describe("69: attacks on the gossip port", () => {
   });
 
   test("invented topics, IHAVE, IWANT and GRAFT by the thousand leave members talking", async () => {
-    const [one, other] = (await openPeers(2)) as [Peer, Peer];
-    const identity = await openGossipIdentity(undefined, Date.now());
-    one.network.admit([other.contact, { peerId: identity.peerId, address: { host: loopback, port: 1 } }]);
-    other.network.admit([one.contact]);
-    const raw = await openRaw(identity);
+    const { one, other, raw } = await openThree();
     await raw.dial(one);
     await until("streams are open", () => raw.gossip.streamsOutbound.size > 0);
     const ids = Array.from({ length: 50 }, (_, at) => encoder.encode(`id-${at}`));
