@@ -125,4 +125,18 @@ describe("the keys of an issuer", () => {
     expect(await ask({}, "two")).toBe("jane");
     expect([await ask(), time.withdrawn]).toEqual(["refused", 1]);
   });
+
+  test("that are old, and could not be had anew, are asked for again ten seconds later", async () => {
+    let answer: () => Promise<JSONWebKeySet> = async () => keySet;
+    const { time, ask } = authenticator(() => answer());
+    expect(await ask()).toBe("jane");
+    answer = () => Promise.reject(new Error("down"));
+    time.nowMs += 10 * 60_000 + 1;
+    expect([await ask(), time.asked]).toEqual(["jane", 2]);
+    await Bun.sleep(0);
+    answer = async () => ({ keys: [] });
+    time.nowMs += 10_001;
+    expect([await ask(), time.asked]).toEqual(["jane", 3]);
+    expect(await ask()).toBe("refused");
+  });
 });

@@ -87,18 +87,18 @@ async function verified(token: string, issuer: JwtIssuer, keys: IssuerKeys, cloc
 }
 
 /**
- * The key set of one issuer, fetched when first needed and again when it is old or lacks a key. While it is fetched
+ * The key set of one issuer, fetched when first needed and again when it is old, doubted or lacks a key. While it is fetched
  * again, and while the issuer does not answer, what was known stays good.
  */
 class IssuerKeys {
   readonly #fetch: () => Promise<JSONWebKeySet>;
   readonly #clock: Clock;
+  readonly #onWithdrawn: () => void;
   #known: JSONWebKeySet | undefined;
   #fetching: Promise<JSONWebKeySet> | undefined;
   #askedMs = Number.NEGATIVE_INFINITY;
   #isDoubted = false;
   #failure: unknown;
-  readonly #onWithdrawn: () => void;
 
   constructor(fetchKeys: () => Promise<JSONWebKeySet>, clock: Clock, onWithdrawn: () => void) {
     this.#fetch = fetchKeys;
@@ -154,6 +154,8 @@ class IssuerKeys {
       return this.#known;
     } catch (error) {
       this.#failure = error;
+      // What is known is old by now, or was doubted: the issuer is asked again soon.
+      this.#isDoubted = true;
       throw error;
     }
   }
