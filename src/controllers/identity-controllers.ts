@@ -69,7 +69,15 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   const namespace = "kube-system";
   const data = () => authenticationData(parts);
   running.use(
-    startPublishedConfigMap({ ...parts, configMaps, namespace, name, data, refreshMs: authoritiesRefreshMs }),
+    startPublishedConfigMap({
+      ...parts,
+      configMaps,
+      namespace,
+      name,
+      data,
+      refreshMs: authoritiesRefreshMs,
+      follow: (run) => parts.ca.follow(run),
+    }),
   );
   const bootstrap = { ...parts, secrets, configMaps, signWith: parts.bootstrapSignerKey };
   if (controllers.has("token-cleaner-controller")) running.use(startTokenCleaner(bootstrap));

@@ -14,6 +14,8 @@ export interface PublishedConfigMapParts {
   readonly data: () => Readonly<Record<string, string>>;
   /** How often it is asked again, where what it says changes without a word; absent: never. */
   readonly refreshMs?: number;
+  /** Calls `run` when it may say something else. */
+  readonly follow?: (run: () => void) => Disposable;
   readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
@@ -26,7 +28,8 @@ export function startPublishedConfigMap(parts: PublishedConfigMapParts): Disposa
   const running = new DisposableStack();
   const queue = running.use(new WorkQueue({ clock, onError, work: () => publish(parts) }));
   running.use(followObjects(store, key, (changed) => changed === key && queue.add(key)));
-  const { refreshMs } = parts;
+  const { refreshMs, follow } = parts;
+  if (follow !== undefined) running.use(follow(() => queue.add(key)));
   if (refreshMs !== undefined) running.use(clock.every(refreshMs, () => queue.add(key)));
   queue.add(key);
   return running;

@@ -25,7 +25,6 @@ async function newMember(name: string): Promise<MemberProcess> {
 }
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
-const rootCa = "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt";
 let files = 0;
 
 /** A program somewhere else: it trusts its kubeconfig alone, and proves itself with the client certificate in it. */
@@ -142,12 +141,31 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
 }
 
-/** Waits until pods are told of exactly these. */
+/** Where the server says by whom it is known, and whose clients it knows. */
+const publishedAt = [
+  ["/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt", "ca.crt"],
+  ["/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication", "client-ca-file"],
+  ["/api/v1/namespaces/default/secrets/token-of-default", "ca.crt"],
+] as const;
+
+async function createTokenSecret(client: Client, member: MemberProcess): Promise<void> {
+  const annotations = { "kubernetes.io/service-account.name": "default" };
+  const metadata = { name: "token-of-default", annotations };
+  const secret = { apiVersion: "v1", kind: "Secret", type: "kubernetes.io/service-account-token", metadata };
+  expect((await client.send(member, "POST", "/api/v1/namespaces/default/secrets", secret)).status).toBe(201);
+}
+
+/** Waits until so many authorities are told everywhere. @returns their hashes */
 function published(client: Client, member: MemberProcess, count: number): Promise<string[]> {
   return eventually(async () => {
-    const { data } = (await (await client.send(member, "GET", rootCa)).json()) as any;
-    const pins = pinsOf(data["ca.crt"]);
-    return pins.length === count ? pins : undefined;
+    const told = await Promise.all(
+      publishedAt.map(async ([path, key]) => {
+        const { kind, data } = (await (await client.send(member, "GET", path)).json()) as any;
+        return pinsOf(kind === "Secret" ? Buffer.from(data[key], "base64").toString() : data[key]);
+      }),
+    );
+    const [pins = []] = told;
+    return pins.length === count && new Set(told.map(String)).size === 1 ? pins : undefined;
   });
 }
 
@@ -210,6 +228,7 @@ describe("one replica", () => {
   test("goes over to another authority while it serves, and knows nothing of the former one in the end", async () => {
     const [client, forgotten] = [new Client(member), new Client(member)];
     const serviceToken = await tokenOf(member, client);
+    await createTokenSecret(client, member);
     const [former = ""] = await published(client, member, 1);
     const early = await client.rotateCa("--finish");
     expect(early).toMatchObject({ code: 1, err: "quorate: no new authority is on its way: begin without --finish\n" });
@@ -291,6 +310,7 @@ describe("three replicas", () => {
 
   test("do it together, go on where it was cut short, and take a new one along that joins in the middle", async () => {
     const [client, forgotten] = [new Client(a), new Client(b)];
+    await createTokenSecret(client, a);
     await c.stop();
     const refused = await client.rotateCa();
     expect(refused).toMatchObject({
