@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeCertificates } from "../example/certificates.ts";
 import { openSystemDisk } from "../storage/system-disk.ts";
-import type { MemberOptions, Order, Report } from "./member.ts";
+import type { MemberOptions, Order, Report } from "./measured-process.ts";
 
 /**
- * Entries per second and latency of one member, or of three processes that share this machine, beside what its disk and
- * processor give: `bun raft/bench/main.ts [--members 1,3] [--concurrency 1,64,1024] [--sync 0,2,10] [--seconds 4]`.
+ * Entries per second and latency of one member, or of three processes that share this machine, beside what its disk gives and
+ * what bare members reach (bare-member.ts): `bun raft/bench/main.ts [--members 1,3] [--concurrency 1,64,1024] [--sync 0,2,10]
+ * [--seconds 4]`.
  */
 const { values } = parseArgs({
   options: {
@@ -20,6 +21,8 @@ const { values } = parseArgs({
     directory: { type: "string", default: tmpdir() },
   },
 });
+const programs = { raft: "member.ts", bare: "bare-member.ts" } as const;
+type Program = keyof typeof programs;
 const numbers = (text: string) => text.split(",").map(Number);
 const warmUpSeconds = 1;
 
@@ -28,8 +31,9 @@ class Member {
   readonly #process: Bun.Subprocess<"ignore", "inherit", "inherit">;
   #wake = () => {};
 
-  constructor(options: MemberOptions) {
-    this.#process = Bun.spawn([process.execPath, join(import.meta.dir, "member.ts"), JSON.stringify(options)], {
+  constructor(program: Program, options: MemberOptions) {
+    const script = join(import.meta.dir, programs[program]);
+    this.#process = Bun.spawn([process.execPath, script, JSON.stringify(options)], {
       stdin: "ignore",
       stdout: "inherit",
       stderr: "inherit",
@@ -63,11 +67,20 @@ class Member {
   }
 }
 
-async function withCluster<T>(count: number, addedSyncMs: number, run: (members: Member[]) => Promise<T>): Promise<T> {
+interface Setup {
+  readonly program: Program;
+  readonly count: number;
+  readonly addedSyncMs: number;
+}
+
+async function withCluster<T>(
+  { program, count, addedSyncMs }: Setup,
+  run: (members: Member[]) => Promise<T>,
+): Promise<T> {
   const directory = mkdtempSync(join(values.directory, "raft-bench-"));
   const ids = Array.from({ length: count }, (_, position) => position + 1);
   makeCertificates(directory, ids);
-  const members = ids.map((id) => new Member({ id, members: count, directory, addedSyncMs }));
+  const members = ids.map((id) => new Member(program, { id, members: count, directory, addedSyncMs }));
   try {
     const ports = await Promise.all(members.map(async (member) => (await member.report("listening")).port));
     for (const member of members) member.order({ order: "peers", ports });
@@ -132,25 +145,44 @@ function print(...cells: readonly (string | number)[]): Promise<number> {
 }
 
 await print(`this disk: ${(await syncsPerSecond(2300)).toFixed(0)} synced writes of 2300 bytes per second`);
-await print("members", "+ms/sync", "clients", "entries/s", "p50 ms", "p99 ms", "max ms", "CPU µs", "cores", "RSS MiB");
+await print(
+  "members",
+  "+ms/sync",
+  "clients",
+  "entries/s",
+  "p50 ms",
+  "p99 ms",
+  "max ms",
+  "CPU µs",
+  "cores",
+  "RSS MiB",
+  "bare/s",
+  "of bare",
+);
 for (const count of numbers(values.members)) {
   for (const addedSyncMs of numbers(values.sync)) {
-    await withCluster(count, addedSyncMs, async (members) => {
-      for (const concurrency of numbers(values.concurrency)) {
-        const { rate, p50, p99, max, cpuMicroseconds, cores, rss } = await measure(members, concurrency);
-        await print(
-          String(count),
-          String(addedSyncMs),
-          String(concurrency),
-          rate,
-          p50,
-          p99,
-          max,
-          cpuMicroseconds,
-          cores,
-          rss,
-        );
-      }
-    });
+    await withCluster({ program: "raft", count, addedSyncMs }, (raft) =>
+      withCluster({ program: "bare", count, addedSyncMs }, async (bare) => {
+        for (const concurrency of numbers(values.concurrency)) {
+          const reached = await measure(raft, concurrency);
+          const ceiling = await measure(bare, concurrency);
+          const { rate, p50, p99, max, cpuMicroseconds, cores, rss } = reached;
+          await print(
+            String(count),
+            String(addedSyncMs),
+            String(concurrency),
+            rate,
+            p50,
+            p99,
+            max,
+            cpuMicroseconds,
+            cores,
+            rss,
+            ceiling.rate,
+            `${((100 * rate) / ceiling.rate).toFixed(0)} %`,
+          );
+        }
+      }),
+    );
   }
 }
