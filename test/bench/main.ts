@@ -11,7 +11,7 @@ import { gets } from "./workloads/gets.ts";
 import { lists } from "./workloads/lists.ts";
 import { machineCeilings } from "./workloads/machine.ts";
 import { patches } from "./workloads/patches.ts";
-import { print, type Workload } from "./report.ts";
+import { type Options, print, type Workload } from "./report.ts";
 import { restartStorm } from "./workloads/restart-storm.ts";
 import { stalledWatcher } from "./workloads/stalled-watcher.ts";
 import { watches } from "./workloads/watches.ts";
@@ -36,14 +36,19 @@ const workloads: Record<string, Workload> = {
 };
 
 const secondsDefault = 5;
-const usage = `bench [--seconds n] [--scale n] [${Object.keys(workloads).join(" ")}]: all of them when none is named`;
+const usage = `bench [--seconds n] [--scale n] [--from commit] [${Object.keys(workloads).join(" ")}]: all of them when none is named`;
 
 const named: string[] = [];
-const options = { seconds: secondsDefault, scale: 1 };
+const options: { -readonly [Name in keyof Options]: Options[Name] } = {
+  seconds: secondsDefault,
+  scale: 1,
+  from: undefined,
+};
 const args = Bun.argv.slice(2);
 for (let at = 0; at < args.length; at++) {
   const arg = args[at] as string;
   if (arg === "--seconds" || arg === "--scale") options[arg === "--scale" ? "scale" : "seconds"] = positive(args[++at]);
+  else if (arg === "--from") options.from = args[++at] ?? fail();
   else if (workloads[arg] !== undefined) named.push(arg);
   else fail();
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -20,12 +20,29 @@ export function serve(...args: string[]): Promise<Served> {
   return start([program, ...args], 1, (printed) => JSON.parse(printed) as { url: string; token: string });
 }
 
-/** Builds the program as `npm start` does; gives its path. LevelDB's binding is no part of it. */
-export async function makeProgram(directory: string): Promise<string> {
-  const builder = Bun.spawn([process.execPath, join(root, "scripts/build.ts"), directory], { stderr: "inherit" });
+/**
+ * Builds the program as `npm start` does; gives its path. LevelDB's binding is no part of it.
+ * @param commit whose sources are built, with the packages of these; undefined: these
+ */
+export async function makeProgram(directory: string, commit?: string): Promise<string> {
+  const sources = commit === undefined ? root : await sourcesOf(commit, join(directory, "sources"));
+  const builder = Bun.spawn([process.execPath, join(sources, "scripts/build.ts"), directory], { stderr: "inherit" });
   if ((await builder.exited) !== 0) throw new Error("the program cannot be built");
   await symlink(join(root, "node_modules"), join(directory, "node_modules"));
   return join(directory, "quorate.js");
+}
+
+/** What a build reads. */
+const sourcePaths = ["package.json", "bunfig.toml", "tsconfig.json", "scripts", "src", "raft"];
+
+async function sourcesOf(commit: string, directory: string): Promise<string> {
+  await mkdir(directory);
+  const archive = Bun.spawn(["git", "-C", root, "archive", commit, ...sourcePaths], { stderr: "inherit" });
+  const unpacked = Bun.spawn(["tar", "-x", "-C", directory], { stdin: archive.stdout, stderr: "inherit" });
+  if ((await archive.exited) !== 0 || (await unpacked.exited) !== 0)
+    throw new Error(`there are no sources of ${commit}`);
+  await symlink(join(root, "node_modules"), join(directory, "node_modules"));
+  return directory;
 }
 
 /** Starts the program itself, as a user does, and waits until it says what to do next. */

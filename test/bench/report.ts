@@ -11,6 +11,8 @@ export interface Options {
   readonly seconds: number;
   /** Multiplies the number of objects. */
   readonly scale: number;
+  /** A commit whose program the members run before they are upgraded to this one; undefined: nothing is upgraded. */
+  readonly from: string | undefined;
 }
 
 export type Workload = (options: Options) => Promise<Figure[]>;

@@ -2,6 +2,7 @@ import type { MemberProcess } from "../../integration/member-process.ts";
 import { BenchCluster } from "../cluster.ts";
 import { FailoverLoad, type Observed, type Totals } from "../failover-load.ts";
 import { makeProgram, temporaryDirectory } from "../process.ts";
+import { InstalledProgram } from "../installed-program.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 
 const members = 3;
@@ -17,11 +18,14 @@ const pauseMs = 5_000;
 const calmMs = 500;
 
 /** W12: what 64 writers, 16 readers and watchers of three members notice while members are killed, stopped and restarted. */
-export async function failover({ scale }: Options): Promise<Figure[]> {
+export async function failover({ scale, from }: Options): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   await using build = await temporaryDirectory();
+  await using earlierBuild = await temporaryDirectory();
   const program = await makeProgram(build.path);
-  await using cluster = await BenchCluster.start({ program, directory: directory.path, members });
+  const installed = new InstalledProgram(directory.path);
+  await installed.install(from === undefined ? program : await makeProgram(earlierBuild.path, from));
+  await using cluster = await BenchCluster.start({ program: installed.path, directory: directory.path, members });
   const [first] = cluster.members as [MemberProcess];
   const endpoints = cluster.members.map(({ url }) => url);
   using load = new FailoverLoad({ endpoints, token: first.token, writers, readers, watchers: watchers * scale });
@@ -29,10 +33,13 @@ export async function failover({ scale }: Options): Promise<Figure[]> {
   await Bun.sleep(stretchMs);
 
   const scene = new Scene(cluster, load);
-  const figures = figuresOf(
-    "undisturbed",
-    await times(transfers, () => scene.observe(undefined, () => Bun.sleep(calmMs))),
-  );
+  const figures: Figure[] = [];
+  if (from !== undefined) {
+    await installed.install(program);
+    figures.push(...figuresOf(`rolling upgrade from ${from}`, await scene.rollingRestart()));
+  }
+  const calm = await times(transfers, () => scene.observe(undefined, () => Bun.sleep(calmMs)));
+  figures.push(...figuresOf("undisturbed", calm));
   figures.push(...figuresOf("leader killed", await times(kills, () => scene.killLeader())));
   figures.push(...figuresOf("leader stopped for 5 s", await times(pauses, () => scene.pauseLeader())));
   figures.push(...figuresOf("leadership handed over", await times(transfers, () => scene.transfer())));
