@@ -24,7 +24,8 @@ const { values } = parseArgs({
 const programs = { raft: "member.ts", bare: "bare-member.ts" } as const;
 type Program = keyof typeof programs;
 const numbers = (text: string) => text.split(",").map(Number);
-const warmUpSeconds = 1;
+/** By then the code is compiled. */
+const warmUpSeconds = 3;
 
 class Member {
   readonly #reports: Report[] = [];

@@ -6,7 +6,9 @@ import { type Figure, type Options, percentile } from "../report.ts";
 
 const writers = 64;
 const connectionsEach = 4;
-const warmUpMs = 1_500;
+/** By then the code of all members is compiled. */
+const warmUpCreates = 10_000;
+const warmUpMsMax = 8_000;
 
 /** W4 on one member and on three that share this machine, with disks that take longer; the clients are spread over all members. */
 export async function clusterCreates({ seconds }: Options): Promise<Figure[]> {
@@ -36,11 +38,11 @@ async function saturate(cluster: BenchCluster, seconds: number) {
     Array.from({ length: connectionsEach }, () => new Client(cluster.served(member))),
   );
   let latenciesMs: number[] = [];
-  const run = (milliseconds: number) => {
+  const run = (milliseconds: number, countMax = Number.POSITIVE_INFINITY) => {
     const endMs = performance.now() + milliseconds;
     const write = async (writer: number) => {
       const client = clients[writer % clients.length] as Client;
-      for (let sentMs = performance.now(); sentMs < endMs; ) {
+      for (let sentMs = performance.now(); sentMs < endMs && latenciesMs.length < countMax; ) {
         await client.expect("POST", creates.path, creates.next());
         const nowMs = performance.now();
         latenciesMs.push(nowMs - sentMs);
@@ -49,7 +51,7 @@ async function saturate(cluster: BenchCluster, seconds: number) {
     };
     return Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
   };
-  await run(warmUpMs);
+  await run(warmUpMsMax, warmUpCreates);
   latenciesMs = [];
   const before = { cpu: cluster.cpuSeconds(), own: process.cpuUsage(), ms: performance.now() };
   await run(1_000 * seconds);
