@@ -1,5 +1,5 @@
 import { collection, document, randomFrom } from "./documents.ts";
-import { FollowedWatch } from "./followed-watch.ts";
+import { FollowedWatch, writerName } from "./followed-watch.ts";
 import { NoAnswerError, RoamingClient } from "./roaming-client.ts";
 
 /** On average: of different length, or all would write at the same moment. */
@@ -16,6 +16,8 @@ export interface LoadOptions {
   readonly writers: number;
   readonly readers: number;
   readonly watchers: number;
+  /** Each watcher follows one writer, not all of them. */
+  readonly watchersFollowOne?: boolean;
 }
 
 /** What clients saw in a stretch of time. */
@@ -99,8 +101,10 @@ export class FailoverLoad implements Disposable {
   async start(): Promise<void> {
     const created = await Promise.all(this.#writers.map((writer) => this.#create(writer)));
     const from = String(Math.max(...created));
-    for (let number = 0; number < this.#options.watchers; number++) {
-      this.#watches.push(new FollowedWatch({ ...this.#options, at: number, from }));
+    const { watchers, writers, watchersFollowOne = false } = this.#options;
+    for (let number = 0; number < watchers; number++) {
+      const writer = watchersFollowOne ? number % writers : undefined;
+      this.#watches.push(new FollowedWatch({ ...this.#options, at: number, from, writer }));
     }
     this.begin();
     this.#running = [
@@ -273,10 +277,6 @@ async function asked<T>(request: Promise<T>): Promise<T | undefined> {
     if (error instanceof NoAnswerError) return undefined;
     throw error;
   }
-}
-
-function writerName(number: number): string {
-  return `writer-${number}`;
 }
 
 function bodyOf({ number, resourceVersion }: Writer, sequence: number): string {

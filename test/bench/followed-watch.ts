@@ -16,11 +16,14 @@ export interface FollowedWatchOptions {
   readonly at: number;
   /** The resourceVersion that all counters are 0 at. */
   readonly from: string;
+  /** The only writer whose object is watched; undefined: all are. */
+  readonly writer?: number | undefined;
 }
 
 /** A watcher as an informer is: resumes on another member from the last event it has seen, and checks each against those before. */
 export class FollowedWatch implements Disposable {
   readonly #client: RoamingClient;
+  readonly #writer: number | undefined;
   /** The last count of each writer. */
   readonly #seen: number[] = [];
   #version: number;
@@ -37,21 +40,28 @@ export class FollowedWatch implements Disposable {
   constructor(options: FollowedWatchOptions) {
     this.#client = new RoamingClient(options);
     this.#version = Number(options.from);
+    this.#writer = options.writer;
     void this.#run();
   }
 
   hasSeen(expected: readonly number[]): boolean {
-    return expected.every((count, writer) => (this.#seen[writer] ?? 0) >= count);
+    return this.#behind(expected) === 0;
   }
 
   missing(expected: readonly number[]): number {
-    const behind = expected.map((count, writer) => Math.max(0, count - (this.#seen[writer] ?? 0)));
-    return this.#skipped + behind.reduce((sum, count) => sum + count, 0);
+    return this.#skipped + this.#behind(expected);
   }
 
   [Symbol.dispose](): void {
     this.#isStopping = true;
     this.#client[Symbol.dispose]();
+  }
+
+  #behind(expected: readonly number[]): number {
+    return expected.reduce((sum, count, writer) => {
+      const isWatched = this.#writer === undefined || this.#writer === writer;
+      return isWatched ? sum + Math.max(0, count - (this.#seen[writer] ?? 0)) : sum;
+    }, 0);
   }
 
   async #run(): Promise<void> {
@@ -62,7 +72,8 @@ export class FollowedWatch implements Disposable {
   }
 
   #watchOnce(): Promise<void> {
-    const path = `${collection}?watch=1&resourceVersion=${this.#version}&timeoutSeconds=${watchSeconds}`;
+    const selector = this.#writer === undefined ? "" : `&fieldSelector=metadata.name%3D${writerName(this.#writer)}`;
+    const path = `${collection}?watch=1&resourceVersion=${this.#version}&timeoutSeconds=${watchSeconds}${selector}`;
     return new Promise((resolve) => {
       const stream = this.#client.open(path);
       let rest: Buffer = Buffer.alloc(0);
@@ -108,6 +119,10 @@ export class FollowedWatch implements Disposable {
     if (!(count > before)) this.misplaced++;
     this.#seen[writer] = Math.max(before, count);
   }
+}
+
+export function writerName(number: number): string {
+  return `writer-${number}`;
 }
 
 function numberAfter(line: Buffer, mark: Buffer): number {

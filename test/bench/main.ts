@@ -1,4 +1,5 @@
 import { access } from "./workloads/access.ts";
+import { balancedFailover } from "./workloads/balanced-failover.ts";
 import { boot } from "./workloads/boot.ts";
 import { catchUp } from "./workloads/catch-up.ts";
 import { clusterCreates } from "./workloads/cluster-creates.ts";
@@ -31,6 +32,7 @@ const workloads: Record<string, Workload> = {
   W9: coldStart,
   W11: stalledWatcher,
   W12: failover,
+  "W12-balanced": balancedFailover,
   W13: endurance,
   W15: access,
 };

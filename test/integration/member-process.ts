@@ -160,7 +160,7 @@ export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<
   }
 }
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {
       const server = createServer();

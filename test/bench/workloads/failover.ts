@@ -1,9 +1,10 @@
 import type { MemberProcess } from "../../integration/member-process.ts";
 import { BenchCluster } from "../cluster.ts";
-import { FailoverLoad, type Observed, type Totals } from "../failover-load.ts";
+import { FailoverLoad } from "../failover-load.ts";
+import { calmMs, figuresOf, Scene, stretchMs, times, totals } from "../failover-scene.ts";
 import { makeProgram, temporaryDirectory } from "../process.ts";
 import { InstalledProgram } from "../installed-program.ts";
-import { type Figure, type Options, percentile } from "../report.ts";
+import type { Figure, Options } from "../report.ts";
 
 const members = 3;
 const writers = 64;
@@ -12,10 +13,6 @@ const watchers = 30;
 const kills = 10;
 const pauses = 3;
 const transfers = 10;
-/** In which a fault shows, and all is well again. */
-const stretchMs = 2_500;
-const pauseMs = 5_000;
-const calmMs = 500;
 
 /** W12: what 64 writers, 16 readers and watchers of three members notice while members are killed, stopped and restarted. */
 export async function failover({ scale, from }: Options): Promise<Figure[]> {
@@ -45,117 +42,4 @@ export async function failover({ scale, from }: Options): Promise<Figure[]> {
   figures.push(...figuresOf("leadership handed over", await times(transfers, () => scene.transfer())));
   figures.push(...figuresOf("rolling restart", await scene.rollingRestart()));
   return [...figures, ...totals(await load.finish())];
-}
-
-class Scene {
-  readonly #cluster: BenchCluster;
-  readonly #load: FailoverLoad;
-
-  constructor(cluster: BenchCluster, load: FailoverLoad) {
-    this.#cluster = cluster;
-    this.#load = load;
-  }
-
-  async killLeader(): Promise<Observed> {
-    const leader = await this.#cluster.leader();
-    const observed = await this.observe(leader, async () => {
-      await leader.stop("SIGKILL");
-      await Bun.sleep(stretchMs);
-    });
-    await leader.start(["up"]);
-    await this.#calm();
-    return observed;
-  }
-
-  async pauseLeader(): Promise<Observed> {
-    const leader = await this.#cluster.leader();
-    const observed = await this.observe(leader, async () => {
-      leader.signal("SIGSTOP");
-      await Bun.sleep(pauseMs);
-    });
-    leader.signal("SIGCONT");
-    await this.#calm();
-    return observed;
-  }
-
-  async transfer(): Promise<Observed> {
-    const leader = await this.#cluster.leader();
-    const heir = this.#cluster.members.find((member) => member !== leader) as MemberProcess;
-    const observed = await this.observe(leader, async () => {
-      await this.#cluster.transfer(heir);
-      await Bun.sleep(calmMs);
-    });
-    await this.#calm();
-    return observed;
-  }
-
-  /** One after the other, each when the one before is back. */
-  async rollingRestart(): Promise<Observed[]> {
-    const all: Observed[] = [];
-    for (const member of this.#cluster.members) {
-      const restart = async () => {
-        await member.stop("SIGTERM");
-        await member.start(["up"]);
-      };
-      all.push(await this.observe(member, restart));
-      await this.#calm();
-    }
-    return all;
-  }
-
-  /** @param failing to whom something is done meanwhile */
-  async observe(failing: MemberProcess | undefined, run: () => Promise<void>): Promise<Observed> {
-    this.#load.begin();
-    await run();
-    return this.#load.observed(failing?.url);
-  }
-
-  async #calm(): Promise<void> {
-    await this.#cluster.settled();
-    this.#load.goHome();
-    await Bun.sleep(calmMs);
-  }
-}
-
-async function times(count: number, run: () => Promise<Observed>): Promise<Observed[]> {
-  const all: Observed[] = [];
-  for (let done = 0; done < count; done++) all.push(await run());
-  return all;
-}
-
-function figuresOf(what: string, observed: readonly Observed[]): Figure[] {
-  const gaps = observed.flatMap(({ slowestWritesMs }) => slowestWritesMs);
-  const elsewhere = observed.flatMap(({ elsewhereMs }) => elsewhereMs);
-  const outages = observed.map(({ longestOutageMs }) => longestOutageMs);
-  const reads = observed.map(({ slowestReadMs }) => slowestReadMs);
-  const spread = (samples: readonly number[]) =>
-    `p50 ${percentile(samples, 0.5).toFixed(0)}, p99 ${percentile(samples, 0.99).toFixed(0)}, max ${Math.max(...samples).toFixed(0)} ms`;
-  const sum = observed.reduce((total, { outageMs }) => total + outageMs, 0);
-  return [
-    { name: `${what}: write gap`, value: percentile(gaps, 0.99), unit: "ms", note: `${spread(gaps)}` },
-    { name: `${what}: through the others`, value: percentile(elsewhere, 0.99), unit: "ms", note: spread(elsewhere) },
-    {
-      name: `${what}: nobody could write`,
-      value: Math.max(...outages),
-      unit: "ms",
-      note: `${spread(outages)}; in all ${sum.toFixed(0)} ms`,
-    },
-    { name: `${what}: slowest read`, value: Math.max(...reads), unit: "ms", note: spread(reads) },
-  ];
-}
-
-function totals(all: Totals): Figure[] {
-  const codes = [...all.codes].map(([code, count]) => `${code}: ${count}`).join(", ");
-  return [
-    { name: "writes", value: all.writes, unit: "", note: `${all.unknownWrites} without an answer, looked up` },
-    { name: "acknowledged and lost", value: all.lostWrites, unit: "" },
-    { name: "reads", value: all.reads, unit: "", note: codes },
-    { name: "failed reads", value: all.failedReads, unit: "" },
-    { name: "stale reads", value: all.staleReads, unit: "" },
-    { name: "told to come again", value: all.deferred, unit: "" },
-    { name: "events", value: all.events, unit: "" },
-    { name: "events twice or out of order", value: all.misplacedEvents, unit: "" },
-    { name: "events missing", value: all.missingEvents, unit: "" },
-    { name: "lists anew", value: all.relists, unit: "" },
-  ];
 }
