@@ -101,9 +101,11 @@ async function inject(
   const random = new SeededRandom(seed);
   const notes: string[] = [];
   const undoing: Undo[] = [];
+  // Who mends the membership has to reach the leader: what else is wrong is over before.
+  const inOrder = faults.toSorted((left, right) => Number(changesMembers(right)) - Number(changesMembers(left)));
   const startMs = performance.now();
   try {
-    for (const fault of faults) {
+    for (const fault of inOrder) {
       const scene = { cluster, random, note: (text: string) => notes.push(text) };
       undoing.unshift(await fault.inject(scene));
     }
@@ -121,6 +123,10 @@ async function inject(
     healMs: performance.now() - endMs,
   };
   return { fault, late: late.map((number) => cluster.member(number).name) };
+}
+
+function changesMembers({ parts }: Fault): boolean {
+  return parts.includes("membership");
 }
 
 function idleness({ operations }: History, trafficMs: number): Violation[] {
