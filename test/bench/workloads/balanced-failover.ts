@@ -51,11 +51,11 @@ async function startBalancer(cluster: BenchCluster, directory: string): Promise<
   const servers = cluster.members.map(({ name, port }) => ({ name, address: `127.0.0.1:${port}` }));
   const path = join(directory, "haproxy.cfg");
   writeFileSync(path, haproxyConfig({ bind: `127.0.0.1:${port}`, servers, probeCertificate }));
-  const child = Bun.spawn([haproxy, "-db", "-f", path], { stdout: "ignore", stderr: "inherit" });
+  const child = Bun.spawn([haproxy, "-db", "-f", path], { stdout: "ignore", stderr: "ignore" });
   const url = `https://127.0.0.1:${port}`;
   await eventually(async () => {
     using client = new Client({ url, token: first.token });
-    return client.expect("GET", "/readyz").catch(() => undefined);
+    return await client.expect("GET", "/readyz").catch(() => undefined);
   });
   return {
     url,
