@@ -32,6 +32,7 @@ function verified(fields: Partial<PeerCertificate & { kind: "verified" }> = {}):
     validFromMs: 0,
     validToMs: 2_000,
     fingerprint256: "AB:CD",
+    issuer: "ca",
     ...fields,
   };
 }

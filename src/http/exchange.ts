@@ -17,6 +17,8 @@ export type PeerCertificate =
       readonly validFromMs: number;
       readonly validToMs: number;
       readonly fingerprint256: string;
+      /** Says which authority issued it; undefined where an intermediate did. */
+      readonly issuer: string | undefined;
       /** Issued by the authority of authenticating proxies. */
       readonly isFrontProxy?: true;
     };

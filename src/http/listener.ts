@@ -1,13 +1,13 @@
-import { X509Certificate } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
 import type { HttpResponse, IncomingRequest } from "./exchange.ts";
+import { authoritiesOf } from "./listener/authority.ts";
 import { Connection } from "./listener/connection.ts";
 import { createHttp1 } from "./listener/http1.ts";
 import { serveHttp2 } from "./listener/http2.ts";
 import { defaultLimits, type ListenerLimits } from "./listener/limits.ts";
-import { type Authorities, isIssuedByOneOf, judgePeer } from "./listener/peer-certificate.ts";
+import { type Authorities, judgePeer } from "./listener/peer-certificate.ts";
 import type { Serving } from "./listener/serving.ts";
 import type { StreamSink } from "./listener/stream-sink.ts";
 
@@ -41,8 +41,9 @@ export interface Listener {
   readonly address: string;
   readonly connections: number;
   /**
-   * New connections use the new certificates; open ones live on, but for those with a client certificate whose authority
-   * is gone: they end once their requests are done.
+   * New connections use the new certificates; open ones live on. When an authority is gone, the client certificates that it
+   * issued count no more, nor those of intermediates, which it may have issued: their connections take no more requests and
+   * end once those under way are done. When the authorities are others, a connection that is not made yet has to be made anew.
    */
   reload(tls: ListenerTls): void;
   /** Accepts no more connections, sends clients elsewhere and asks streams to end. Running requests go on. */
@@ -84,8 +85,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     onError,
     upgrade: options.upgrade,
   };
-  let authorities = authoritiesOf(options.tls);
-  let trusted = trustOf(options.tls);
+  let authorities = trustedBy(options.tls);
   const http1 = createHttp1(serving);
   const bySocket = new WeakMap<TLSSocket, Connection>();
 
@@ -103,6 +103,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     if (socket.destroyed) return;
     socket.setNoDelay(true);
     socket.setKeepAlive(true, keepAliveMs);
+    connection.isShakingHands = false;
     connection.peer = judgePeer(socket, authorities);
     if (socket.alpnProtocol === "h2") serveHttp2(connection, serving);
     else http1.serve(connection);
@@ -141,18 +142,15 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     },
     reload(tls) {
       server.setSecureContext(tlsOptions(tls));
-      authorities = authoritiesOf(tls);
-      if (trusted === trustOf(tls)) return;
-      trusted = trustOf(tls);
-      const clients = certificatesOf(tls.ca.join("\n"));
-      const frontProxies = certificatesOf(tls.frontProxyCa ?? "");
+      const before = authorities;
+      authorities = trustedBy(tls);
+      const [ids, formerIds] = [idsOf(authorities), idsOf(before)];
+      const someGone = !formerIds.isSubsetOf(ids);
+      if (!someGone && ids.isSubsetOf(formerIds)) return;
       for (const connection of connections) {
-        const { peer, socket } = connection;
-        if (peer.kind !== "verified") continue;
-        const vouching = peer.isFrontProxy === true ? frontProxies : clients;
-        // A socket that is about to close has none any more.
-        const raw: Buffer | undefined = socket.getPeerCertificate()?.raw;
-        if (raw === undefined || !isIssuedByOneOf(vouching, raw)) connection.finish();
+        // What TLS says of its certificate is by the authorities before.
+        if (connection.isShakingHands) connection.socket.destroy();
+        else if (someGone) refuseUnlessIssuedBy(ids, connection);
       }
     },
     drain,
@@ -167,19 +165,22 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
 }
 
-/** Equal for equal authorities. */
-function trustOf({ ca, frontProxyCa }: ListenerTls): string {
-  return JSON.stringify([ca, frontProxyCa]);
+function trustedBy({ ca, frontProxyCa }: ListenerTls): Authorities {
+  return {
+    clients: authoritiesOf(ca.join("\n"), "clients"),
+    frontProxies: frontProxyCa === undefined ? undefined : authoritiesOf(frontProxyCa, "front proxies"),
+  };
 }
 
-function authoritiesOf({ ca, frontProxyCa }: ListenerTls): Authorities | undefined {
-  if (frontProxyCa === undefined) return undefined;
-  return { clients: certificatesOf(ca.join("\n")), frontProxies: certificatesOf(frontProxyCa) };
+function idsOf({ clients, frontProxies = [] }: Authorities): Set<string> {
+  return new Set([...clients, ...frontProxies].map(({ id }) => id));
 }
 
-function certificatesOf(pem: string): X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block));
+function refuseUnlessIssuedBy(ids: ReadonlySet<string>, connection: Connection): void {
+  const { peer } = connection;
+  if (peer.kind !== "verified" || (peer.issuer !== undefined && ids.has(peer.issuer))) return;
+  connection.peer = { kind: "rejected", reason: "its authority is trusted no more" };
+  connection.finish();
 }
 
 function tlsOptions({ key, cert, ca, frontProxyCa }: ListenerTls): TlsOptions {

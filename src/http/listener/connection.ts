@@ -12,6 +12,10 @@ export class Connection {
   /** On the monotonic clock; Infinity while requests run. */
   deadlineMs: number;
   activeRequests = 0;
+  /** TLS is not agreed upon yet. */
+  isShakingHands = true;
+  /** No more requests are wanted. */
+  isFinishing = false;
   /** Ends the connection once its requests are done. Set when the protocol is known. */
   finish: () => void = () => this.socket.destroy();
 

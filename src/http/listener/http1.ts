@@ -31,7 +31,7 @@ export function createHttp1(serving: Serving): Http1 {
     connection.begin();
     response.once("close", () => {
       connection.end(limits.idleTimeoutMs);
-      if (serving.draining && connection.activeRequests === 0) connection.socket.end();
+      if (connection.isFinishing && connection.activeRequests === 0) connection.socket.end();
     });
     serve(message, response, connection, serving).catch((error) => {
       serving.onError(error);
@@ -62,6 +62,7 @@ export function createHttp1(serving: Serving): Http1 {
       connections.set(connection.socket, connection);
       connection.expect(limits.headersTimeoutMs);
       connection.finish = () => {
+        connection.isFinishing = true;
         if (connection.activeRequests === 0) connection.socket.end();
       };
       server.emit("connection", connection.socket);
@@ -109,7 +110,7 @@ async function serve(
 
   const { fields, close } = headerFields(answered.headers);
   const unreadBody = hasBody && !message.complete;
-  const closing = close || unreadBody || serving.draining;
+  const closing = close || unreadBody || connection.isFinishing;
   if (closing) fields["connection"] = "close";
   if (answered.kind === "stream") {
     response.writeHead(answered.code, fields);

@@ -30,13 +30,12 @@ export function serveHttp2(connection: Connection, serving: Serving): void {
   session.setLocalWindowSize(connectionWindowBytes);
   session.on("error", () => connection.socket.destroy());
   session.on("close", () => connection.socket.destroy());
-  let finishing = false;
   /** The session closes by itself, but not while there is a stream that came behind its GOAWAY: nobody answers those. */
   const leaveWhenIdle = (): void => {
-    if (finishing && connection.activeRequests === 0) connection.expect(goodbyeMs);
+    if (connection.isFinishing && connection.activeRequests === 0) connection.expect(goodbyeMs);
   };
   connection.finish = () => {
-    finishing = true;
+    connection.isFinishing = true;
     session.close();
     leaveWhenIdle();
   };

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import type { PeerCertificate } from "../exchange.ts";
+import { type Authority, issuerAmong } from "./authority.ts";
 
 const clientAuthUsage = "1.3.6.1.5.5.7.3.2";
 
@@ -12,17 +13,15 @@ const sha1Signatures = [Buffer.from("06092a864886f70d010105", "hex"), Buffer.fro
 /** The signature algorithm stands behind version and serial number, which fit into this many bytes. */
 const signatureAlgorithmWithinBytes = 64;
 
-/** Who issues certificates, where those of clients and of authenticating proxies have to be told apart. */
+/** Who issues client certificates. */
 export interface Authorities {
-  readonly clients: readonly X509Certificate[];
-  readonly frontProxies: readonly X509Certificate[];
+  readonly clients: readonly Authority[];
+  /** Of authenticating proxies; undefined where there are none. */
+  readonly frontProxies: readonly Authority[] | undefined;
 }
 
-/**
- * Judges the client certificate of a connection whose handshake is done.
- * @param authorities undefined where there are no proxies
- */
-export function judgePeer(socket: TLSSocket, authorities: Authorities | undefined): PeerCertificate {
+/** Judges the client certificate of a connection whose handshake is done. */
+export function judgePeer(socket: TLSSocket, { clients, frontProxies }: Authorities): PeerCertificate {
   const certificate = socket.getPeerCertificate();
   if (certificate?.raw === undefined) return { kind: "none" };
   if (!socket.authorized) return rejected(String(socket.authorizationError ?? "not trusted"));
@@ -30,9 +29,11 @@ export function judgePeer(socket: TLSSocket, authorities: Authorities | undefine
   const start = certificate.raw.subarray(0, signatureAlgorithmWithinBytes);
   if (sha1Signatures.some((identifier) => start.includes(identifier))) return rejected("signed with SHA-1");
 
-  const isFrontProxy = authorities !== undefined && isIssuedByOneOf(authorities.frontProxies, certificate.raw);
+  const parsed = new X509Certificate(certificate.raw);
+  const proxyIssuer = frontProxies && issuerAmong(frontProxies, parsed);
+  const issuer = proxyIssuer ?? issuerAmong(clients, parsed);
   // Through an intermediate it could be anybody's: a proxy's certificate must never count as a client's.
-  if (authorities !== undefined && !isFrontProxy && !isIssuedByOneOf(authorities.clients, certificate.raw)) {
+  if (frontProxies !== undefined && issuer === undefined) {
     return rejected("not issued directly by one of the authorities");
   }
   const { CN, O } = certificate.subject as { CN?: string | string[]; O?: string | string[] };
@@ -48,14 +49,9 @@ export function judgePeer(socket: TLSSocket, authorities: Authorities | undefine
     validFromMs: Date.parse(certificate.valid_from),
     validToMs: Date.parse(certificate.valid_to),
     fingerprint256: certificate.fingerprint256,
-    ...(isFrontProxy ? { isFrontProxy } : {}),
+    issuer: issuer?.id,
+    ...(proxyIssuer === undefined ? {} : { isFrontProxy: true }),
   };
-}
-
-/** @param raw DER */
-export function isIssuedByOneOf(authorities: readonly X509Certificate[], raw: Buffer): boolean {
-  const certificate = new X509Certificate(raw);
-  return authorities.some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey));
 }
 
 function listOf(value: string | string[] | undefined): string[] {

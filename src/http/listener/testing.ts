@@ -8,6 +8,8 @@ export interface TestCertificate {
 }
 export interface TestAuthority extends TestCertificate {
   issue(subject: string, options?: IssueOptions): Promise<TestCertificate>;
+  /** Its certificate with another term: the same name and key. */
+  renewed(): Promise<string>;
 }
 interface IssueOptions {
   readonly usage?: "client" | "server" | "none";
@@ -20,22 +22,25 @@ const generateKeys = () => crypto.subtle.generateKey(algorithm, true, ["sign", "
 
 export async function createAuthority(subject: string): Promise<TestAuthority> {
   const keys = await generateKeys();
-  const root = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: "01",
-    name: subject,
-    notBefore: new Date(Date.now() - dayMs),
-    notAfter: new Date(Date.now() + dayMs),
-    keys,
-    signingAlgorithm: algorithm,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
-    ],
-  });
+  const selfSigned = (serialNumber: string) =>
+    x509.X509CertificateGenerator.createSelfSigned({
+      serialNumber,
+      name: subject,
+      notBefore: new Date(Date.now() - dayMs),
+      notAfter: new Date(Date.now() + dayMs),
+      keys,
+      signingAlgorithm: algorithm,
+      extensions: [
+        new x509.BasicConstraintsExtension(true, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+      ],
+    });
+  const root = await selfSigned("01");
   let serial = 1;
   return {
     key: await privateKeyPem(keys),
     cert: root.toString("pem"),
+    renewed: async () => (await selfSigned("02")).toString("pem"),
     async issue(name, { usage = "client", notAfter = new Date(Date.now() + dayMs) } = {}) {
       const leafKeys = await generateKeys();
       const { clientAuth, serverAuth } = x509.ExtendedKeyUsage;
