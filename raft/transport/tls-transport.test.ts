@@ -342,6 +342,44 @@ describe("who is refused", () => {
     await reach(two, one, heartbeat(2, 1));
   });
 
+  test("one whose certificate is of an authority that is trusted no more, on open connections too; no other is", async () => {
+    const directory: Directory = new Map();
+    const { ca } = readCertificates(scratch, 2);
+    const former = readCertificates(strangers, 1);
+    let trusted = ca + former.ca;
+    let ofOne = former;
+    const gone: MemberId[] = [];
+    const two = await open(
+      2,
+      directory,
+      { tls: () => ({ ...readCertificates(scratch, 2), ca: trusted }) },
+      { gone: (id) => gone.push(id) },
+    );
+    const one = await open(1, directory, { tls: () => ({ ...ofOne, ca: trusted }) });
+    const three = await open(3, directory);
+    for (const { transport } of [one, two, three]) transport.setMembers(ids(1, 2, 3));
+    for (const other of [one, three]) {
+      await reach(other, two, heartbeat(other === one ? 1 : 3, 2));
+      await reach(two, other, heartbeat(2, other === one ? 1 : 3));
+    }
+    two.transport.reloadCertificates();
+    await Bun.sleep(50);
+    expect(gone).toEqual([]);
+    trusted = ca;
+    two.transport.reloadCertificates();
+    await until(() => gone.length > 0, "the old connections to be closed");
+    await Bun.sleep(100);
+    two.received.length = 0;
+    one.transport.send([heartbeat(1, 2)]);
+    await Bun.sleep(50);
+    expect([gone, two.received]).toEqual([ids(1), []]);
+    ofOne = readCertificates(scratch, 1);
+    one.transport.reloadCertificates();
+    await reach(one, two, heartbeat(1, 2));
+    await reach(two, one, heartbeat(2, 1));
+    expect(gone).toEqual(ids(1));
+  });
+
   test("a member whose server has another member's certificate is not talked to", async () => {
     const directory: Directory = new Map();
     const two = await open(2, directory, { tls: () => readCertificates(scratch, 3) });

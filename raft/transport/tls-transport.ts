@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, X509Certificate } from "node:crypto";
 import * as tls from "node:tls";
 import type { MemberId } from "../core/ids.ts";
 import type { InstallSnapshot, Message } from "../core/message.ts";
@@ -19,8 +19,9 @@ export interface Address {
   readonly port: number;
 }
 
-/** PEM. The authority signs members of this cluster and nobody else. */
+/** PEM. */
 export interface TlsFiles {
+  /** One authority, or several while one takes the place of another; they sign members of this cluster and nobody else. */
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
@@ -78,6 +79,10 @@ export class TlsTransport implements Transport {
   readonly #peers = new Map<MemberId, Peer>();
   /** Connections that others made, by the member that did. */
   readonly #accepted = new Map<Connection, MemberId>();
+  /** All that are open, from before their handshake. */
+  readonly #sockets = new Set<tls.TLSSocket>();
+  /** The authorities that `#server` trusts. */
+  #ca: string;
   #incoming: IncomingSnapshot | undefined;
   #events: TransportEvents | undefined;
   #pinging: ReturnType<typeof setInterval> | undefined;
@@ -89,7 +94,10 @@ export class TlsTransport implements Transport {
     const { clusterId, memberId, starts } = options;
     this.#self = { clusterId, memberId, incarnation: { starts, nonce } };
     this.#registry = new PeerRegistry(this.#self, this.#silenceMs, () => performance.now());
-    this.#server = tls.createServer(serverOptions(options.tls()), (socket) => this.#accept(socket));
+    const files = options.tls();
+    this.#ca = files.ca;
+    this.#server = tls.createServer(serverOptions(files), (socket) => this.#accept(socket));
+    this.#server.on("connection", (socket) => this.#keep(socket as tls.TLSSocket));
     this.#server.maxConnections = connectionsMax;
   }
 
@@ -113,9 +121,15 @@ export class TlsTransport implements Transport {
     this.#pinging = setInterval(() => this.#ping(), this.#silenceMs / pingsPerSilence);
   }
 
-  /** New connections use the new files; open ones stay. */
+  /** New connections use the new files; open ones stay, unless their peer's certificate is of an authority that is gone. */
   reloadCertificates(): void {
-    this.#server.setSecureContext(serverOptions(this.#options.tls()));
+    const files = this.#options.tls();
+    this.#server.setSecureContext(serverOptions(files));
+    const before = certificatesOf(this.#ca);
+    const authorities = certificatesOf(files.ca);
+    this.#ca = files.ca;
+    if (before.every((one) => authorities.some((other) => other.raw.equals(one.raw)))) return;
+    for (const socket of this.#sockets) if (!isSignedByOneOf(authorities, socket)) socket.destroy();
   }
 
   setMembers(members: readonly MemberId[]): void {
@@ -215,6 +229,7 @@ export class TlsTransport implements Transport {
         minVersion: "TLSv1.3",
         rejectUnauthorized: true,
       });
+      this.#keep(socket);
       const deadline = setTimeout(() => connection.close(), handshakeMsMax);
       const settled = (outcome: () => void) => {
         clearTimeout(deadline);
@@ -243,6 +258,11 @@ export class TlsTransport implements Transport {
       connection.whenClosed((violation) => violation && this.#events?.violated(member, violation));
       socket.once("secureConnect", () => connection.writeFrame(encodeHello(this.#hello(member, kind))));
     });
+  }
+
+  #keep(socket: tls.TLSSocket): void {
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
   }
 
   #accept(socket: tls.TLSSocket): void {
@@ -357,4 +377,17 @@ function serverOptions(files: TlsFiles): tls.TlsOptions {
 function certifies(socket: tls.TLSSocket, name: string): boolean {
   const names = socket.getPeerCertificate()?.subjectaltname ?? "";
   return names.split(", ").includes(`DNS:${name}`);
+}
+
+function certificatesOf(pem: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+/** False before its handshake is done, too. */
+function isSignedByOneOf(authorities: readonly X509Certificate[], socket: tls.TLSSocket): boolean {
+  const raw: Buffer | undefined = socket.getPeerCertificate()?.raw;
+  if (raw === undefined) return false;
+  const certificate = new X509Certificate(raw);
+  return authorities.some(({ publicKey }) => certificate.verify(publicKey));
 }
