@@ -126,6 +126,33 @@ describe("the keys of an issuer", () => {
     expect([await ask(), time.withdrawn]).toEqual(["refused", 1]);
   });
 
+  test("that are the same in another order, with other remarks, are not withdrawn", async () => {
+    let keys = [...keySet.keys, { ...keySet.keys[0], kid: "two" }] as typeof keySet.keys;
+    const { time, ask, doubtKeys } = authenticator(async () => ({ keys }));
+    expect(await ask()).toBe("jane");
+    keys = keys.toReversed().map((key) => ({ use: "sig", ...Object.fromEntries(Object.entries(key).toReversed()) }));
+    time.nowMs += 10_001;
+    doubtKeys();
+    await ask();
+    expect([await ask(), time.asked, time.withdrawn]).toEqual(["jane", 2, 0]);
+  });
+
+  test("of an issuer that answers differently each time are told of once a minute", async () => {
+    const [key] = keySet.keys;
+    let round = 0;
+    const { time, ask, doubtKeys } = authenticator(async () => ({
+      keys: [{ ...key, kid: `other-${++round}` }, ...keySet.keys] as typeof keySet.keys,
+    }));
+    await ask();
+    for (let step = 0; step < 18; step++) {
+      time.nowMs += 10_001;
+      doubtKeys();
+      await ask();
+      await ask();
+    }
+    expect([time.asked, time.withdrawn]).toEqual([19, 3]);
+  });
+
   test("that are old, and could not be had anew, are asked for again ten seconds later", async () => {
     let answer: () => Promise<JSONWebKeySet> = async () => keySet;
     const { time, ask } = authenticator(() => answer());

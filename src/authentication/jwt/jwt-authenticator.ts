@@ -1,4 +1,4 @@
-import type { JSONWebKeySet, JWTPayload } from "jose";
+import type { JSONWebKeySet, JWK, JWTPayload } from "jose";
 import type { Clock } from "../../api/clock.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import { claimedIssuer } from "../service-account/verified-tokens.ts";
@@ -11,6 +11,8 @@ import type { JwtIssuer } from "./authentication-configuration.ts";
 const refetchMsMin = 10_000;
 /** Keys that are known are asked for again after this time, so that withdrawn ones go. */
 const keysMaxAgeMs = 10 * 60_000;
+/** Others who hear of a withdrawn key ask too: an issuer that answers each of us differently would keep us asking each other. */
+const withdrawalsToldMsMin = 60_000;
 const clockSkewSeconds = 10;
 
 export interface JwtAuthenticatorParts {
@@ -20,7 +22,7 @@ export interface JwtAuthenticatorParts {
   /** The issuer's key set, from its discovery document. */
   readonly fetchKeys: () => Promise<JSONWebKeySet>;
   readonly clock: Clock;
-  /** Hears that the issuer has withdrawn a key which it had. */
+  /** Hears that the issuer has withdrawn keys which it had; once a minute at the most, when a token comes after it. */
   readonly onKeyWithdrawn: () => void;
 }
 
@@ -99,6 +101,8 @@ class IssuerKeys {
   #askedMs = Number.NEGATIVE_INFINITY;
   #isDoubted = false;
   #failure: unknown;
+  #hasUntoldWithdrawal = false;
+  #toldMs = Number.NEGATIVE_INFINITY;
 
   constructor(fetchKeys: () => Promise<JSONWebKeySet>, clock: Clock, onWithdrawn: () => void) {
     this.#fetch = fetchKeys;
@@ -115,6 +119,7 @@ class IssuerKeys {
     const { createLocalJWKSet } = await import("jose");
     const ageMs = this.#clock.nowMs() - this.#askedMs;
     if (this.#known === undefined) return createLocalJWKSet(await this.#first(ageMs));
+    this.#tellOfWithdrawals();
     // Nobody waits for it: the caller's key is most likely among those that are known.
     if (ageMs > (this.#isDoubted ? refetchMsMin : keysMaxAgeMs)) this.#ask().catch(() => undefined);
     return createLocalJWKSet(this.#known);
@@ -147,11 +152,17 @@ class IssuerKeys {
   async #fetchOnce(): Promise<JSONWebKeySet> {
     this.#askedMs = this.#clock.nowMs();
     this.#isDoubted = false;
+    const before = this.#known;
+    const known = await this.#fetched();
+    this.#known = known;
+    this.#hasUntoldWithdrawal ||= before !== undefined && lacksAny(before, known);
+    this.#tellOfWithdrawals();
+    return known;
+  }
+
+  async #fetched(): Promise<JSONWebKeySet> {
     try {
-      const before = this.#known;
-      this.#known = await this.#fetch();
-      if (before !== undefined && lacksAny(before, this.#known)) this.#onWithdrawn();
-      return this.#known;
+      return await this.#fetch();
     } catch (error) {
       this.#failure = error;
       // What is known is old by now, or was doubted: the issuer is asked again soon.
@@ -159,11 +170,24 @@ class IssuerKeys {
       throw error;
     }
   }
+
+  #tellOfWithdrawals(): void {
+    const nowMs = this.#clock.nowMs();
+    if (!this.#hasUntoldWithdrawal || nowMs - this.#toldMs < withdrawalsToldMsMin) return;
+    this.#hasUntoldWithdrawal = false;
+    this.#toldMs = nowMs;
+    this.#onWithdrawn();
+  }
 }
 
 function lacksAny(before: JSONWebKeySet, now: JSONWebKeySet): boolean {
-  const left = new Set(now.keys.map((key) => JSON.stringify(key)));
-  return before.keys.some((key) => !left.has(JSON.stringify(key)));
+  const left = new Set(now.keys.map(identityOf));
+  return before.keys.some((key) => !left.has(identityOf(key)));
+}
+
+/** Which key it is, however its fields are ordered and whatever else is said of it. */
+function identityOf({ kid, kty, crv, x, y, n, e, pub }: JWK): string {
+  return JSON.stringify([kid, kty, crv, x, y, n, e, pub]);
 }
 
 /** @throws AuthenticationFailure for claims that do not make a user */
