@@ -79,20 +79,23 @@ export class CommandQueue {
     while (this.#waiting.length > 0) {
       const group = this.#takeGroup();
       this.#underWay++;
-      const results = this.#submit(group.map(({ command }) => command));
-      if (results instanceof Promise) this.#answerLater(group, results);
-      else this.#answer(group, results);
+      this.#submitGroup(group);
     }
   }
 
-  #answerLater(group: readonly Waiting[], results: Promise<readonly ApplyResult[]>): void {
-    results.then(
-      (results) => this.#answer(group, results),
-      (error) => {
-        this.#done(group);
-        for (const { reject } of group) reject(error);
-      },
-    );
+  #submitGroup(group: readonly Waiting[]): void {
+    const fail = (error: unknown): void => {
+      this.#done(group);
+      for (const { reject } of group) reject(error);
+    };
+    let results: ReturnType<Submit>;
+    try {
+      results = this.#submit(group.map(({ command }) => command));
+    } catch (error) {
+      return fail(error);
+    }
+    if (results instanceof Promise) results.then((results) => this.#answer(group, results), fail);
+    else this.#answer(group, results);
   }
 
   #answer(group: readonly Waiting[], results: readonly ApplyResult[]): void {
