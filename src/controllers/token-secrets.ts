@@ -75,17 +75,18 @@ async function fill(parts: TokenSecretsParts, secret: KubeObject, account: strin
   const data = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
   const isComplete = (data["token"] ?? "") !== "" && (data["namespace"] ?? "") !== "" && data["ca.crt"] === base64(ca);
   if (isComplete && secret.metadata.annotations?.[uidAnnotation] === uid) return;
-  const token = data["token"] ?? base64(await issuer.issueForSecret(namespace, name, { name: account, uid }));
+  const token = data["token"] || base64(await issuer.issueForSecret(namespace, name, { name: account, uid }));
   await secrets.update(
     namespace,
     name,
     (old) => {
       // Another Secret took its name: the token is not for that one, which is looked at by itself.
       if (old.metadata.uid !== secret.metadata.uid) return old;
+      const data = (old["data"] ?? {}) as JsonObject;
       return {
         ...old,
         metadata: { ...old.metadata, annotations: { ...old.metadata.annotations, [uidAnnotation]: uid } },
-        data: { namespace: base64(namespace), ...(old["data"] as JsonObject | undefined), "ca.crt": base64(ca), token },
+        data: { ...data, namespace: data["namespace"] || base64(namespace), "ca.crt": base64(ca), token },
       };
     },
     controllerManagerContext,

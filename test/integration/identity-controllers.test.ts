@@ -166,6 +166,19 @@ describe("a Secret for a token", () => {
     expect((await server.get(`${core}/configmaps`, { token })).code).toBe(401);
   });
 
+  test("is filled where it says that it is empty", async () => {
+    await server.post(`${core}/serviceaccounts`, { metadata: { name: "empty" } });
+    await server.post(`${core}/secrets`, {
+      metadata: { name: "empty-token", annotations: { "kubernetes.io/service-account.name": "empty" } },
+      type: "kubernetes.io/service-account-token",
+      data: { token: "", namespace: "" },
+    });
+    const { data } = await until(`${core}/secrets/empty-token`, ({ json }) => json.data.token !== "");
+    expect(Buffer.from(data.namespace, "base64").toString()).toBe("default");
+    const token = Buffer.from(data.token, "base64").toString();
+    expect((await server.get(`${core}/configmaps`, { token })).code).toBe(200);
+  });
+
   test("is watched for its use, and since when is to be read", async () => {
     const path = `${kubeSystem}/configmaps/kube-apiserver-legacy-service-account-token-tracking`;
     const date = /^\d{4}-\d{2}-\d{2}$/;
