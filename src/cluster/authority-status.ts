@@ -1,9 +1,10 @@
 import { X509Certificate } from "node:crypto";
-import { isJsonObject, type JsonObject } from "../api/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KeyPair } from "../pki/authority.ts";
-import { type CertificatePin, pinOf } from "../pki/certificate-pin.ts";
+import { type CertificatePin, parsePin } from "../pki/certificate-pin.ts";
 import { belongTogether } from "../pki/kept-pair.ts";
 import {
+  newestOf,
   phaseOf,
   type RotatingAuthority,
   RotationError,
@@ -14,7 +15,8 @@ import {
 import { ClusterRequestError } from "./cluster-client.ts";
 import { ClusterError } from "../storage/cluster.ts";
 
-const phases: readonly RotationPhase[] = ["none", "trusting", "issuing", "using"];
+/** In the order in which they are gone through. */
+export const phases: readonly RotationPhase[] = ["none", "trusting", "issuing", "using"];
 
 /** Who holds an authority, and can go the way to another one. */
 export interface AuthorityHolder {
@@ -32,12 +34,7 @@ export interface AuthorityStatus {
 }
 
 export function authorityStatus({ rotating }: AuthorityHolder): AuthorityStatus {
-  const { authority, next } = rotating;
-  return {
-    phase: phaseOf(rotating),
-    newest: pinOf((next ?? authority).certificate),
-    trusted: trustedAuthorities(rotating),
-  };
+  return { phase: phaseOf(rotating), newest: newestOf(rotating), trusted: trustedAuthorities(rotating) };
 }
 
 /** @throws ClusterRequestError for what is no such answer */
@@ -52,14 +49,26 @@ export function parseAuthorityStatus({ phase, newest, trusted }: JsonObject): Au
 }
 
 /** @throws Error that says what is missing or wrong, without the key */
-export function parseRotationStep({ step, authority }: JsonObject): RotationStep {
-  if (step === "issue" || step === "use" || step === "drop") return { step };
-  if (step !== "trust") throw new Error("step has to be trust, issue, use or drop");
+export function parseRotationStep({ step, authority, newest: hash }: JsonObject): RotationStep {
+  if (step !== "trust" && step !== "issue" && step !== "use" && step !== "drop") {
+    throw new Error("step has to be trust, issue, use or drop");
+  }
+  const newest = parseNewest(hash);
+  if (step !== "trust") return { step, newest };
   const { certificate, key } = isJsonObject(authority) ? authority : {};
   if (typeof certificate !== "string" || typeof key !== "string" || !isAuthority({ certificate, key })) {
     throw new Error("authority has to be the certificate of an authority and its key on P-256, PEM");
   }
-  return { step, authority: { certificate, key } };
+  return { step, authority: { certificate: new X509Certificate(certificate).toString(), key }, newest };
+}
+
+function parseNewest(hash: JsonValue | undefined): CertificatePin {
+  if (typeof hash !== "string") throw new Error("newest has to be the hash of the newest authority that is known here");
+  try {
+    return parsePin(hash);
+  } catch (error) {
+    throw new Error(`newest: ${(error as Error).message}`);
+  }
 }
 
 /** One that we could sign with: what is not would show when it is too late. */

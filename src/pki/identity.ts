@@ -176,14 +176,14 @@ export class ServerIdentity {
       // Throws for files that cannot be used now; they are looked at again.
       reload(this.tls());
       for (const run of this.#followers) run();
-      return this.publish(this.#url).then(() => undefined, onError);
+      return this.publish(this.#url).then(() => undefined);
     };
     const kept = new DisposableStack();
     kept.use(this.#kept.keepFresh(use, onError));
     const { tlsFiles, clientCaFile, authentication } = this.#config;
     if (tlsFiles !== undefined || clientCaFile !== undefined || authentication.frontProxy !== undefined) {
       const read = () => JSON.stringify(this.tls());
-      kept.use(watchFiles({ clock, read, current: read(), onChanged: () => void use(), onError }));
+      kept.use(watchFiles({ clock, read, current: read(), onChanged: () => void use().catch(onError), onError }));
     }
     return kept;
   }

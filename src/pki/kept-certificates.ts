@@ -1,12 +1,5 @@
 import type { Clock } from "../api/clock.ts";
-import {
-  type AuthorityKind,
-  phaseOf,
-  type RotatingAuthority,
-  type RotationPhase,
-  type RotationStep,
-  takeStep,
-} from "./rotating-authority.ts";
+import { type AuthorityKind, type RotatingAuthority, type RotationStep, takeStep } from "./rotating-authority.ts";
 
 /** Often enough for a certificate that lives for a year, and for a machine that slept. */
 const renewalIntervalMs = 3_600_000;
@@ -39,14 +32,10 @@ export class KeptCertificates<Certificates extends RotatingAuthority> {
     return this.#current;
   }
 
-  get phase(): RotationPhase {
-    return phaseOf(this.#current);
-  }
-
   /** Resolves when what follows from the step is in use. @throws RotationError */
   rotate(step: RotationStep): Promise<void> {
-    const { kind, directory } = this.#options;
-    return this.#change((current) => takeStep({ kind, directory }, current, step));
+    const { kind, directory, clock } = this.#options;
+    return this.#change((current) => takeStep({ kind, directory, nowMs: clock.nowMs() }, current, step));
   }
 
   /**
@@ -63,17 +52,28 @@ export class KeptCertificates<Certificates extends RotatingAuthority> {
 
   #change(change: (current: Certificates) => Promise<Partial<RotatingAuthority>>): Promise<void> {
     const changed = this.#changing.then(async () => {
-      const before = this.#current;
-      const opened = await this.#options.open({ ...before, ...(await change(before)) });
-      if (JSON.stringify(opened) !== JSON.stringify(before)) {
-        this.#current = opened;
-        this.#isTold = false;
+      try {
+        // From what is on disk: a step before this one may have failed in its middle.
+        await this.#reopen({});
+        await this.#reopen(await change(this.#current));
+      } finally {
+        await this.#tell();
       }
-      if (this.#isTold) return;
-      await this.#onChanged();
-      this.#isTold = true;
     });
     this.#changing = changed.catch(() => undefined);
     return changed;
+  }
+
+  async #reopen(changes: Partial<RotatingAuthority>): Promise<void> {
+    const opened = await this.#options.open({ ...this.#current, ...changes });
+    if (JSON.stringify(opened) === JSON.stringify(this.#current)) return;
+    this.#current = opened;
+    this.#isTold = false;
+  }
+
+  async #tell(): Promise<void> {
+    if (this.#isTold) return;
+    await this.#onChanged();
+    this.#isTold = true;
   }
 }

@@ -1,13 +1,15 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, createServer } from "node:tls";
+import type { KeyPair } from "./authority.ts";
+import { pinOf } from "./certificate-pin.ts";
 import { openCertificates } from "./certificates.ts";
 import { leafLifetimeMs } from "./kept-pair.ts";
 import { PeerIdentity, type PeerTls } from "./peer-identity.ts";
-import { newAuthority, peerAuthority, phaseOf } from "./rotating-authority.ts";
+import { newAuthority, newestOf, peerAuthority, phaseOf, type RotationStep } from "./rotating-authority.ts";
 import { parseSharedSecrets, writeSharedSecrets } from "./shared-secrets.ts";
 import { StepClock } from "./testing.ts";
 
@@ -50,7 +52,7 @@ describe("members of one cluster", () => {
       bindAddress: "127.0.0.1",
       nowMs: clock.nowMs(),
     });
-    const secrets = { authority, peerAuthority: founder.authority, serviceAccountKey, token };
+    const secrets = { authority, peerAuthority: founder.rotating.authority, serviceAccountKey, token };
     await writeSharedSecrets(there, parseSharedSecrets(JSON.parse(JSON.stringify(secrets))));
 
     const joiner = await PeerIdentity.open({ directory: there, memberId: 2, clock });
@@ -107,6 +109,13 @@ describe("members of one cluster", () => {
 });
 
 describe("one authority of the members takes the place of another", () => {
+  const to = ({ rotating }: PeerIdentity, step: "issue" | "use" | "drop"): RotationStep => {
+    return { step, newest: newestOf(rotating) };
+  };
+  const trust = ({ rotating }: PeerIdentity, authority: KeyPair): RotationStep => {
+    return { step: "trust", authority, newest: newestOf(rotating) };
+  };
+
   /** Both ways, so that each is server and client once. */
   async function talk(one: PeerIdentity, other: PeerIdentity): Promise<boolean> {
     const there = await shakeHands(one.tls(), other.tls(), "member-1");
@@ -118,7 +127,7 @@ describe("one authority of the members takes the place of another", () => {
     const [here, there] = [newDirectory(), newDirectory()];
     const one = await PeerIdentity.open({ directory: here, memberId: 1, clock });
     const api = await openCertificates({ directory: here, bindAddress: "127.0.0.1", nowMs: clock.nowMs() });
-    await writeSharedSecrets(there, { ...api, peerAuthority: one.authority });
+    await writeSharedSecrets(there, { ...api, peerAuthority: one.rotating.authority });
     return { one, other: await PeerIdentity.open({ directory: there, memberId: 2, clock }), here, there };
   }
 
@@ -130,7 +139,7 @@ describe("one authority of the members takes the place of another", () => {
       () => reloads++,
       () => {},
     );
-    const first = one.authority;
+    const first = one.rotating.authority;
     const next = newAuthority(peerAuthority, clock.nowMs());
     const reopened = async () =>
       [
@@ -138,12 +147,12 @@ describe("one authority of the members takes the place of another", () => {
         await PeerIdentity.open({ directory: there, memberId: 2, clock }),
       ] as const;
     for (const step of [
-      () => one.rotate({ step: "trust", authority: next }),
-      () => other.rotate({ step: "trust", authority: next }),
-      () => other.rotate({ step: "use" }),
-      () => one.rotate({ step: "use" }),
-      () => one.rotate({ step: "drop" }),
-      () => other.rotate({ step: "drop" }),
+      () => one.rotate(trust(one, next)),
+      () => other.rotate(trust(other, next)),
+      () => other.rotate(to(other, "use")),
+      () => one.rotate(to(one, "use")),
+      () => one.rotate(to(one, "drop")),
+      () => other.rotate(to(other, "drop")),
     ]) {
       await step();
       expect({ phases: [phaseOf(one.rotating), phaseOf(other.rotating)], talk: await talk(one, other) }).toMatchObject({
@@ -157,8 +166,8 @@ describe("one authority of the members takes the place of another", () => {
         other.tls(),
       ]);
     }
-    expect([phaseOf(one.rotating), one.authority, reloads]).toEqual(["none", next, 3]);
-    expect(one.authority.key).not.toBe(first.key);
+    expect([phaseOf(one.rotating), one.rotating.authority, reloads]).toEqual(["none", next, 3]);
+    expect(one.rotating.authority.key).not.toBe(first.key);
     expect(one.tls().ca).toBe(next.certificate);
   });
 
@@ -166,25 +175,41 @@ describe("one authority of the members takes the place of another", () => {
     const clock = new StepClock();
     const { one, other } = await pair(clock);
     const former = other.tls();
-    await one.rotate({ step: "trust", authority: newAuthority(peerAuthority, clock.nowMs()) });
-    await one.rotate({ step: "use" });
+    await one.rotate(trust(one, newAuthority(peerAuthority, clock.nowMs())));
+    await one.rotate(to(one, "use"));
     expect(await shakeHands(one.tls(), former, "member-1")).toBe("refused");
     expect(await shakeHands(one.tls(), { ...former, ca: one.tls().ca }, "member-1")).toBe("DNS:member-2");
-    await one.rotate({ step: "drop" });
+    await one.rotate(to(one, "drop"));
     expect(await shakeHands(one.tls(), { ...former, ca: one.tls().ca }, "member-1")).toBe("refused");
+  });
+
+  test("and a step that could not be written is known of when the next one comes", async () => {
+    const clock = new StepClock();
+    const { one, other, here } = await pair(clock);
+    const next = newAuthority(peerAuthority, clock.nowMs());
+    for (const member of [one, other]) await member.rotate(trust(member, next));
+    // Between the key and the certificate.
+    const obstacle = join(here, `peer-ca.crt.${process.pid}.tmp`);
+    await mkdir(join(obstacle, "full"), { recursive: true });
+    await expect(one.rotate(to(one, "use"))).rejects.toThrow();
+    await rm(obstacle, { recursive: true });
+    await expect(one.rotate(trust(one, newAuthority(peerAuthority, clock.nowMs())))).rejects.toThrow(/further on/);
+    expect([phaseOf(one.rotating), await talk(one, other)]).toEqual(["using", true]);
   });
 
   test("and a step that does not follow from where a member is, is refused", async () => {
     const clock = new StepClock();
     const { one } = await pair(clock);
-    await expect(one.rotate({ step: "use" })).rejects.toThrow(/told of no new authority/);
     const next = newAuthority(peerAuthority, clock.nowMs());
-    await one.rotate({ step: "trust", authority: next });
-    await expect(one.rotate({ step: "drop" })).rejects.toThrow(/uses the former authority still/);
+    const newest = pinOf(next.certificate);
+    await expect(one.rotate({ step: "use", newest })).rejects.toThrow(/not been told of it/);
+    await one.rotate(trust(one, next));
+    await expect(one.rotate(to(one, "drop"))).rejects.toThrow(/uses the former authority still/);
+    await expect(one.rotate(to(one, "issue"))).rejects.toThrow(/gives nobody certificates/);
     // Begun anew: nobody uses the one before.
-    await one.rotate({ step: "trust", authority: newAuthority(peerAuthority, clock.nowMs()) });
-    await one.rotate({ step: "use" });
-    await expect(one.rotate({ step: "trust", authority: next })).rejects.toThrow(/further on/);
+    await one.rotate(trust(one, newAuthority(peerAuthority, clock.nowMs())));
+    await one.rotate(to(one, "use"));
+    await expect(one.rotate(trust(one, next))).rejects.toThrow(/further on/);
   });
 });
 

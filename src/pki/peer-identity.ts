@@ -1,5 +1,4 @@
 import type { Clock } from "../api/clock.ts";
-import type { KeyPair } from "./authority.ts";
 import { KeptCertificates } from "./kept-certificates.ts";
 import { openPeerCertificates, type PeerCertificates } from "./peer-certificates.ts";
 import { peerAuthority, type RotatingAuthority, type RotationStep, trustedAuthorities } from "./rotating-authority.ts";
@@ -34,10 +33,6 @@ export class PeerIdentity {
 
   private constructor(certificates: KeptCertificates<PeerCertificates>) {
     this.#certificates = certificates;
-  }
-
-  get authority(): KeyPair {
-    return this.#certificates.current.authority;
   }
 
   get rotating(): RotatingAuthority {

@@ -31,6 +31,12 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   }
 }
 
+/** What was renamed or removed in it stays so when the power fails. */
+export async function syncDirectory(directory: string): Promise<void> {
+  await using opened = await open(directory, "r");
+  await opened.sync();
+}
+
 /**
  * Text of a file that only its owner may read; undefined when there is none.
  * @throws StartupError when others may read it: a key that others could have read is no secret any more

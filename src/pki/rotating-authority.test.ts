@@ -1,12 +1,20 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pinOf } from "./certificate-pin.ts";
 import { type Certificates, openCertificates } from "./certificates.ts";
 import { KeptCertificates } from "./kept-certificates.ts";
 import { isSignedBy } from "./kept-pair.ts";
-import { apiAuthority, newAuthority, phaseOf, type RotationStep, trustedAuthorities } from "./rotating-authority.ts";
+import {
+  apiAuthority,
+  newAuthority,
+  newestOf,
+  phaseOf,
+  type RotatingAuthority,
+  type RotationStep,
+  trustedAuthorities,
+} from "./rotating-authority.ts";
 import { StepClock } from "./testing.ts";
 
 const scratch = await mkdtemp(join(tmpdir(), "quorate-rotation-"));
@@ -21,24 +29,27 @@ async function openAt(directory: string | undefined): Promise<KeptCertificates<C
 }
 
 const newDirectory = () => join(scratch, String(++directories));
-const trust = (): RotationStep => ({ step: "trust", authority: newAuthority(apiAuthority, clock.ms) });
+type Kept = { readonly current: RotatingAuthority };
+const to = ({ current }: Kept, step: "issue" | "use" | "drop"): RotationStep => ({ step, newest: newestOf(current) });
+const trust = ({ current }: Kept, authority = newAuthority(apiAuthority, clock.ms)): RotationStep => {
+  return { step: "trust", authority, newest: newestOf(current) };
+};
 
 describe.each(["on disk", "in memory"])("the authority of the API, %s,", (where) => {
   test("takes the place of another in four steps, and at each its servers and clients know each other", async () => {
     const directory = where === "on disk" ? newDirectory() : undefined;
     const kept = await openAt(directory);
     const first = kept.current;
-    const step = trust();
-    const next = (step as { authority: Certificates["authority"] }).authority;
+    const next = newAuthority(apiAuthority, clock.ms);
     const [former, newest] = [first.authority, next];
     const expected = [
-      [step, "trusting", former, former, [former, newest]],
-      [{ step: "issue" }, "issuing", former, newest, [former, newest]],
-      [{ step: "use" }, "using", newest, newest, [newest, former]],
-      [{ step: "drop" }, "none", newest, newest, [newest]],
+      [() => trust(kept, next), "trusting", former, former, [former, newest]],
+      [() => to(kept, "issue"), "issuing", former, newest, [former, newest]],
+      [() => to(kept, "use"), "using", newest, newest, [newest, former]],
+      [() => to(kept, "drop"), "none", newest, newest, [newest]],
     ] as const;
-    for (const [taken, phase, serves, signsClients, trusted] of expected) {
-      await kept.rotate(taken);
+    for (const [step, phase, serves, signsClients, trusted] of expected) {
+      await kept.rotate(step());
       const { serving, admin, token, serviceAccountKey } = kept.current;
       expect(phaseOf(kept.current)).toBe(phase);
       expect([isSignedBy(serving, serves), isSignedBy(admin, signsClients)]).toEqual([true, true]);
@@ -54,53 +65,84 @@ describe.each(["on disk", "in memory"])("the authority of the API, %s,", (where)
 
 test("a step that does not follow from where a replica is, is refused, and one that is repeated changes nothing", async () => {
   const kept = await openAt(undefined);
-  const own = kept.current.authority;
-  await expect(kept.rotate({ step: "trust", authority: own })).rejects.toThrow(/has this authority already/);
-  await expect(kept.rotate({ step: "issue" })).rejects.toThrow(/told of no new authority/);
-  await kept.rotate({ step: "drop" });
-  await kept.rotate(trust());
-  await expect(kept.rotate({ step: "use" })).rejects.toThrow(/certificates of the former authority still/);
+  await expect(kept.rotate(trust(kept, kept.current.authority))).rejects.toThrow(/has this authority already/);
+  const next = newAuthority(apiAuthority, clock.ms);
+  const newest = pinOf(next.certificate);
+  await expect(kept.rotate({ step: "issue", newest })).rejects.toThrow(/not been told of it/);
+  await kept.rotate(to(kept, "drop"));
+  await kept.rotate(trust(kept));
+  await expect(kept.rotate(to(kept, "use"))).rejects.toThrow(/certificates of the former authority still/);
   // Begun anew: it has signed nothing.
-  await kept.rotate(trust());
-  await kept.rotate({ step: "issue" });
-  const issuing = kept.current;
-  await kept.rotate({ step: "issue" });
-  expect(kept.current).toEqual(issuing);
-  await expect(kept.rotate(trust())).rejects.toThrow(/further on/);
-  await expect(kept.rotate({ step: "drop" })).rejects.toThrow(/uses the former authority still/);
-  await kept.rotate({ step: "use" });
-  await expect(kept.rotate({ step: "use" })).rejects.toThrow(/told of no new authority/);
+  await kept.rotate(trust(kept, next));
+  for (const step of ["issue", "use", "drop"] as const) {
+    if (step !== "issue") await expect(kept.rotate(trust(kept))).rejects.toThrow(/further on|another/);
+    if (step === "use") await expect(kept.rotate(to(kept, "drop"))).rejects.toThrow(/uses the former authority still/);
+    await kept.rotate({ step, newest });
+    const taken = kept.current;
+    await kept.rotate({ step, newest });
+    expect(kept.current).toEqual(taken);
+  }
 });
 
-/** Files in the order in which the step writes them; "-" is one that is removed. */
-const orders: Record<string, readonly string[]> = {
-  trust: ["ca-next.key", "ca-next.crt"],
-  issue: ["ca-next.issues"],
-  use: ["ca-former.crt", "ca.key", "ca.crt", "-ca-next.issues", "-ca-next.crt", "-ca-next.key"],
-  drop: ["-ca-former.crt"],
-};
+test("a step towards another authority than the one that a replica was told of is refused", async () => {
+  const kept = await openAt(undefined);
+  const before = newestOf(kept.current);
+  const [one, other] = [newAuthority(apiAuthority, clock.ms), newAuthority(apiAuthority, clock.ms)];
+  const refusal = /another authority meanwhile: wait until nobody else rotates it/;
+  await kept.rotate({ step: "trust", authority: one, newest: before });
+  await expect(kept.rotate({ step: "trust", authority: other, newest: before })).rejects.toThrow(refusal);
+  const newest = pinOf(other.certificate);
+  await expect(kept.rotate({ step: "issue", newest })).rejects.toThrow(refusal);
+  await kept.rotate(to(kept, "issue"));
+  await expect(kept.rotate({ step: "use", newest })).rejects.toThrow(refusal);
+  await kept.rotate(to(kept, "use"));
+  await expect(kept.rotate({ step: "drop", newest })).rejects.toThrow(/not been told of it/);
+  expect(phaseOf(kept.current)).toBe("using");
+});
 
-test.each(Object.keys(orders))("a crash in the middle of '%s' leaves a state that is gone on from", async (name) => {
-  const steps: RotationStep[] = [trust(), { step: "issue" }, { step: "use" }, { step: "drop" }];
-  const at = steps.findIndex(({ step }) => step === name);
-  const [before, after] = [newDirectory(), newDirectory()];
-  const kept = await openAt(before);
-  for (const step of steps.slice(0, at)) await kept.rotate(step);
-  cpSync(before, after, { recursive: true });
-  const wanted = await openAt(after);
-  await wanted.rotate(steps[at] as RotationStep);
-  const order = orders[name] ?? [];
-  for (let written = 0; written <= order.length; written++) {
-    const directory = newDirectory();
-    cpSync(before, directory, { recursive: true });
-    for (const file of order.slice(0, written)) {
-      if (file.startsWith("-")) await rm(join(directory, file.slice(1)));
-      else await writeFile(join(directory, file), await readFile(join(after, file)), { mode: 0o600 });
-    }
-    const reopened = await openAt(directory);
-    const done = phaseOf(reopened.current) === phaseOf(wanted.current);
-    if (!done) await reopened.rotate(steps[at] as RotationStep);
-    const pick = ({ authority, next, nextIssues, former }: Certificates) => ({ authority, next, nextIssues, former });
-    expect({ written, ...pick(reopened.current) }).toEqual({ written, ...pick(wanted.current) });
-  }
+test.each([
+  ["begins tomorrow", 24],
+  ["was made ten years ago", -24 * 3_650],
+])("an authority that %s here is refused: the clock of whoever made it is off", async (_, hours) => {
+  const kept = await openAt(undefined);
+  const authority = newAuthority(apiAuthority, clock.ms + hours * 3_600_000);
+  await expect(kept.rotate(trust(kept, authority))).rejects.toThrow(/compare the clocks/);
+  expect(phaseOf(kept.current)).toBe("none");
+});
+
+test("after a step that could not be written, the next one goes on from what is on disk", async () => {
+  const directory = newDirectory();
+  const kept = await openAt(directory);
+  await kept.rotate(trust(kept));
+  await kept.rotate(to(kept, "issue"));
+  // Where the key of the authority is written first.
+  const obstacle = join(directory, `ca.crt.${process.pid}.tmp`);
+  await mkdir(join(obstacle, "full"), { recursive: true });
+  const newest = newestOf(kept.current);
+  await expect(kept.rotate({ step: "use", newest })).rejects.toThrow();
+  expect(phaseOf(kept.current)).toBe("issuing");
+  await rm(obstacle, { recursive: true });
+  await kept.rotate({ step: "use", newest });
+  expect([phaseOf(kept.current), newestOf(kept.current)]).toEqual(["using", newest]);
+  await kept.rotate({ step: "drop", newest });
+  expect((await openAt(directory)).current).toEqual(kept.current);
+  expect((await readdir(directory)).filter((name) => /next|former|tmp/.test(name))).toEqual([]);
+});
+
+test("a step fails until what follows from it is done, and is done by its repetition", async () => {
+  const kept = await openAt(undefined);
+  let isFull = true;
+  let told = 0;
+  using _ = kept.keepFresh(
+    async () => {
+      if (isFull) throw new Error("no space is left");
+      told++;
+    },
+    () => {},
+  );
+  const step = trust(kept);
+  await expect(kept.rotate(step)).rejects.toThrow(/no space/);
+  isFull = false;
+  await kept.rotate(step);
+  expect([told, phaseOf(kept.current)]).toEqual([1, "trusting"]);
 });

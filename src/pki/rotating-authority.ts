@@ -1,8 +1,9 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createAuthority, type KeyPair } from "./authority.ts";
+import { type CertificatePin, pinOf } from "./certificate-pin.ts";
 import { authorityLifetimeMs, belongTogether, isFresh, keepPair, readPair, validity, writePair } from "./kept-pair.ts";
-import { readPrivateFile, writePrivateFile } from "./private-file.ts";
+import { readPrivateFile, syncDirectory, writePrivateFile } from "./private-file.ts";
 
 /**
  * An authority, and another one on the way to its place. Replicas take each step when all of them have taken the one before,
@@ -23,9 +24,13 @@ export interface RotatingAuthority {
 /** How far a replica is on the way from one authority to another. */
 export type RotationPhase = "none" | "trusting" | "issuing" | "using";
 
+/**
+ * Each says of which authority it is, so that two who rotate at once do not mix theirs: the first step which one it comes
+ * after, the others which one is to go on.
+ */
 export type RotationStep =
-  | { readonly step: "trust"; readonly authority: KeyPair }
-  | { readonly step: "issue" | "use" | "drop" };
+  | { readonly step: "trust"; readonly authority: KeyPair; readonly newest: CertificatePin }
+  | { readonly step: "issue" | "use" | "drop"; readonly newest: CertificatePin };
 
 /** A step that does not follow from where the replica is. */
 export class RotationError extends Error {
@@ -80,7 +85,9 @@ export async function openAuthority(options: AuthorityOptions): Promise<Rotating
   const kept = await readPair({ directory, name: nextFile });
   const next = kept !== undefined && belongTogether(kept) ? kept : undefined;
   const nextIssues = next !== undefined && (await readPrivateFile(issuesFile)) !== undefined;
-  return { authority, next, nextIssues, former: await readFile(formerFile, "utf8").catch(() => undefined) };
+  // Beside `next` it is what a crash at the begin of "use" has left.
+  const former = next === undefined ? await readFile(formerFile, "utf8").catch(() => undefined) : undefined;
+  return { authority, next, nextIssues, former };
 }
 
 /** A new authority, or a previous one with a new term: the same key, so that what it signed stays trusted. */
@@ -99,6 +106,11 @@ export function issuerOf({ authority, next, nextIssues }: RotatingAuthority): Ke
   return next !== undefined && nextIssues ? next : authority;
 }
 
+/** The authority that is to be the only one. */
+export function newestOf({ authority, next }: RotatingAuthority): CertificatePin {
+  return pinOf((next ?? authority).certificate);
+}
+
 /** PEM, each of which may have signed what is shown to us, the one that we are known by first. */
 export function trustedAuthorities({ authority, next, former }: RotatingAuthority): string[] {
   return [authority.certificate, next?.certificate, former].filter((one) => one !== undefined);
@@ -108,6 +120,7 @@ export interface AuthorityPlace {
   readonly kind: AuthorityKind;
   /** Undefined: in memory only. */
   readonly directory: string | undefined;
+  readonly nowMs: number;
 }
 
 /** Takes a step, on disk first. Each may be repeated, also after a crash. @throws RotationError */
@@ -116,30 +129,39 @@ export async function takeStep(
   current: RotatingAuthority,
   step: RotationStep,
 ): Promise<RotatingAuthority> {
-  checkStep(place.kind, current, step);
+  checkStep(place, current, step);
+  if (isDone(current, step)) return current;
   const taken = afterStep(current, step);
   if (place.directory !== undefined) await writeAuthority(place.directory, place.kind, taken, current);
   return taken;
 }
 
-function checkStep(
-  { hasClients }: AuthorityKind,
-  { authority, next, nextIssues, former }: RotatingAuthority,
-  step: RotationStep,
-): void {
+function checkStep({ kind, nowMs }: AuthorityPlace, current: RotatingAuthority, step: RotationStep): void {
+  const { authority, next, nextIssues, former } = current;
   const refuse = (why: string) => {
     throw new RotationError(`this replica ${why}`);
   };
   if (step.step === "trust") {
+    const pin = pinOf(step.authority.certificate);
     if (former !== undefined || nextIssues) refuse("is further on: it uses a new authority already");
-    if (step.authority.key === authority.key) refuse("has this authority already");
+    if (pin === pinOf(authority.certificate)) refuse("has this authority already");
+    if (!isFresh(step.authority, nowMs)) refuse("takes that certificate for one of another time: compare the clocks");
+    if (step.newest !== newestOf(current) && pin !== newestOf(current)) refuse(anotherOnItsWay);
     return;
   }
-  if (step.step === "drop") return next === undefined ? undefined : refuse("uses the former authority still");
-  if (next === undefined) refuse("has been told of no new authority");
-  if (step.step === "issue" && !hasClients) refuse("gives nobody certificates of this authority");
-  if (step.step === "use" && hasClients && !nextIssues)
+  if (step.newest !== newestOf(current)) refuse(next === undefined ? "has not been told of it" : anotherOnItsWay);
+  if (step.step === "drop" && next !== undefined) refuse("uses the former authority still");
+  if (step.step === "issue" && !kind.hasClients) refuse("gives nobody certificates of this authority");
+  if (step.step === "use" && next !== undefined && kind.hasClients && !nextIssues)
     refuse("gives clients certificates of the former authority still");
+}
+
+const anotherOnItsWay =
+  "has been told of another authority meanwhile: wait until nobody else rotates it, and begin again";
+
+/** Taken before, maybe by somebody else: it is the authority in use. */
+function isDone({ next }: RotatingAuthority, { step }: RotationStep): boolean {
+  return (step === "issue" || step === "use") && next === undefined;
 }
 
 function afterStep(current: RotatingAuthority, step: RotationStep): RotatingAuthority {
@@ -164,15 +186,19 @@ export async function writeAuthority(
   before?: RotatingAuthority,
 ): Promise<void> {
   const { nextFile, issuesFile, formerFile } = filesOf(kind, directory);
-  if (former !== undefined) await writePrivateFile(formerFile, former);
+  if (former === undefined) await rm(formerFile, { force: true });
+  else await writePrivateFile(formerFile, former);
   if (next !== undefined) {
     if (!nextIssues) await rm(issuesFile, { force: true });
     await writePair({ directory, name: nextFile }, next);
     if (nextIssues) await writePrivateFile(issuesFile, "");
   }
-  if (authority !== before?.authority) await writePair({ directory, name: kind.file }, authority);
+  if (authority !== before?.authority) {
+    if (before !== undefined) await syncDirectory(directory);
+    await writePair({ directory, name: kind.file }, authority);
+  }
   if (next === undefined) await removeNext(kind, directory);
-  if (former === undefined) await rm(formerFile, { force: true });
+  await syncDirectory(directory);
 }
 
 /** After a crash in the middle of "use", the key is that of the next one, and the certificate may not be. */

@@ -4,7 +4,8 @@ import { systemUser } from "../../src/authentication/system-user.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
 import type { PeerHealth } from "../../src/gossip/gossip.ts";
 import { issueCertificate } from "../../src/pki/authority.ts";
-import { apiAuthority, newAuthority, peerAuthority } from "../../src/pki/rotating-authority.ts";
+import { pinOf } from "../../src/pki/certificate-pin.ts";
+import { apiAuthority, newAuthority, newestOf, peerAuthority } from "../../src/pki/rotating-authority.ts";
 import { ClusterError } from "../../src/storage/cluster.ts";
 import { type ClusterServer, clusterServers } from "./cluster-server.ts";
 
@@ -23,6 +24,7 @@ const healthy: PeerHealth = {
   ageMs: 300,
   isStale: false,
 };
+const unknownHash = `sha256:${"0".repeat(64)}`;
 const leafPair = issueCertificate(newAuthority(apiAuthority, Date.now()), {
   commonName: "no authority",
   organizations: [],
@@ -159,13 +161,15 @@ describe("the administration of a cluster", () => {
     [
       "POST",
       "/cluster/peer-authority",
-      { step: "trust", authority: { certificate: "x", key: "y" } },
+      { step: "trust", authority: { certificate: "x", key: "y" }, newest: unknownHash },
       400,
       /authority has/,
     ],
     ["POST", "/cluster/peer-authority", { step: "jump" }, 400, /trust, issue, use or drop/],
-    ["POST", "/cluster/peer-authority", { step: "use" }, 409, /told of no new authority/],
-    ["POST", "/cluster/authority", { step: "issue" }, 409, /told of no new authority/],
+    ["POST", "/cluster/peer-authority", { step: "use" }, 400, /newest has to be the hash/],
+    ["POST", "/cluster/peer-authority", { step: "use", newest: "sha256:0" }, 400, /newest: .* 64 hexadecimal digits/],
+    ["POST", "/cluster/peer-authority", { step: "use", newest: unknownHash }, 409, /not been told of it/],
+    ["POST", "/cluster/authority", { step: "issue", newest: unknownHash }, 409, /not been told of it/],
     ["DELETE", "/cluster/members/7", undefined, 404, /there is no member 7/],
     ["DELETE", "/cluster/members/0", undefined, 404, /./],
     ["DELETE", "/cluster/members/01", undefined, 404, /./],
@@ -184,7 +188,8 @@ describe("the administration of a cluster", () => {
   });
 
   test("refuses an authority that could sign nothing", async () => {
-    const { code, text } = await server.request("POST", "/cluster/authority", { step: "trust", authority: leafPair });
+    const step = { step: "trust", authority: leafPair, newest: unknownHash };
+    const { code, text } = await server.request("POST", "/cluster/authority", step);
     expect({ code, text }).toEqual({ code: 400, text: expect.stringContaining("certificate of an authority") });
     expect(text).not.toContain("PRIVATE KEY");
   });
@@ -314,7 +319,7 @@ describe("joining", () => {
       clusterId: cluster.clusterId,
       member: { id: 2, ...machine },
       members: [...cluster.members()],
-      secrets: identity.sharedSecrets(peers.authority),
+      secrets: identity.sharedSecrets(peers.rotating.authority),
     });
     expect(cluster.status().members[1]?.role).toBe("learner");
   });
@@ -395,14 +400,15 @@ describe("joining", () => {
     const server = await start();
     const token = await joinToken(server);
     const { peers } = server.parts;
-    await peers.rotate({ step: "trust", authority: newAuthority(peerAuthority, Date.now()) });
+    const newest = () => newestOf(peers.rotating);
+    await peers.rotate({ step: "trust", authority: newAuthority(peerAuthority, Date.now()), newest: newest() });
     for (const phase of ["trusting", "using"]) {
       expect((await server.request("GET", "/cluster/peer-authority")).json.phase).toBe(phase);
       expect((await server.request("POST", "/cluster/join", machine, { token })).code).toBe(409);
       expect((await server.request("POST", "/cluster/members", machine)).code).toBe(409);
-      if (phase === "trusting") await peers.rotate({ step: "use" });
+      if (phase === "trusting") await peers.rotate({ step: "use", newest: newest() });
     }
-    await peers.rotate({ step: "drop" });
+    await peers.rotate({ step: "drop", newest: newest() });
     expect(server.parts.cluster.members()).toHaveLength(1);
     expect((await server.request("POST", "/cluster/join", machine, { token })).code).toBe(201);
   });
@@ -412,14 +418,24 @@ describe("joining", () => {
     const token = await joinToken(server);
     const authority = newAuthority(apiAuthority, Date.now());
     const former = server.parts.identity.issuer;
+    const newest = pinOf(authority.certificate);
     const steps = [
       [
-        { step: "trust", authority },
+        { step: "trust", authority, newest: pinOf(former.certificate) },
         { authority: former, next: authority, nextIssues: false },
       ],
-      [{ step: "issue" }, { authority: former, next: authority, nextIssues: true }],
-      [{ step: "use" }, { authority, nextIssues: false, former: former.certificate }],
-      [{ step: "drop" }, { authority, nextIssues: false }],
+      [
+        { step: "issue", newest },
+        { authority: former, next: authority, nextIssues: true },
+      ],
+      [
+        { step: "use", newest },
+        { authority, nextIssues: false, former: former.certificate },
+      ],
+      [
+        { step: "drop", newest },
+        { authority, nextIssues: false },
+      ],
     ] as const;
     for (const [at, [step, expected]] of steps.entries()) {
       expect((await server.request("POST", "/cluster/authority", step)).code).toBe(200);

@@ -54,7 +54,7 @@ describe("a machine that joins", () => {
     const { cluster, identity, peers } = server.parts;
     expect(answer.member).toEqual({ id: 2, ...member });
     expect(answer.members).toEqual(cluster.members());
-    expect(answer.secrets).toEqual(identity.sharedSecrets(peers.authority));
+    expect(answer.secrets).toEqual(identity.sharedSecrets(peers.rotating.authority));
   });
 
   test("is sent on to the leader by a member that is none", async () => {

@@ -15,7 +15,7 @@ export async function rotateCa(
     if (finish) throw new StartupError("--finish: only the authority of the API has a last part of its own: add --api");
     terminal.print(`the members know each other by a new authority: ${await rotatePeerAuthority(client, onProgress)}`);
   } else if (finish) {
-    terminal.print(`the API is known by the new authority alone: ${await finishApiRotation(client, onProgress)}`);
+    terminal.print(`the API is known by this authority alone: ${await finishApiRotation(client, onProgress)}`);
   } else {
     terminal.print(`the API gets a new authority, which is trusted now: ${await beginApiRotation(client, onProgress)}`);
     terminal.complain('when clients have their new kubeconfigs, go on with "quorate cluster rotate-ca --api --finish"');
