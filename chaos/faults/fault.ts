@@ -31,16 +31,24 @@ export interface Fault {
 
 export const nothingToUndo: Undo = () => {};
 
-/** Takes the step again and again; what is given back ends that, and then undoes what the last one did. */
+/**
+ * Takes the step again and again; what is given back ends that, undoes what the last one did, and then throws what a step has
+ * thrown: that was the last one.
+ */
 export function repeating(step: () => Promise<void>, undo: () => void): Undo {
   let isOver = false;
   const steps = (async () => {
     while (!isOver) await step();
   })();
+  // Nobody waits for it before.
+  steps.catch(() => {});
   return async () => {
     isOver = true;
-    await steps;
-    undo();
+    try {
+      await steps;
+    } finally {
+      undo();
+    }
   };
 }
 
