@@ -31,6 +31,7 @@ class Member {
   readonly #reports: Report[] = [];
   readonly #process: Bun.Subprocess<"ignore", "inherit", "inherit">;
   #wake = () => {};
+  #end: string | undefined;
 
   constructor(program: Program, options: MemberOptions) {
     const script = join(import.meta.dir, programs[program]);
@@ -42,17 +43,24 @@ class Member {
         this.#reports.push(report);
         this.#wake();
       },
+      onExit: (_child, code, signal) => {
+        this.#end = `a member ended with ${signal ?? code}`;
+        this.#wake();
+      },
     });
   }
 
   order(order: Order): void {
+    if (this.#end !== undefined) throw new Error(this.#end);
     this.#process.send(order);
   }
 
+  /** Waits for one. Rejects when the process has ended without it. */
   async report<Kind extends Report["report"]>(kind: Kind): Promise<Extract<Report, { report: Kind }>> {
     for (;;) {
       const found = this.#reports.findIndex(({ report }) => report === kind);
       if (found >= 0) return this.#reports.splice(found, 1)[0] as Extract<Report, { report: Kind }>;
+      if (this.#end !== undefined) throw new Error(this.#end);
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
@@ -63,7 +71,7 @@ class Member {
   }
 
   async end(): Promise<void> {
-    this.#process.disconnect();
+    if (this.#end === undefined) this.#process.disconnect();
     await this.#process.exited;
   }
 }
