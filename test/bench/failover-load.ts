@@ -24,7 +24,7 @@ export interface LoadOptions {
 export interface Observed {
   /** Of each writer the write that took longest, from its first attempt to the certainty that it is done. */
   readonly slowestWritesMs: readonly number[];
-  /** The same of those that were not connected to the member that failed. */
+  /** The same of those that were not connected to the member that failed; of nobody where there is one endpoint for all. */
   readonly elsewhereMs: readonly number[];
   readonly slowestReadMs: number;
   /** Longest time in which no write of anybody was acknowledged. */
@@ -131,9 +131,11 @@ export class FailoverLoad implements Disposable {
 
   /** @param failed the endpoint of the member that something was done to */
   observed(failed: string | undefined): Observed {
+    const hasChoice = this.#options.endpoints.length > 1;
+    const elsewhere = this.#writers.filter(({ endpoint }) => hasChoice && endpoint !== failed);
     return {
       slowestWritesMs: this.#writers.map(({ slowestMs }) => slowestMs),
-      elsewhereMs: this.#writers.filter(({ endpoint }) => endpoint !== failed).map(({ slowestMs }) => slowestMs),
+      elsewhereMs: elsewhere.map(({ slowestMs }) => slowestMs),
       slowestReadMs: this.#slowestReadMs,
       longestOutageMs: this.#longestOutageMs,
       outageMs: this.#outageMs,

@@ -93,9 +93,10 @@ export function figuresOf(what: string, observed: readonly Observed[]): Figure[]
   const spread = (samples: readonly number[]) =>
     `p50 ${percentile(samples, 0.5).toFixed(0)}, p99 ${percentile(samples, 0.99).toFixed(0)}, max ${Math.max(...samples).toFixed(0)} ms`;
   const sum = observed.reduce((total, { outageMs }) => total + outageMs, 0);
+  const others = { name: `${what}: through the others`, unit: "ms", note: spread(elsewhere) };
   return [
     { name: `${what}: write gap`, value: percentile(gaps, 0.99), unit: "ms", note: `${spread(gaps)}` },
-    { name: `${what}: through the others`, value: percentile(elsewhere, 0.99), unit: "ms", note: spread(elsewhere) },
+    ...(elsewhere.length === 0 ? [] : [{ ...others, value: percentile(elsewhere, 0.99) }]),
     {
       name: `${what}: nobody could write`,
       value: Math.max(...outages),
