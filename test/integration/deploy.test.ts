@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { load } from "js-yaml";
 import { findHaproxy, haproxyConfig } from "../../src/cli/cluster/local-cluster-balancer.ts";
 import { flags } from "../../src/config/flags.ts";
 import { readKubeconfig } from "../../src/outbound/kubeconfig.ts";
 import { Scratch } from "./local-cluster.ts";
+import { freePorts } from "./member-process.ts";
 
 const root = join(import.meta.dir, "../..");
 const deploy = join(root, "deploy");
@@ -29,15 +29,6 @@ afterAll(async () => {
   await Promise.all(running.map((child) => child.exited));
   scratch[Symbol.dispose]();
 }, timeoutMs);
-
-/** Held until all are known, so that none is given twice. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => new Promise((done) => server.once("listening", done))));
-  const found = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return found;
-}
 
 /** What a service starts, with nothing of this process's environment but the path to the system's own programs. */
 function start(

@@ -160,15 +160,30 @@ export async function eventually<T>(ask: () => Promise<T | undefined>): Promise<
   }
 }
 
+/**
+ * Below those that the system gives to connections and to whoever asks for any: nobody else gets one before its member
+ * listens, nor while that is stopped.
+ */
+const portMin = 20_000;
+const portMax = 32_000;
+const givenPorts = new Set<number>();
+
+/** Ports at 127.0.0.1 that nobody listens at, other ones at each call. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = portMin + Math.floor(Math.random() * (portMax - portMin));
+    if (givenPorts.has(port)) continue;
+    givenPorts.add(port);
+    if (await isFree(port)) ports.push(port);
+  }
   return ports;
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }
