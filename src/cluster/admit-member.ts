@@ -12,7 +12,7 @@ export class JoinRefusedError extends Error {
 
 export interface AdmissionParts {
   readonly cluster: Cluster;
-  readonly tokens: JoinTokens;
+  readonly tokens: Pick<JoinTokens, "find" | "consume">;
   /** What the new member will have in common with us. */
   readonly secrets: () => SharedSecrets;
 }
@@ -33,8 +33,25 @@ export async function admitMember(parts: AdmissionParts, request: NewMember, use
     token.member === undefined
       ? await addMember(cluster, request)
       : await claimMember(parts, { ...request, id: token.member }, token.id, user);
-  // Whoever takes the members to another authority sees this one from now on: what we have now is what it goes on from.
-  return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: secrets() };
+  try {
+    // Whoever takes the members to another authority sees this one from now on: what we have now is what it goes on from.
+    return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: secrets() };
+  } catch (error) {
+    // Without them it can never come, and its name and address would be taken.
+    const why = error instanceof Error ? error.message : String(error);
+    const isGone = token.member === undefined && (await wasRemoved(cluster, member));
+    const remedy = isGone ? "" : `, and "quorate member remove ${member.id}" before the machine joins with a new token`;
+    throw new ClusterError("conflict", `${why}${remedy}`);
+  }
+}
+
+async function wasRemoved(cluster: Cluster, { id }: MemberRecord): Promise<boolean> {
+  try {
+    await cluster.remove(id);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** @throws ClusterError, also when a member has the name or the address already */

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "bun:test";
+import type { UserInfo } from "../authentication/user-info.ts";
+import type { SharedSecrets } from "../pki/shared-secrets.ts";
+import { ClusterError } from "../storage/cluster.ts";
+import { admitMember } from "./admit-member.ts";
+import { FakeCluster } from "./testing.ts";
+
+const machine = { name: "b", peerAddress: "10.0.0.2:7380", clientUrl: "https://10.0.0.2:6443" };
+const user = { name: "system:bootstrap:abcdef" } as UserInfo;
+
+/** What is replaced between the first look and the second. */
+function secretsOnce(): () => SharedSecrets {
+  let looks = 0;
+  return () => {
+    if (++looks > 1) throw new ClusterError("conflict", "it is being replaced: wait until that is done");
+    return {} as SharedSecrets;
+  };
+}
+
+function admission(cluster: FakeCluster, member?: number) {
+  const token = { id: "abcdef", description: "", expiration: "", member } as never;
+  return { cluster, tokens: { find: () => token, consume: async () => true }, secrets: secretsOnce() };
+}
+
+describe("a machine that joins in the moment in which another authority comes", () => {
+  test("is refused and leaves no record, so that it can come later under its name", async () => {
+    const cluster = new FakeCluster();
+    const admitted = admitMember(admission(cluster), machine, user);
+    await expect(admitted).rejects.toThrow(/: wait until that is done$/);
+    expect(cluster.members().map(({ name }) => name)).toEqual(["a"]);
+  });
+
+  test("is told what is to be done when its record cannot be removed", async () => {
+    const cluster = new FakeCluster();
+    cluster.remove = () => Promise.reject(new ClusterError("busy", "another change is under way"));
+    const admitted = admitMember(admission(cluster), machine, user);
+    await expect(admitted).rejects.toThrow(
+      /done, and "quorate member remove 2" before the machine joins with a new token/,
+    );
+  });
+
+  test("and was recorded by somebody stays recorded, and its token is used up", async () => {
+    const cluster = new FakeCluster();
+    const { id } = await cluster.addLearner(machine);
+    const admitted = admitMember(admission(cluster, id), machine, user);
+    await expect(admitted).rejects.toThrow(/done, and "quorate member remove 2" before/);
+    expect(cluster.members()).toHaveLength(2);
+  });
+});
