@@ -233,6 +233,8 @@ async function wireUp(
       heard: () => gossip.peers(),
     }),
   );
+  // What is told to the API of another authority is in use when it answers.
+  if (member !== undefined) disposables.use(member.keepFresh(onError));
   const listener = await listenOn(config, identity, app, onError);
   disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
   const kubeconfig = await identity.publish(urlOf(config, listener));
@@ -261,7 +263,6 @@ async function wireUp(
   });
   if (member !== undefined) {
     const { cluster, directory } = member;
-    disposables.use(member.keepFresh(onError));
     const { onDropped } = gossipMetrics(metrics.registry, () => gossip.peers());
     const failing = () => failingChecks({ clock, checks }, "readyz");
     const { membership } = config;

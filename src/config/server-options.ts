@@ -70,13 +70,13 @@ export interface RunningServer {
   /** `https://127.0.0.1:6443`, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** YAML text. */
+  /** YAML text, as of the start: the file follows when certificates are renewed or the authority is replaced. */
   readonly kubeconfig: string;
   /** Where the text was written, if it was. */
   readonly kubeconfigPath?: string | undefined;
   /** Bearer token of an administrator. */
   readonly token: string;
-  /** Certificate authority that clients trust, PEM. */
+  /** Certificate authority that clients trust, PEM, as of the start. */
   readonly ca: string;
   /** Resolves with the reason when the store takes no more writes: then only a new process can go on. */
   readonly failed: Promise<Error>;

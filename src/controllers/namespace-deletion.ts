@@ -17,6 +17,7 @@ import { plainDeletion } from "../registry/delete-options.ts";
 const retryMs = 1_000;
 
 const deleteOptions: DeleteOptions = { ...plainDeletion, propagationPolicy: "Background" };
+
 export interface NamespaceDeletionParts {
   readonly registries: Registries;
   readonly namespaces: Registry;
