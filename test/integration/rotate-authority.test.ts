@@ -200,10 +200,14 @@ class Resumed {
     return new Resumed(member, tls, await promise);
   }
 
-  ask(ca: string): Promise<string> {
+  async ask(ca: string): Promise<{ status: string; isResumed: boolean }> {
     const port = this.#member.port;
     const session = this.#session;
-    return asked(connect({ host: "127.0.0.1", port, ...this.#tls, ca, session, ALPNProtocols: ["http/1.1"] }));
+    const socket = connect({ host: "127.0.0.1", port, ...this.#tls, ca, session, ALPNProtocols: ["http/1.1"] });
+    let isResumed = false;
+    socket.once("secureConnect", () => (isResumed = socket.isSessionReused()));
+    const status = await asked(socket);
+    return { status, isResumed };
   }
 }
 
@@ -246,7 +250,7 @@ describe("one replica", () => {
     expect(stale.code).toBe(1);
     expect(stale.err).toMatch(/^quorate: this kubeconfig is of the former authority: fetch that of a member anew/);
     const resumed = await Resumed.open(member, client.tls);
-    expect(await resumed.ask(client.ca)).toStartWith("HTTP/1.1 200");
+    expect(await resumed.ask(client.ca)).toEqual({ status: expect.stringMatching(/^HTTP.1.1 200/), isResumed: true });
 
     const before = client.cert;
     client.fetch(member);
@@ -267,7 +271,7 @@ describe("one replica", () => {
     expect(await client.rotateCa("--finish")).toEqual({ code: 0, err: "", out: alone(newest) });
     expect(await published(client, member, 1)).toEqual([newest]);
     await expectLockedOut(forgotten, client, member);
-    expect(await resumed.ask(client.ca)).toStartWith("HTTP/1.1 401");
+    expect(await resumed.ask(client.ca)).toMatchObject({ status: expect.stringMatching(/^HTTP.1.1 401/) });
     const withToken = await fetch(`${member.url}/apis/authentication.k8s.io/v1/selfsubjectreviews`, {
       method: "POST",
       keepalive: false,
