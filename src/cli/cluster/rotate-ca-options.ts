@@ -15,13 +15,15 @@ between, however long that takes:
      their kubeconfigs, the kube-root-ca.crt ConfigMaps and the token Secrets.
      Certificates that clients get are of the new one; those that they have
      stay good.
-  2. Hand out the kubeconfigs in the members' data directories, renew other
-     client certificates, and restart pods and programs that read the bundle
-     when they start.
+  2. When that has succeeded, and not before: hand out the kubeconfigs in the
+     members' data directories, renew other client certificates, give kubelets
+     the new bundle as their client CA, and restart pods and programs that read
+     the bundle when they start.
   3. quorate cluster rotate-ca --api --finish
      The members serve with certificates of the new authority, and the former
      one is trusted no more: whoever was forgotten is locked out. Make join
      tokens anew.
 
 Service account tokens and the administrator's token stay as they are. Each
-command can be repeated when it was cut short.`;
+command can be repeated when it was cut short. Two at once do no harm: one of
+them may stop, and say why.`;
