@@ -25,5 +25,5 @@ between, however long that takes:
      tokens anew.
 
 Service account tokens and the administrator's token stay as they are. Each
-command can be repeated when it was cut short. Two at once do no harm: one of
-them may stop, and say why.`;
+command can be repeated when it was cut short. Two at once do no harm: they
+stop, or one of them does, and say why.`;
