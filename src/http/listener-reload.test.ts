@@ -111,8 +111,8 @@ test("refuses requests of an HTTP/2 connection that were on their way", async ()
   expect(peers).not.toContain("/next verified");
 });
 
-test("ends a handshake that was begun before", async () => {
-  const listener = await start();
+/** A connection of bob's that shows its certificate when the gate opens; resolves when it is on its way. */
+async function shakingHands(listener: Listener) {
   let passing = true;
   let held = 0;
   const middle = createServer((near) => {
@@ -133,14 +133,32 @@ test("ends a handshake that was begun before", async () => {
     far.on("close", () => near.destroy());
   });
   await new Promise<void>((resolve) => middle.listen(0, "127.0.0.1", resolve));
-  const { socket, closed } = asBob((middle.address() as AddressInfo).port);
-  socket.write(get("/"));
+  opened.push({ close: () => middle.close() });
+  const bobs = asBob((middle.address() as AddressInfo).port);
+  bobs.socket.write(get("/"));
   await until(() => held > 0);
+  return bobs;
+}
+
+test("ends a handshake that was begun before", async () => {
+  const listener = await start();
+  const { closed } = await shakingHands(listener);
   listener.reload({ ...server, ca: [authority.cert] });
   gate.resolve();
   await closed;
   expect(peers).toEqual([]);
-  middle.close();
+});
+
+test("ends no handshake with a certificate of an authority that stays", async () => {
+  const listener = await start();
+  const { socket, text } = await shakingHands(listener);
+  const another = await createAuthority("CN=another");
+  listener.reload({ ...server, ca: [authority.cert, strangers.cert, another.cert] });
+  listener.reload({ ...server, ca: [strangers.cert] });
+  gate.resolve();
+  await until(() => text().startsWith("HTTP/1.1 200 ") || socket.destroyed);
+  expect(peers).toEqual(["/ verified"]);
+  socket.destroy();
 });
 
 test("leaves those of an authority that was renewed with its key", async () => {

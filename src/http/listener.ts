@@ -43,7 +43,8 @@ export interface Listener {
   /**
    * New connections use the new certificates; open ones live on. When an authority is gone, the client certificates that it
    * issued count no more, nor those of intermediates, which it may have issued: their connections take no more requests and
-   * end once those under way are done. When the authorities are others, a connection that is not made yet has to be made anew.
+   * end once those under way are done. A connection that is not made yet has to be made anew unless its certificate, if it has
+   * one, is of an authority that stays.
    */
   reload(tls: ListenerTls): void;
   /** Accepts no more connections, sends clients elsewhere and asks streams to end. Running requests go on. */
@@ -105,6 +106,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     socket.setKeepAlive(true, keepAliveMs);
     connection.isShakingHands = false;
     connection.peer = judgePeer(socket, authorities);
+    if (connection.hasOldTrust && !isJudgedTheSame(connection, authorities)) return void socket.destroy();
     if (socket.alpnProtocol === "h2") serveHttp2(connection, serving);
     else http1.serve(connection);
     if (draining) connection.finish();
@@ -148,8 +150,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       const someGone = !formerIds.isSubsetOf(ids);
       if (!someGone && ids.isSubsetOf(formerIds)) return;
       for (const connection of connections) {
-        // What TLS says of its certificate is by the authorities before.
-        if (connection.isShakingHands) connection.socket.destroy();
+        if (connection.isShakingHands) connection.hasOldTrust = true;
         else if (someGone) refuseUnlessIssuedBy(ids, connection);
       }
     },
@@ -174,6 +175,12 @@ function trustedBy({ ca, frontProxyCa }: ListenerTls): Authorities {
 
 function idsOf({ clients, frontProxies = [] }: Authorities): Set<string> {
   return new Set([...clients, ...frontProxies].map(({ id }) => id));
+}
+
+/** Whether TLS would have said the same of its certificate by these. */
+function isJudgedTheSame({ peer }: Connection, authorities: Authorities): boolean {
+  if (peer.kind === "verified") return peer.issuer !== undefined && idsOf(authorities).has(peer.issuer);
+  return peer.kind === "none";
 }
 
 function refuseUnlessIssuedBy(ids: ReadonlySet<string>, connection: Connection): void {

@@ -14,6 +14,8 @@ export class Connection {
   activeRequests = 0;
   /** TLS is not agreed upon yet. */
   isShakingHands = true;
+  /** The authorities became others meanwhile: what TLS says of the client's certificate may be by those before. */
+  hasOldTrust = false;
   /** No more requests are wanted. */
   isFinishing = false;
   /** Ends the connection once its requests are done. Set when the protocol is known. */
