@@ -24,6 +24,11 @@ export function pemBlocks(text: string): PemBlock[] {
   return blocks;
 }
 
+/** The certificates in a text, as DER. */
+export function certificateBlocks(text: string): Buffer[] {
+  return pemBlocks(text).flatMap(({ type, der }) => (type === "CERTIFICATE" ? [der] : []));
+}
+
 function typeOf(line: string): string | undefined {
   const [start, end] = ["-----BEGIN ", "-----"];
   return line.startsWith(start) && line.endsWith(end) ? line.slice(start.length, -end.length) : undefined;

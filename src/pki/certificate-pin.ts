@@ -1,20 +1,17 @@
 import { createHash, X509Certificate } from "node:crypto";
+import { certificateBlocks } from "../api/pem.ts";
 
 /** `sha256:<hex>` of a certificate's public key, as kubeadm has it: a name of an authority that nobody can forge. */
 export type CertificatePin = string;
 
 /** @param certificate PEM; of several the last one, which is the one next to the root */
 export function pinOf(certificate: string): CertificatePin {
-  return keyPin(new X509Certificate(blocksOf(certificate).at(-1) ?? certificate));
+  return keyPin(new X509Certificate(certificateBlocks(certificate).at(-1) ?? certificate));
 }
 
 /** @param certificates PEM */
 export function pinsOf(certificates: string): CertificatePin[] {
-  return blocksOf(certificates).map((block) => keyPin(new X509Certificate(block)));
-}
-
-function blocksOf(pem: string): string[] {
-  return pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return certificateBlocks(certificates).map((block) => keyPin(new X509Certificate(block)));
 }
 
 export function keyPin(certificate: X509Certificate): CertificatePin {

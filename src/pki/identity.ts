@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../api/clock.ts";
+import { certificateBlocks } from "../api/pem.ts";
 import type { ServerConfig } from "../config/server-options.ts";
 import { StartupError } from "../config/startup-error.ts";
 import type { ListenerTls } from "../http/listener.ts";
@@ -128,8 +129,9 @@ export class ServerIdentity {
     const { caFile } = this.#config.authentication.frontProxy ?? {};
     if (caFile === undefined) return undefined;
     const pem = readPem(flag, caFile);
-    const shared = pemBlocks(pem).find((block) => ca.some((other) => pemBlocks(other).includes(block)));
-    if (shared === undefined) return pem;
+    const clients = certificateBlocks(ca.join("\n"));
+    const shared = certificateBlocks(pem).some((one) => clients.some((other) => other.equals(one)));
+    if (!shared) return pem;
     throw new StartupError(`${flag}: ${caFile} holds an authority of clients: give the proxies one of their own`);
   }
 
@@ -187,12 +189,6 @@ export class ServerIdentity {
     }
     return kept;
   }
-}
-
-/** The base64 of each block, without the blanks that differ from writer to writer. */
-function pemBlocks(pem: string): string[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => block.replace(/\s/g, ""));
 }
 
 function readPem(flag: string, file: string): string {

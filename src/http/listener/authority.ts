@@ -1,4 +1,5 @@
 import { type KeyObject, X509Certificate } from "node:crypto";
+import { certificateBlocks } from "../../api/pem.ts";
 
 /** One that issues client certificates. */
 export interface Authority {
@@ -10,9 +11,8 @@ export interface Authority {
 
 /** @param pem any number of certificates */
 export function authoritiesOf(pem: string, whom: "clients" | "front proxies"): Authority[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => {
-    const certificate = new X509Certificate(block);
+  return certificateBlocks(pem).map((der) => {
+    const certificate = new X509Certificate(der);
     const { publicKey, subject } = certificate;
     const key = publicKey.export({ type: "spki", format: "der" }).toString("base64");
     return { certificate, publicKey, id: `${whom} ${key} ${subject}` };
