@@ -1,3 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { writePrivateFile } from "../../pki/private-file.ts";
+
 /** What a load balancer in front of replicas is told. */
 export interface BalancerOptions {
   /** `127.0.0.1:6443`, `:6443` for all addresses. */
@@ -43,6 +47,24 @@ backend replicas
     http-check expect status 200
     default-server check check-ssl verify none${certificate} inter 1s fastinter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
 ${servers.map(({ name, address }) => `    server ${name} ${address}\n`).join("")}`;
+}
+
+export interface BalancerFiles extends Omit<BalancerOptions, "probeCertificate"> {
+  /** Where they are kept. */
+  readonly directory: string;
+  /** Of one of the replicas. */
+  readonly dataDirectory: string;
+}
+
+/** Writes what haproxy needs; gives the path of its configuration. */
+export async function writeHaproxyFiles({ directory, dataDirectory, ...options }: BalancerFiles): Promise<string> {
+  const probeCertificate = join(directory, "haproxy.pem");
+  // Whatever --authorization-mode is, an administrator may ask whether a replica is ready.
+  const pair = ["admin.crt", "admin.key"].map((file) => readFileSync(join(dataDirectory, "pki", file), "utf8"));
+  await writePrivateFile(probeCertificate, pair.join("\n"));
+  const path = join(directory, "haproxy.cfg");
+  await writePrivateFile(path, haproxyConfig({ ...options, probeCertificate }));
+  return path;
 }
 
 /** Strongly, so that nothing within is expanded. */

@@ -5,10 +5,9 @@ import { defaultDataDir, resolveOptions, type ServerOptions } from "../../config
 import { StartupError } from "../../config/startup-error.ts";
 import { readKubeconfig } from "../../outbound/kubeconfig.ts";
 import { renderKubeconfig, writeKubeconfig } from "../../pki/kubeconfig.ts";
-import { writePrivateFile } from "../../pki/private-file.ts";
 import type { Terminal } from "../terminal.ts";
 import { instructions } from "../up.ts";
-import { findHaproxy, haproxyConfig } from "./local-cluster-balancer.ts";
+import { findHaproxy, writeHaproxyFiles } from "./local-cluster-balancer.ts";
 import { type LocalLayout, openLayout, urlOf } from "./local-cluster-layout.ts";
 import { startReplicas } from "./local-cluster-replicas.ts";
 import { Supervisor, type Unit } from "./local-cluster-supervisor.ts";
@@ -150,16 +149,9 @@ function balancerUnit({ directory, port, members }: LocalLayout, host: string, p
     name: balancerName,
     isReady: () => accepts(reachable(host), port),
     async command() {
-      const pki = join(members[0].directory, "pki");
-      const probeCertificate = join(directory, "haproxy.pem");
-      // Whatever --authorization-mode is, an administrator may ask whether a replica is ready.
-      await writePrivateFile(
-        probeCertificate,
-        ["admin.crt", "admin.key"].map((file) => readFileSync(join(pki, file), "utf8")).join("\n"),
-      );
       const servers = members.map(({ name, port: own }) => ({ name, address: `127.0.0.1:${own}` }));
-      const config = join(directory, "haproxy.cfg");
-      await writePrivateFile(config, haproxyConfig({ bind: `${bracketed(host)}:${port}`, servers, probeCertificate }));
+      const dataDirectory = members[0].directory;
+      const config = await writeHaproxyFiles({ directory, dataDirectory, bind: `${bracketed(host)}:${port}`, servers });
       return [program, "-db", "-f", config];
     },
   };

@@ -1,6 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { findHaproxy, haproxyConfig } from "../../../src/cli/cluster/local-cluster-balancer.ts";
+import { findHaproxy, writeHaproxyFiles } from "../../../src/cli/cluster/local-cluster-balancer.ts";
 import { eventually, freePorts, type MemberProcess } from "../../integration/member-process.ts";
 import { Client } from "../client.ts";
 import { BenchCluster } from "../cluster.ts";
@@ -45,12 +43,9 @@ async function startBalancer(cluster: BenchCluster, directory: string): Promise<
   if (haproxy === undefined) throw new Error("haproxy is not installed");
   const [port = 0] = await freePorts(1);
   const [first] = cluster.members as [MemberProcess];
-  const probeCertificate = join(directory, "probe.pem");
-  const pair = ["admin.crt", "admin.key"].map((file) => readFileSync(join(first.directory, "pki", file), "utf8"));
-  writeFileSync(probeCertificate, pair.join("\n"));
   const servers = cluster.members.map(({ name, port }) => ({ name, address: `127.0.0.1:${port}` }));
-  const path = join(directory, "haproxy.cfg");
-  writeFileSync(path, haproxyConfig({ bind: `127.0.0.1:${port}`, servers, probeCertificate }));
+  const dataDirectory = first.directory;
+  const path = await writeHaproxyFiles({ directory, dataDirectory, bind: `127.0.0.1:${port}`, servers });
   const child = Bun.spawn([haproxy, "-db", "-f", path], { stdout: "ignore", stderr: "ignore" });
   const url = `https://127.0.0.1:${port}`;
   await eventually(async () => {

@@ -1,14 +1,12 @@
 import { BenchCluster } from "../cluster.ts";
 import { Client } from "../client.ts";
+import { CreateLoad } from "../create-load.ts";
 import { PreparedCreates } from "../prepared-creates.ts";
 import { makeProgram, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 
 const writers = 64;
 const connectionsEach = 4;
-/** By then the code of all members is compiled. */
-const warmUpCreates = 10_000;
-const warmUpMsMax = 8_000;
 
 /** W4 on one member and on three that share this machine, with disks that take longer; the clients are spread over all members. */
 export async function clusterCreates({ seconds }: Options): Promise<Figure[]> {
@@ -33,28 +31,13 @@ export async function clusterCreates({ seconds }: Options): Promise<Figure[]> {
 }
 
 async function saturate(cluster: BenchCluster, seconds: number) {
-  const creates = new PreparedCreates();
   const clients = cluster.members.flatMap((member) =>
     Array.from({ length: connectionsEach }, () => new Client(cluster.served(member))),
   );
-  let latenciesMs: number[] = [];
-  const run = (milliseconds: number, countMax = Number.POSITIVE_INFINITY) => {
-    const endMs = performance.now() + milliseconds;
-    const write = async (writer: number) => {
-      const client = clients[writer % clients.length] as Client;
-      for (let sentMs = performance.now(); sentMs < endMs && latenciesMs.length < countMax; ) {
-        await client.expect("POST", creates.path, creates.next());
-        const nowMs = performance.now();
-        latenciesMs.push(nowMs - sentMs);
-        sentMs = nowMs;
-      }
-    };
-    return Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-  };
-  await run(warmUpMsMax, warmUpCreates);
-  latenciesMs = [];
+  const load = new CreateLoad({ clients, writers, bodies: new PreparedCreates() });
+  await load.warmUp();
   const before = { cpu: cluster.cpuSeconds(), own: process.cpuUsage(), ms: performance.now() };
-  await run(1_000 * seconds);
+  const latenciesMs = await load.run(1_000 * seconds);
   const elapsed = (performance.now() - before.ms) / 1_000;
   const cpuEach = (1e6 * (cluster.cpuSeconds() - before.cpu)) / latenciesMs.length;
   const own = process.cpuUsage(before.own);

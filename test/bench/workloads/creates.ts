@@ -1,12 +1,10 @@
 import { Client } from "../client.ts";
+import { CreateLoad } from "../create-load.ts";
 import { PreparedCreates } from "../prepared-creates.ts";
 import { cpuSeconds, serve, temporaryDirectory } from "../process.ts";
 import { type Figure, type Options, percentile } from "../report.ts";
 
 const connections = 8;
-/** By then the server's code is compiled; one writer alone needs longer for it than is worth waiting for. */
-const warmUpCreates = 10_000;
-const warmUpMsMax = 6_000;
 
 /** W4 on one replica: ConfigMaps of 2 KiB, each acknowledged when it is on disk, so many at a time. */
 export async function creates({ seconds }: Options): Promise<Figure[]> {
@@ -20,25 +18,10 @@ export async function creates({ seconds }: Options): Promise<Figure[]> {
     await using directory = await temporaryDirectory();
     await using served = await serve("server", directory.path);
     const clients = Array.from({ length: Math.min(writers, connections) }, () => new Client(served));
-    const bodies = new PreparedCreates({ ownKeys });
-    let latenciesMs: number[] = [];
-    const write = async (writer: number, endMs: number, countMax: number) => {
-      const client = clients[writer % clients.length] as Client;
-      while (performance.now() < endMs && latenciesMs.length < countMax) {
-        const body = bodies.next();
-        const sentMs = performance.now();
-        await client.expect("POST", bodies.path, body);
-        latenciesMs.push(performance.now() - sentMs);
-      }
-    };
-    const saturate = (milliseconds: number, countMax = Number.POSITIVE_INFINITY) => {
-      const endMs = performance.now() + milliseconds;
-      return Promise.all(Array.from({ length: writers }, (_, writer) => write(writer, endMs, countMax)));
-    };
-    await saturate(warmUpMsMax, warmUpCreates);
-    latenciesMs = [];
+    const load = new CreateLoad({ clients, writers, bodies: new PreparedCreates({ ownKeys }) });
+    await load.warmUp();
     const before = { cpu: cpuSeconds(served.pid), ms: performance.now() };
-    await saturate(seconds * 1_000);
+    const latenciesMs = await load.run(seconds * 1_000);
     const elapsed = (performance.now() - before.ms) / 1_000;
     const cpu = (1e6 * (cpuSeconds(served.pid) - before.cpu)) / latenciesMs.length;
     const p99 = percentile(latenciesMs, 0.99).toFixed(1);

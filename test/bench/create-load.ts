@@ -1,0 +1,44 @@
+import type { Client } from "./client.ts";
+import type { PreparedCreates } from "./prepared-creates.ts";
+
+/** By then the servers' code is compiled; few writers need longer for it than is worth waiting for. */
+const warmUpCreates = 10_000;
+const warmUpMsMax = 8_000;
+
+export interface CreateLoadOptions {
+  /** Writers take turns with them: one connection takes a few hundred requests at a time. */
+  readonly clients: readonly Client[];
+  readonly writers: number;
+  readonly bodies: PreparedCreates;
+}
+
+/** So many writers, each creating an object as soon as the one before is acknowledged. */
+export class CreateLoad {
+  readonly #options: CreateLoadOptions;
+
+  constructor(options: CreateLoadOptions) {
+    this.#options = options;
+  }
+
+  async warmUp(): Promise<void> {
+    await this.run(warmUpMsMax, warmUpCreates);
+  }
+
+  /** Gives what each creation took, in ms. */
+  async run(milliseconds: number, countMax = Number.POSITIVE_INFINITY): Promise<number[]> {
+    const { clients, writers, bodies } = this.#options;
+    const endMs = performance.now() + milliseconds;
+    const latenciesMs: number[] = [];
+    const write = async (writer: number) => {
+      const client = clients[writer % clients.length] as Client;
+      for (let sentMs = performance.now(); sentMs < endMs && latenciesMs.length < countMax; ) {
+        await client.expect("POST", bodies.path, bodies.next());
+        const nowMs = performance.now();
+        latenciesMs.push(nowMs - sentMs);
+        sentMs = nowMs;
+      }
+    };
+    await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+    return latenciesMs;
+  }
+}
