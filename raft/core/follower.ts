@@ -23,15 +23,16 @@ export function loseLeader(raft: Raft, member: MemberId): void {
   if (!raft.mayStand) return;
   const before = votersOf(raft.log.membership).filter((voter) => voter < raft.id && voter !== member).length;
   const timeoutTicks = Math.min(1 + before * raft.heartbeatTicks, raft.electionTicks);
-  raft.role = { role: "follower", leader: noMember, elapsedTicks: 0, timeoutTicks };
+  raft.role = { role: "follower", leader: noMember, elapsedTicks: 0, timeoutTicks, olderAsked: 0 };
 }
 
 /** The sender leads this term: whoever waits or stands for election follows it now. */
 export function hearLeader(raft: Raft, { from, term }: Append | Heartbeat | InstallSnapshot): void {
   const { role } = raft;
   assert(role.role !== "leader", () => `member ${from} leads term ${term} as well`);
-  if (role.role === "follower" && role.leader === from) role.elapsedTicks = 0;
-  else raft.becomeFollower(term, from);
+  if (role.role !== "follower" || role.leader !== from) return raft.becomeFollower(term, from);
+  role.elapsedTicks = 0;
+  role.olderAsked = 0;
 }
 
 /**

@@ -10,7 +10,7 @@ interface Envelope {
   readonly term: Term;
 }
 
-/** Would you vote for me? Changes nothing at the receiver (thesis §9.6). */
+/** Would you vote for me? Moves neither term nor vote nor timer of the receiver (thesis §9.6). */
 export interface PreVote extends Envelope {
   readonly type: "preVote";
   readonly lastIndex: Index;

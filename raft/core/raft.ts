@@ -16,6 +16,8 @@ import type { SnapshotMeta } from "./snapshot.ts";
 const countMax = Number.MAX_SAFE_INTEGER;
 /** Kept free for the entries that leaders need, so that a full log can still be led and read. */
 const spareIndexes = 1 << 20;
+/** So many elections fail before who is no voter stands: a voter that can win has won by then. */
+const olderAskedMin = 3;
 
 /** What is waiting to be handed to the driver. */
 export interface Outbox {
@@ -84,12 +86,16 @@ export class Raft {
     return role.role === "follower" && role.leader !== noMember && role.elapsedTicks < this.electionTicks;
   }
 
-  /** A member may lead to finish its own removal: its log may be the only one that holds it (thesis §4.2.2). */
+  /**
+   * Voters, and a member that would finish its own removal: its log may be the only one that holds it (thesis §4.2.2).
+   * Also one that others, for whom it is a voter, ask in vain: where it has the newest log, nobody else can be elected.
+   */
   get mayStand(): boolean {
     const { log } = this;
     if (this.#term >= countMax - 1) return false;
     if (isVoter(log.membership, this.id)) return true;
-    return log.membershipIndex > log.commit && isVoter(log.membershipBefore, this.id);
+    if (log.membershipIndex > log.commit && isVoter(log.membershipBefore, this.id)) return true;
+    return this.#role.role === "follower" && this.#role.olderAsked >= olderAskedMin;
   }
 
   get isLogFull(): boolean {
@@ -155,7 +161,7 @@ export class Raft {
   }
 
   #follower(leader: MemberId): RoleState {
-    return { role: "follower", leader, elapsedTicks: 0, timeoutTicks: this.drawTimeout() };
+    return { role: "follower", leader, elapsedTicks: 0, timeoutTicks: this.drawTimeout(), olderAsked: 0 };
   }
 }
 

@@ -4,7 +4,7 @@
  * - `transferring`: the leader is handing over; ask again in an election timeout.
  * - `tooManyBytes`: too many bytes await commitment, or this proposal alone is larger than one may be.
  * - `tooManyReads`: too many reads await confirmation.
- * - `removed`: this leader is about to leave the voters.
+ * - `removed`: this leader is no voter any more, or not yet, and about to go.
  * - `changePending`: a membership change is not finished, or this leader has not committed an entry of its term yet.
  * - `notAMember`, `alreadyAMember`, `notALearner`, `notAVoter`: the change or transfer does not fit the membership.
  * - `noChange`: the change would leave the membership as it is.

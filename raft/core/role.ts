@@ -10,6 +10,8 @@ export interface Follower {
   /** Ticks since the leader was heard, or a vote was given. */
   elapsedTicks: number;
   readonly timeoutTicks: number;
+  /** Pre-votes refused to members with an older log since a leader was heard. */
+  olderAsked: number;
 }
 
 /** Asks whether it would be elected, without disturbing anybody (thesis §9.6). */

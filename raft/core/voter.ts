@@ -2,9 +2,15 @@ import { noMember } from "./ids.ts";
 import type { PreVote, Vote } from "./message.ts";
 import type { Raft } from "./raft.ts";
 
-/** Says whether it would vote, and changes nothing: neither term, nor vote, nor timer (thesis §9.6). */
+/**
+ * Says whether it would vote, and changes nothing: neither term, nor vote, nor timer (thesis §9.6). It only keeps count of
+ * whom it had to refuse, see `Raft.mayStand`.
+ */
 export function answerPreVote(raft: Raft, { from, term, lastIndex, lastTerm }: PreVote): void {
-  const granted = term > raft.term && !raft.hearsLeader && raft.log.isAtMost(lastIndex, lastTerm);
+  const { role, hearsLeader } = raft;
+  const isOlder = !raft.log.isAtMost(lastIndex, lastTerm);
+  if (isOlder && !hearsLeader && role.role === "follower") role.olderAsked++;
+  const granted = term > raft.term && !hearsLeader && !isOlder;
   raft.send({ type: "preVoteReply", from: raft.id, to: from, term: granted ? term : raft.term, granted });
 }
 

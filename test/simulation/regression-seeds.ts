@@ -17,4 +17,10 @@ export const regressionSeeds: readonly RegressionSeed[] = [
     found:
       "a batch came into the log after its proposer had given it up; the truth did not know that it is refused then",
   },
+  {
+    seed: 909_545,
+    steps: 12_000,
+    found:
+      "a promotion that one voter had, and a leader lost after it had reached only the learner, left nobody to elect",
+  },
 ];

@@ -4,7 +4,7 @@ import { noMember } from "../../core/ids.ts";
 import type { LogView } from "../../core/log.ts";
 import type { Membership } from "../../core/membership.ts";
 import { membersOf } from "../../core/membership.ts";
-import type { Message } from "../../core/message.ts";
+import type { Message, PreVote } from "../../core/message.ts";
 import type { Ready } from "../../core/ready.ts";
 import type { Machine } from "./application.ts";
 import { DecidedMemberships } from "./decided-memberships.ts";
@@ -25,6 +25,8 @@ interface Watched {
   /** While it leads: in which term, its last entry, and how often it ticked since it heard from whom. */
   leads: Reign | undefined;
   before: { readonly term: Term; readonly role: string } | undefined;
+  /** A member with an older log wanted its vote, and no leader was heard since. */
+  isNeeded: boolean;
 }
 
 interface Reign {
@@ -77,6 +79,7 @@ export class Checker {
     must(term >= watched.term, () => `member ${member.id} spoke in term ${watched.term} and restarts in ${term}`);
     watched.commit = 0 as Index;
     watched.leads = undefined;
+    watched.isNeeded = false;
     this.settled(member, this.#process(member));
   }
 
@@ -101,12 +104,14 @@ export class Checker {
 
   receives(member: SimMember, { node }: Process, message: Message): void {
     const watched = this.#watch(member);
-    if (message.type !== "preVote") {
-      watched.leads?.heardAt.set(message.from, watched.leads.ticks);
+    const { term, role } = node.softState;
+    if (message.type === "preVote") {
+      watched.before = { term, role };
+      if (isOlderThan(node.log, message)) watched.isNeeded = true;
       return;
     }
-    const { term, role } = node.softState;
-    watched.before = { term, role };
+    watched.leads?.heardAt.set(message.from, watched.leads.ticks);
+    if (isFromLeader(message) && message.term >= term) watched.isNeeded = false;
   }
 
   /** A pre-vote changes nothing. */
@@ -202,7 +207,7 @@ export class Checker {
     const mayLead = log.memberships.slice(-2).some(({ membership: { voters, outgoing } }) => {
       return voters.includes(id) || outgoing.includes(id);
     });
-    must(mayLead, () => `member ${id} leads and is no voter`);
+    must(mayLead || watched.isNeeded, () => `member ${id} leads and is no voter`);
     const voted = isQuorum(membership, (voter) => this.#votedFor(voter, term) === id);
     must(voted, () => `member ${id} leads term ${term} without a quorum of votes`);
     this.#holdsDecided(id, log, term);
@@ -314,6 +319,7 @@ export class Checker {
       commit: 0 as Index,
       leads: undefined,
       before: undefined,
+      isNeeded: false,
     };
     this.#watched.set(member.id, watched);
     return watched;
@@ -330,6 +336,14 @@ const none: Membership = { voters: [], outgoing: [], learners: [], learnersNext:
 /** What was said behind a write may leave when the member is in a later term already. */
 function isOld({ type }: Message): boolean {
   return type === "appendAccepted" || type === "voteReply" || type === "vote" || type.endsWith("Reply");
+}
+
+function isFromLeader({ type }: Message): boolean {
+  return type === "append" || type === "heartbeat" || type === "snapshot";
+}
+
+function isOlderThan(log: LogView, { lastTerm, lastIndex }: PreVote): boolean {
+  return lastTerm < log.lastTerm || (lastTerm === log.lastTerm && lastIndex < log.lastIndex);
 }
 
 /** Counted anew here: the judge does not take the word of the one that is judged. */
