@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
-import { noCrash, type ReachCrashPoint } from "./crash-point.ts";
 import { CommitNotices } from "./commit-notices.ts";
+import { Compaction } from "./compaction.ts";
+import { noCrash, type ReachCrashPoint } from "./crash-point.ts";
 import type { ConfChange } from "./core/conf-change.ts";
 import type { Status } from "./core/consensus-node.ts";
 import type { Entry } from "./core/entry.ts";
@@ -32,8 +33,6 @@ export interface Applied<Result> {
 /** Fine enough that elections drawn by two members seldom fall together. */
 const ticksPerHeartbeat = 4;
 const forwardedMax = 65_536;
-const defaultLogBytesMax = 64 << 20;
-const defaultTailEntries = 5000;
 /** Smaller than the core's: messages of a megabyte cost more in memory that is new each time than they save in calls. */
 const defaultAppendBytesMax = 160 << 10;
 
@@ -73,9 +72,7 @@ export class RaftNode<Result> {
   /** Whom the transport talks to. */
   #heard: readonly MemberId[] | undefined;
   #outgoingSnapshots = new Map<MemberId, Index>();
-  readonly #logBytesMax: number;
-  #compactAboveBytes: number;
-  #compacting = false;
+  readonly #compaction: Compaction;
   #timer: ReturnType<typeof setInterval> | undefined;
   #stopped: RaftErrorCode | undefined;
 
@@ -88,8 +85,16 @@ export class RaftNode<Result> {
     this.#stateMachine = options.stateMachine;
     this.#reach = options.reach ?? noCrash;
     this.#stateIndex = stateIndex;
-    this.#logBytesMax = options.logBytesMax ?? defaultLogBytesMax;
-    this.#compactAboveBytes = this.#logBytesMax;
+    this.#compaction = new Compaction({
+      core,
+      log: options.log,
+      logBytesMax: options.logBytesMax,
+      tailEntries: options.tailEntries,
+      checkpoint: () => options.stateMachine.checkpoint(),
+      onState: (task) => void this.#onState(task),
+      outgoingSnapshots: () => this.#outgoingSnapshots.values(),
+      isStopped: () => this.#stopped !== undefined,
+    });
     this.#watch = new StallWatch(this.#timing.electionMs, performance.now());
     this.#turns = new Turns(() => this.#guard(() => this.#work()));
   }
@@ -155,14 +160,20 @@ export class RaftNode<Result> {
    * @throws RaftError
    */
   readIndex(): Promise<Index> {
-    const alone = this.#stopped === undefined ? this.#core.readAlone() : undefined;
-    if (alone !== undefined && alone <= this.#stateIndex) return Promise.resolve(this.#stateIndex);
+    const index = this.readAlone();
+    if (index !== undefined) return Promise.resolve(index);
     return new Promise((resolve, reject) => {
       if (this.#stopped !== undefined) return reject(this.#error(this.#stopped));
       const nowMs = performance.now();
       this.#reads.add({ resolve, reject, deadlineMs: nowMs + this.#timing.readMs });
       this.#turns.soon(nowMs);
     });
+  }
+
+  /** The same at once, where nobody has to be asked or waited for; `undefined` elsewhere. */
+  readAlone(): Index | undefined {
+    const index = this.#stopped === undefined ? this.#core.readAlone() : undefined;
+    return index !== undefined && index <= this.#stateIndex ? this.#stateIndex : undefined;
   }
 
   /**
@@ -238,7 +249,7 @@ export class RaftNode<Result> {
       this.#core.advance(ready);
       this.#take(ready);
     }
-    this.#compactWhenLarge();
+    this.#compaction.whenLarge();
     if (this.#proposals.size > 0) return this.#notices.wait();
     this.#transport.send(this.#notices.takeDue());
     if (this.#notices.areWaiting) this.#turns.later();
@@ -523,33 +534,6 @@ export class RaftNode<Result> {
     this.#rejectAll(this.#entries.takeUpTo(index), "unknown");
     for (const resolve of this.#installed.splice(0)) resolve();
     this.#answerReads();
-  }
-
-  #compactWhenLarge(): void {
-    const { bytes } = this.#core.log;
-    if (this.#compacting || bytes <= this.#compactAboveBytes) return;
-    this.#compacting = true;
-    void this.#onState(async () => {
-      try {
-        await this.#compact(await this.#stateMachine.checkpoint());
-      } finally {
-        this.#compacting = false;
-        // When little came free, the next attempt waits for the log to grow.
-        this.#compactAboveBytes = Math.max(this.#logBytesMax, this.#core.log.bytes + this.#logBytesMax / 8);
-      }
-    });
-  }
-
-  /** Keeps what slow followers and receivers of snapshots will need, unless that alone is too much. */
-  async #compact(durable: Index): Promise<void> {
-    const { base, bytes, lastIndex } = this.#core.log;
-    const tail = lastIndex - (this.#options.tailEntries ?? defaultTailEntries);
-    const wanted = Math.min(durable, tail, ...this.#outgoingSnapshots.values());
-    const index = (bytes > 2 * this.#logBytesMax ? durable : wanted) as Index;
-    if (index <= base.index || index > this.#core.status().applied || this.#stopped !== undefined) return;
-    const written = this.#log.compact(this.#core.snapshotMeta(index));
-    this.#core.compact(index);
-    await written;
   }
 
   /** Runs a task on the state machine, after those before it. Its failure is that of the node. */

@@ -16,8 +16,8 @@ export const mutations = [
   "unknownSaidNotDone",
   /** What is proposed again gets another name. */
   "proposedUnderNewName",
-  /** A leader answers reads by itself although there are learners. */
-  "soleBesideLearners",
+  /** The only voter answers reads before it has applied what learners may have. */
+  "readUnapplied",
 ] as const;
 
 export type Mutation = (typeof mutations)[number];

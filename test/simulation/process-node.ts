@@ -23,6 +23,8 @@ export interface ProcessNodeOptions {
   readonly dropped: (index: Index, term: Term) => void;
   /** Reads are answered at once, as if a quorum had confirmed them. */
   readonly readsWithoutRound: boolean;
+  /** Where nobody need be asked, reads are answered although what is committed is not applied yet. */
+  readonly readsUnapplied: boolean;
 }
 
 /**
@@ -58,6 +60,12 @@ export class ProcessNode {
       this.#reads.add({ resolve, reject, deadlineMs: this.#options.clock.steadyMs() + readMs });
       this.#later();
     });
+  }
+
+  readAlone(): Index | undefined {
+    const index = this.#options.process.node.readAlone();
+    const applied = this.#stateIndex;
+    return index !== undefined && (index <= applied || this.#options.readsUnapplied) ? applied : undefined;
   }
 
   status(): Status {

@@ -23,4 +23,10 @@ export const regressionSeeds: readonly RegressionSeed[] = [
     found:
       "a promotion that one voter had, and a leader lost after it had reached only the learner, left nobody to elect",
   },
+  {
+    seed: 2_012_050,
+    steps: 12_000,
+    found:
+      "the only voter answered a read by itself, behind a learner that was removed and still applied what came to it",
+  },
 ];

@@ -68,7 +68,8 @@ export class Replica {
     const clock = new ProcessClock(world, member, process, skewMs);
     this.clock = clock;
     const readsWithoutRound = mutation === "readWithoutRound";
-    this.node = new ProcessNode({ member, process, clock, nextId, dropped, readsWithoutRound });
+    const readsUnapplied = mutation === "readUnapplied";
+    this.node = new ProcessNode({ member, process, clock, nextId, dropped, readsWithoutRound, readsUnapplied });
     this.#feed = new AppliedFeed(clock);
     this.proposer = new Proposer({
       propose: (bytes) => this.node.propose(mutation === "proposedUnderNewName" ? rename(bytes) : bytes),
@@ -78,7 +79,6 @@ export class Replica {
     });
     const rename = renamedWhenRepeated();
     this.#leader = new LeaderWatch(member.id, clock, () => this.proposer.leaderChanged());
-    if (mutation === "soleBesideLearners") this.#forgetLearners();
     const state = this.#servedState(() => random.between(1, historyReadMsMax));
     const verifier = verifyStates({ clock, state, leader: this.#leader, proposer: this.proposer });
     const defer = (run: () => void) => void clock.after(0, run);
@@ -175,14 +175,6 @@ export class Replica {
   #connect(): void {
     this.#machine.proposed = (id) => this.proposer.find(id)?.commands;
     this.#leader.membership(this.#process.node.log.membership);
-  }
-
-  #forgetLearners(): void {
-    const isSole = () => {
-      const { voters, outgoing } = this.#process.node.log.membership;
-      return this.#leader.isLeader && voters.length === 1 && voters[0] === this.id && outgoing.length === 0;
-    };
-    Object.defineProperty(this.#leader, "isSole", { get: isSole });
   }
 
   /** The past is read as from a disk: what was asked for comes some time later, when the state has gone on. */

@@ -2,14 +2,12 @@ import { type Membership, membersOf, noMember, type SoftState } from "../../../r
 import type { Clock } from "../../api/clock.ts";
 import type { MemberNumber } from "../cluster.ts";
 
-/** Who leads, as this replica sees it, and whether it needs anybody else to be sure of what it says. */
+/** Who leads, as this replica sees it, and whether there is anybody else. */
 export class LeaderWatch {
   readonly #self: MemberNumber;
   readonly #clock: Clock;
   #soft: SoftState | undefined;
   #membership: Membership | undefined;
-  /** The membership that this replica has confirmed a read in, so that it has applied all that came before. */
-  #confirmed: Membership | undefined;
   readonly #onLeader: () => void;
   readonly #waiting = new Set<() => void>();
 
@@ -29,16 +27,10 @@ export class LeaderWatch {
     return this.#soft?.role === "leader";
   }
 
-  /** Nobody else can have decided anything, and all that was decided is applied here: a read needs no round. */
-  get isSole(): boolean {
-    return this.isLeader && this.#confirmed !== undefined && this.#confirmed === this.#membership && this.#isAlone();
-  }
-
-  /** Runs a read that is confirmed by a quorum. */
-  async confirm(read: () => Promise<unknown>): Promise<void> {
-    const membership = this.#membership;
-    await read();
-    this.#confirmed = membership;
+  /** Not even a learner is there. */
+  get isAlone(): boolean {
+    const members = this.#membership === undefined ? [] : membersOf(this.#membership);
+    return members.length === 1 && members[0] === this.#self;
   }
 
   /** Resolves when somebody else leads, or after `timeoutMs`. */
@@ -64,11 +56,5 @@ export class LeaderWatch {
 
   membership(membership: Membership): void {
     this.#membership = membership;
-  }
-
-  /** Not even a learner is there: it may apply, and answer, what this replica has committed and not applied yet. */
-  #isAlone(): boolean {
-    const members = this.#membership === undefined ? [] : membersOf(this.#membership);
-    return members.length === 1 && members[0] === this.#self;
   }
 }

@@ -89,7 +89,6 @@ export class ReplicaCluster implements Cluster {
   async confirmLeader(): Promise<boolean> {
     const { leader, node } = this.#parts;
     if (!leader.isLeader) return false;
-    if (leader.isSole) return true;
     const { term } = node.status();
     try {
       await node.readIndex();

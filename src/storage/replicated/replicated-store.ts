@@ -36,7 +36,7 @@ export interface ServedState extends Pick<ReplicaState, "objects" | "corrupt" | 
 
 export interface ReplicatedStoreParts {
   readonly state: ServedState;
-  readonly node: Pick<RaftNode<undefined>, "readIndex" | "status" | "transferLeadership" | "stop">;
+  readonly node: Pick<RaftNode<undefined>, "readAlone" | "readIndex" | "status" | "transferLeadership" | "stop">;
   readonly proposer: Proposer;
   readonly feed: AppliedFeed;
   readonly leader: LeaderWatch;
@@ -103,7 +103,7 @@ export class ReplicatedStore implements Store {
   /** At once where this replica alone decides what is committed. */
   readBarrier(): Revision | Promise<Revision> {
     if (this.#failure !== undefined) throw this.#failure;
-    return this.#parts.leader.isSole ? this.revision : this.#confirmedRevision();
+    return this.#parts.node.readAlone() === undefined ? this.#confirmedRevision() : this.revision;
   }
 
   waitFor(revision: Revision, timeoutMs: number): Promise<boolean> {
@@ -172,7 +172,7 @@ export class ReplicatedStore implements Store {
     const deadlineMs = clock.steadyMs() + readTimeoutMs;
     for (;;) {
       try {
-        await leader.confirm(() => node.readIndex());
+        await node.readIndex();
         return this.revision;
       } catch (error) {
         const leftMs = deadlineMs - clock.steadyMs();

@@ -18,7 +18,7 @@ export function verifyStates({ clock, state, leader, proposer }: StateVerifierPa
   let verified = state.objects.revision;
   return clock.every(verifyIntervalMs, () => {
     const { revision, hash } = state.objects;
-    if (!leader.isLeader || leader.isSole || revision === verified) return;
+    if (!leader.isLeader || leader.isAlone || revision === verified) return;
     verified = revision;
     // One that is lost is followed by others.
     proposer.decide({ kind: "verify", index: state.index, revision, hash }).catch(() => undefined);
