@@ -98,7 +98,26 @@ test("another connection goes on where the last one ended, and hears the result"
   expect(found).toEqual(["the state"]);
   const third = new Wire();
   incoming.attach(third.connection);
-  expect(third.sent).toEqual([{ kind: "resume", offset: bytes.length }, { kind: "installed" }]);
+  expect(third.sent).toEqual([
+    { kind: "resume", offset: bytes.length },
+    { kind: "taken", offset: bytes.length },
+    { kind: "installed" },
+  ]);
+});
+
+test("another connection says what was taken, also where the last one broke before it could", async () => {
+  const { incoming, wire } = receiver();
+  wire.give({ kind: "chunk", offset: 0, bytes });
+  wire.connection.close();
+  await Bun.sleep(5);
+  expect(wire.sent).toEqual([{ kind: "resume", offset: 0 }]);
+  const second = new Wire();
+  incoming.attach(second.connection);
+  expect(second.sent).toEqual([
+    { kind: "resume", offset: bytes.length },
+    { kind: "taken", offset: bytes.length },
+  ]);
+  second.connection.close();
 });
 
 test("what still comes over the connection before is sent again over the new one, and does not count", async () => {

@@ -46,6 +46,8 @@ export class IncomingSnapshot {
       },
     });
     this.#reply({ kind: "resume", offset: this.#receivedOffset });
+    // What was said over the connection before may be lost, and the sender sends no more than a window ahead of it.
+    if (this.#takenOffset > 0) this.#reply({ kind: "taken", offset: this.#takenOffset });
     if (this.#result !== undefined) this.#reply(this.#result);
   }
 
