@@ -11,7 +11,7 @@ export interface CompactionOptions {
   /** See `RaftNodeOptions`. */
   readonly logBytesMax: number | undefined;
   readonly tailEntries: number | undefined;
-  readonly checkpoint: () => Promise<Index>;
+  readonly checkpoint: () => Promise<Index> | Index;
   /** Runs a task on the state machine, after those before it, and takes care of its failure. */
   readonly onState: (task: () => Promise<void>) => void;
   /** Of the states that other members are being sent: they will want what follows. */

@@ -67,11 +67,11 @@ class LargeState implements StateMachine<number> {
   }
 }
 
-const addresses = new Map<number, Address>();
+type Addresses = Map<number, Address>;
 
-async function start(id: number, membership: typeof noMembership) {
+async function start(id: number, membership: typeof noMembership, addresses: Addresses) {
   const owner = { clusterId: "test", memberId: toMemberId(id) };
-  const directory = join(scratch, String(id));
+  const directory = mkdtempSync(join(scratch, `member-${id}-`));
   await createLog(directory, owner, foundedBy(membership));
   const { log, starts } = await openLog(directory, owner);
   const transport = new TlsTransport({
@@ -80,6 +80,7 @@ async function start(id: number, membership: typeof noMembership) {
     listen: { host: "127.0.0.1", port: 0 },
     addressOf: (member) => addresses.get(member),
     tls: () => readCertificates(scratch, id),
+    mayHaveJoined: () => true,
     snapshotBytesPerSecond: 12 << 20,
   });
   const state = new LargeState();
@@ -98,6 +99,8 @@ async function start(id: number, membership: typeof noMembership) {
   return { id: owner.memberId, node, state };
 }
 
+const founders = membershipOf([1, 2, 3].map(toMemberId));
+
 async function until(condition: () => boolean, what: string, ms = 20_000): Promise<void> {
   const deadline = performance.now() + ms;
   while (!condition()) {
@@ -107,15 +110,16 @@ async function until(condition: () => boolean, what: string, ms = 20_000): Promi
 }
 
 test("a member that joins over TLS gets a large snapshot, while nobody stands for election and proposals go on", async () => {
-  const founders = membershipOf([1, 2, 3].map(toMemberId));
-  const members = [await start(1, founders), await start(2, founders), await start(3, founders)];
+  const addresses: Addresses = new Map();
+  const members: Awaited<ReturnType<typeof start>>[] = [];
+  for (const id of [1, 2, 3]) members.push(await start(id, founders, addresses));
   await until(() => members.some(({ node }) => node.status().role === "leader"), "a leader");
   const leader = members.find(({ node }) => node.status().role === "leader") ?? members[0]!;
   const add = () => leader.node.propose(Buffer.alloc(500));
   for (let round = 0; round < 200; round++) await add();
   await until(() => leader.node.status().baseIndex > 0, "compaction");
 
-  const joining = await start(4, noMembership);
+  const joining = await start(4, noMembership, addresses);
   const { term } = leader.node.status();
   const steps = [{ operation: "addLearner", member: joining.id }] as const;
   await leader.node.changeMembership({ steps, context: new Uint8Array() });
@@ -139,4 +143,27 @@ test("a member that joins over TLS gets a large snapshot, while nobody stands fo
   expect(leader.node.status()).toMatchObject({ role: "leader", term });
   expect(joining.node.status().membership.voters).toContain(joining.id);
   await Promise.all([...members, joining].map(({ node }) => node.stop()));
+}, 60_000);
+
+test("a member that comes back is brought up to date by a leader that it has never heard of", async () => {
+  const addresses: Addresses = new Map();
+  const [two, three] = [await start(2, founders, addresses), await start(3, founders, addresses)];
+  const leads = ({ node }: typeof two) => node.status().role === "leader";
+  await until(() => [two, three].some(leads), "a leader");
+  const leader = leads(two) ? two : three;
+  const four = await start(4, noMembership, addresses);
+  const change = (operation: "addLearner" | "promote") =>
+    leader.node.changeMembership({ steps: [{ operation, member: four.id }], context: new Uint8Array() });
+  await change("addLearner");
+  await until(() => four.node.status().applied > 0, "the learner to catch up");
+  await change("promote");
+  leader.node.transferLeadership(four.id);
+  await until(() => leads(four), "another leader");
+  for (let round = 0; round < 100; round++) await four.node.propose(Buffer.alloc(500));
+
+  const one = await start(1, founders, addresses);
+  await until(() => one.state.count === 100, "what it has missed");
+  expect(one.node.status()).toMatchObject({ role: "follower", leader: four.id });
+  await until(() => one.node.status().membership.voters.includes(four.id), "the news of the leader");
+  await Promise.all([one, two, three, four].map(({ node }) => node.stop()));
 }, 60_000);

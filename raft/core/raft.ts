@@ -16,7 +16,7 @@ import type { SnapshotMeta } from "./snapshot.ts";
 const countMax = Number.MAX_SAFE_INTEGER;
 /** Kept free for the entries that leaders need, so that a full log can still be led and read. */
 const spareIndexes = 1 << 20;
-/** So many elections fail before who is no voter stands: a voter that can win has won by then. */
+/** So many are refused before who is no voter stands: a voter that can win has mostly won by then. */
 const olderAskedMin = 3;
 
 /** What is waiting to be handed to the driver. */

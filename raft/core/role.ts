@@ -10,7 +10,7 @@ export interface Follower {
   /** Ticks since the leader was heard, or a vote was given. */
   elapsedTicks: number;
   readonly timeoutTicks: number;
-  /** Pre-votes refused to members with an older log since a leader was heard. */
+  /** Pre-votes refused to members with an older log, in this term and since a leader was heard. */
   olderAsked: number;
 }
 

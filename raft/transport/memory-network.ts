@@ -1,5 +1,6 @@
 import type { MemberId } from "../core/ids.ts";
 import type { InstallSnapshot, Message } from "../core/message.ts";
+import { KnownMembers, type MayHaveJoined } from "./known-members.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 export interface NetworkFaults {
@@ -42,9 +43,9 @@ export class MemoryNetwork {
     this.faults = faults;
   }
 
-  /** One that joins under the id of another takes its place. */
-  join(member: MemberId): Transport {
-    return new MemoryTransport(member, this);
+  /** One that joins under the id of another takes its place. @param mayHaveJoined nobody unless told */
+  join(member: MemberId, mayHaveJoined?: MayHaveJoined): Transport {
+    return new MemoryTransport(member, this, mayHaveJoined);
   }
 
   /** In one direction only. */
@@ -104,11 +105,12 @@ class MemoryTransport implements Transport {
   readonly member: MemberId;
   readonly #network: MemoryNetwork;
   #events: TransportEvents | undefined;
-  #members = new Set<MemberId>();
+  readonly #known: KnownMembers;
 
-  constructor(member: MemberId, network: MemoryNetwork) {
+  constructor(member: MemberId, network: MemoryNetwork, mayHaveJoined: MayHaveJoined | undefined) {
     this.member = member;
     this.#network = network;
+    this.#known = new KnownMembers(mayHaveJoined);
   }
 
   async start(events: TransportEvents): Promise<void> {
@@ -117,23 +119,23 @@ class MemoryTransport implements Transport {
   }
 
   setMembers(members: readonly MemberId[]): void {
-    this.#members = new Set(members);
+    this.#known.set(members);
   }
 
   send(messages: readonly Message[]): void {
     for (const message of messages) {
-      if (!this.#members.has(message.to)) this.#events?.dropped(message, "unknown");
+      if (this.#known.refusalOf(message.to) !== undefined) this.#events?.dropped(message, "unknown");
       else this.#network.carry(message);
     }
   }
 
   deliver(message: Message): void {
-    if (this.#members.has(message.from)) this.#events?.receive(message);
+    if (this.#known.refusalOf(message.from) === undefined) this.#events?.receive(message);
   }
 
   /** As when a process ends, and its connections with it. */
   seeGone(member: MemberId): void {
-    if (this.#members.has(member) && !this.#network.isCut(member, this.member)) this.#events?.gone?.(member);
+    if (this.#known.has(member) && !this.#network.isCut(member, this.member)) this.#events?.gone?.(member);
   }
 
   async sendSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void> {

@@ -141,6 +141,13 @@ export class OutgoingLane {
   }
 }
 
+/** Whole ones, with their lengths, one after the other. */
+export function encodeFrames(messages: readonly Message[]): Buffer {
+  const bytes = new ByteWriter(messages.reduce((sum, message) => sum + bytesAtMost(message), 0));
+  for (const message of messages) writeFrame(message, bytes);
+  return bytes.take();
+}
+
 function writeFrame(message: Message, to: ByteWriter): void {
   const start = to.length;
   to.u32(0);

@@ -1,5 +1,6 @@
 import type { MemberId } from "../core/ids.ts";
 import type { Hello, Incarnation } from "./handshake.ts";
+import { KnownMembers, type MayHaveJoined } from "./known-members.ts";
 import type { HandshakeRefusal } from "./transport.ts";
 
 export interface Self {
@@ -14,37 +15,28 @@ interface Seen {
   heardAtMs: number;
 }
 
-/** A member that never was one is told apart from one that left, for as long as so many left. */
-const removedMax = 10_000;
-
 /** Who may talk to us: decides handshakes, and remembers which process speaks for which member. */
 export class PeerRegistry {
   readonly #self: Self;
   readonly #silenceMs: number;
   readonly #nowMs: () => number;
-  #members = new Set<MemberId>();
-  readonly #removed = new Set<MemberId>();
+  readonly #known: KnownMembers;
   readonly #seen = new Map<MemberId, Seen>();
 
   /** @param silenceMs after so long without a word, a connection that is still open no longer speaks for its member */
-  constructor(self: Self, silenceMs: number, nowMs: () => number) {
+  constructor(self: Self, silenceMs: number, nowMs: () => number, mayHaveJoined?: MayHaveJoined) {
     this.#self = self;
+    this.#known = new KnownMembers(mayHaveJoined);
     this.#silenceMs = silenceMs;
     this.#nowMs = nowMs;
   }
 
   setMembers(members: readonly MemberId[]): void {
-    const next = new Set(members);
-    for (const member of this.#members) if (!next.has(member)) this.#remove(member);
-    for (const member of next) this.#removed.delete(member);
-    this.#members = next;
+    for (const member of this.#known.set(members)) this.#seen.delete(member);
   }
 
-  #remove(member: MemberId): void {
-    this.#removed.add(member);
-    this.#seen.delete(member);
-    const [oldest] = this.#removed;
-    if (this.#removed.size > removedMax && oldest !== undefined) this.#removed.delete(oldest);
+  refusalOf(member: MemberId): HandshakeRefusal | undefined {
+    return this.#known.refusalOf(member);
   }
 
   /** Undefined when the other side may stay. */
@@ -53,9 +45,7 @@ export class PeerRegistry {
     if (hello.to !== this.#self.memberId) return "wrongMember";
     if (hello.from === this.#self.memberId) return "twin";
     if (!certified) return "certificate";
-    if (this.#removed.has(hello.from)) return "removed";
-    if (!this.#members.has(hello.from)) return "unknown";
-    return this.#isTwin(hello) ? "twin" : undefined;
+    return this.refusalOf(hello.from) ?? (this.#isTwin(hello) ? "twin" : undefined);
   }
 
   /** A start counts further than the one before; a process that was restarted has left no live connection behind. */

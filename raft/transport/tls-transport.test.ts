@@ -234,6 +234,21 @@ describe("who is refused", () => {
     expect(await refusalOf({}, ids(2, 3), 3)).toContain("2 unknown");
   });
 
+  test("one that is no member, but not if it may have become one: it is answered over its own connections", async () => {
+    const directory: Directory = new Map();
+    const two = await open(2, directory, { mayHaveJoined: (member) => member === 3, addressOf: () => undefined });
+    two.transport.setMembers(ids(2));
+    const three = await open(3, directory);
+    three.transport.setMembers(ids(2, 3));
+    await reach(three, two, heartbeat(3, 2));
+    await reach(two, three, heartbeat(2, 3));
+    await reach(three, two, append(3, 2, 10));
+    await reach(two, three, append(2, 3, 10));
+    two.transport.setMembers(ids(2, 3));
+    two.transport.setMembers(ids(2));
+    await until(() => three.refusals.includes("2 removed"), "the refusal");
+  });
+
   test("one that speaks for another than its certificate", async () => {
     expect(await refusalOf({ tls: () => readCertificates(scratch, 3) })).toContain("2 certificate");
   });

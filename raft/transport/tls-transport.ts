@@ -7,8 +7,9 @@ import { Connection } from "./connection.ts";
 import type { Frame } from "./frame.ts";
 import { type ConnectionKind, decodeHandshake, encodeHello, encodeRefusal, type Hello } from "./handshake.ts";
 import { IncomingSnapshot } from "./incoming-snapshot.ts";
+import type { MayHaveJoined } from "./known-members.ts";
 import { decodeMessage } from "./message-codec.ts";
-import { OutgoingLane } from "./outgoing-lane.ts";
+import { encodeFrames, OutgoingLane } from "./outgoing-lane.ts";
 import { OutgoingSnapshot } from "./outgoing-snapshot.ts";
 import { PeerRegistry, type Self } from "./peer-registry.ts";
 import { decodeSnapshotFrame } from "./snapshot-frames.ts";
@@ -39,6 +40,8 @@ export interface TlsTransportOptions {
   readonly tls: () => TlsFiles;
   /** The DNS name that a member's certificate bears; `member-<id>` unless told. */
   readonly certificateName?: (member: MemberId) => string;
+  /** Nobody unless told. */
+  readonly mayHaveJoined?: MayHaveJoined;
   /** After so long without a word a connection is closed. */
   readonly silenceMs?: number;
   readonly snapshotBytesPerSecond?: number;
@@ -57,6 +60,7 @@ const bulkFrameBytesMax = 20 << 20;
 const snapshotFrameBytesMax = 1 << 20;
 const controlQueueBytesMax = 4 << 20;
 const bulkQueueBytesMax = 64 << 20;
+const answerQueueBytesMax = 4 << 20;
 const defaultSnapshotBytesPerSecond = 256 << 20;
 
 const frameBytesMax: Record<ConnectionKind, number> = {
@@ -70,15 +74,21 @@ interface Peer {
   readonly bulk: OutgoingLane;
 }
 
-/** Mutual TLS, one port. Each member connects to each other one: what it sends goes over its own connections. */
+/** The part of a `Hello` that a connection stays bound to. */
+type Other = Pick<Hello, "from" | "kind" | "incarnation">;
+
+/**
+ * Mutual TLS, one port. Each member connects to each other one: what it sends goes over its own connections. One that the log
+ * does not name yet is answered over those that it made, for its address is not known.
+ */
 export class TlsTransport implements Transport {
   readonly #options: TlsTransportOptions;
   readonly #self: Self;
   readonly #registry: PeerRegistry;
   readonly #server: tls.Server;
   readonly #peers = new Map<MemberId, Peer>();
-  /** Connections that others made, by the member that did. */
-  readonly #accepted = new Map<Connection, MemberId>();
+  /** Connections that others made. */
+  readonly #accepted = new Map<Connection, Other>();
   /** All that are open, from before their handshake. */
   readonly #sockets = new Set<tls.TLSSocket>();
   /** The authorities that `#server` trusts. */
@@ -93,7 +103,7 @@ export class TlsTransport implements Transport {
     const nonce = randomBytes(8).toString("hex");
     const { clusterId, memberId, starts } = options;
     this.#self = { clusterId, memberId, incarnation: { starts, nonce } };
-    this.#registry = new PeerRegistry(this.#self, this.#silenceMs, () => performance.now());
+    this.#registry = new PeerRegistry(this.#self, this.#silenceMs, () => performance.now(), options.mayHaveJoined);
     const files = options.tls();
     this.#ca = files.ca;
     this.#server = tls.createServer(serverOptions(files), (socket) => this.#accept(socket));
@@ -141,7 +151,9 @@ export class TlsTransport implements Transport {
       control.close();
       bulk.close();
     }
-    for (const [connection, member] of this.#accepted) if (!others.has(member)) connection.close();
+    for (const [connection, { from }] of this.#accepted) {
+      if (this.#registry.refusalOf(from) !== undefined) connection.close();
+    }
     for (const member of others) if (!this.#peers.has(member)) this.#peers.set(member, this.#openPeer(member));
   }
 
@@ -153,15 +165,23 @@ export class TlsTransport implements Transport {
       byReceiver.set(message.to, lanes);
       lanes[laneOf(message)].push(message);
     }
-    for (const [member, { control, bulk }] of byReceiver) {
-      const peer = this.#peers.get(member);
-      if (peer === undefined) {
-        for (const message of [...control, ...bulk]) this.#events?.dropped(message, "unknown");
-        continue;
+    for (const [member, lanes] of byReceiver) {
+      for (const kind of ["control", "bulk"] as const) {
+        const lane = this.#peers.get(member)?.[kind];
+        if (lane === undefined) this.#answer(member, kind, lanes[kind]);
+        else if (lanes[kind].length > 0) lane.send(lanes[kind]);
       }
-      if (control.length > 0) peer.control.send(control);
-      if (bulk.length > 0) peer.bulk.send(bulk);
     }
+  }
+
+  /** Over a connection that the other side made. */
+  #answer(member: MemberId, kind: ConnectionKind, messages: readonly Message[]): void {
+    const [connection] = [...this.#accepted].find(([, other]) => other.from === member && other.kind === kind) ?? [];
+    if (connection !== undefined && connection.pendingBytes < answerQueueBytesMax) {
+      return connection.writeFrames(encodeFrames(messages));
+    }
+    const reason = connection === undefined ? "unknown" : "queueFull";
+    for (const message of messages) this.#events?.dropped(message, reason);
   }
 
   sendSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void> {
@@ -251,7 +271,7 @@ export class TlsTransport implements Transport {
               : "wrongMember";
           if (refusal !== undefined) return refuse(refusal);
           this.#count(connection, hello);
-          connection.handOver({ closed, frame: () => this.#registry.heard(member, hello.incarnation) });
+          connection.handOver({ closed, frame: (frame) => this.#receive(frame, { ...hello, kind }) });
           settled(() => resolve(connection));
         },
       });
@@ -277,7 +297,7 @@ export class TlsTransport implements Transport {
       },
     });
     connection.whenClosed(
-      (violation) => violation && this.#events?.violated(this.#accepted.get(connection), violation),
+      (violation) => violation && this.#events?.violated(this.#accepted.get(connection)?.from, violation),
     );
     connection.whenClosed(() => this.#accepted.delete(connection));
   }
@@ -295,7 +315,7 @@ export class TlsTransport implements Transport {
     }
     const { hello } = reply;
     this.#count(connection, hello);
-    this.#accepted.set(connection, hello.from);
+    this.#accepted.set(connection, hello);
     connection.writeFrame(encodeHello(this.#hello(hello.from, hello.kind)));
     connection.handOver(
       hello.kind === "snapshot" ? this.#snapshotEvents(connection, hello) : this.#laneEvents(connection, hello),
@@ -309,20 +329,26 @@ export class TlsTransport implements Transport {
     });
   }
 
-  #laneEvents(connection: Connection, { from, incarnation, kind }: Hello) {
+  #laneEvents(connection: Connection, hello: Hello) {
     return {
       closed: () => {},
       frame: (frame: Frame) => {
-        this.#registry.heard(from, incarnation);
-        if (frame.length === 0) return connection.ping();
-        if (frame.length > frameBytesMax[kind]) throw new ProtocolError("a frame is too large for this lane");
-        const message = decodeMessage(frame.pieces);
-        if (message.from !== from || message.to !== this.#self.memberId || laneOf(message) !== kind) {
-          throw new ProtocolError("a message does not belong on this connection");
-        }
-        this.#events?.receive(message);
+        if (frame.length === 0) connection.ping();
+        this.#receive(frame, hello);
       },
     };
+  }
+
+  /** A message, or an empty frame that says that the other side lives. */
+  #receive(frame: Frame, { from, incarnation, kind }: Other): void {
+    this.#registry.heard(from, incarnation);
+    if (frame.length === 0) return;
+    if (frame.length > frameBytesMax[kind]) throw new ProtocolError("a frame is too large for this lane");
+    const message = decodeMessage(frame.pieces);
+    if (message.from !== from || message.to !== this.#self.memberId || laneOf(message) !== kind) {
+      throw new ProtocolError("a message does not belong on this connection");
+    }
+    this.#events?.receive(message);
   }
 
   /** The first frame says which transfer it is; from then on the frames are the transfer's. */

@@ -9,7 +9,10 @@ import type { InstallSnapshot, Message } from "../core/message.ts";
 export interface Transport {
   /** Begins to receive and to connect. Called once. */
   start(events: TransportEvents): Promise<void>;
-  /** Who takes part now. Connections to others are closed; those who took part earlier are told that they were removed. */
+  /**
+   * Who takes part now. Connections to others are closed; those who took part earlier are told that they were removed. One
+   * that is not named yet may be heard (`MayHaveJoined`), and is then sent what is for it.
+   */
   setMembers(members: readonly MemberId[]): void;
   /** In order for each receiver and lane; heartbeats, votes and replies overtake entries. */
   send(messages: readonly Message[]): void;

@@ -5,7 +5,10 @@ export interface PemBlock {
   readonly der: Buffer;
 }
 
-/** The well-formed blocks of a text in order; text around and between them is skipped. Linear in its length. */
+/**
+ * The well-formed blocks of a text in order; text around and between them is skipped, and so are blanks in the base64, as TLS
+ * libraries skip them. Linear in its length.
+ */
 export function pemBlocks(text: string): PemBlock[] {
   const lines = text.split("\n").map((line) => line.trimEnd());
   const blocks: PemBlock[] = [];
@@ -16,7 +19,7 @@ export function pemBlocks(text: string): PemBlock[] {
     if (lines[end] !== `-----END ${type}-----`) continue;
     const body = lines.slice(at + 1, end);
     const firstData = body.findIndex((line) => !line.includes(":") && line !== "");
-    const data = firstData < 0 ? "" : body.slice(firstData).join("");
+    const data = firstData < 0 ? "" : body.slice(firstData).join("").replaceAll(/[ \t]/g, "");
     at = end;
     if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data)) continue;
     blocks.push({ type, hasHeaders: body.some((line) => line.includes(":")), der: Buffer.from(data, "base64") });

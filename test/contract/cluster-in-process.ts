@@ -12,6 +12,7 @@ export class ClusterInProcess implements AsyncDisposable {
   readonly #root: string;
   readonly #options: Partial<ReplicaOptions>;
   readonly #replicas = new Map<number, OpenReplica>();
+  #newest = 1;
 
   private constructor(root: string, options: Partial<ReplicaOptions>) {
     this.#root = root;
@@ -54,7 +55,7 @@ export class ClusterInProcess implements AsyncDisposable {
   }
 
   async join({ promote }: { promote: boolean }): Promise<OpenReplica> {
-    const { id: _, ...record } = recordOf(this.#replicas.size + 1);
+    const { id: _, ...record } = recordOf(++this.#newest);
     const { cluster, id } = await eventually(() => this.#addLearner(record));
     await prepareMember(this.directory(id), { clusterId: cluster.clusterId, id, seeds: cluster.members() });
     const replica = await this.open(id);
@@ -82,7 +83,7 @@ export class ClusterInProcess implements AsyncDisposable {
   async open(id: number): Promise<OpenReplica> {
     const replica = await openReplica({
       directory: this.directory(id),
-      connect: async () => this.network.join(toMemberId(id)),
+      connect: async (self) => this.network.join(toMemberId(id), (member) => self.mayHaveJoined(member)),
       ...this.#options,
     });
     this.#replicas.set(id, replica);

@@ -25,8 +25,8 @@ interface Watched {
   /** While it leads: in which term, its last entry, and how often it ticked since it heard from whom. */
   leads: Reign | undefined;
   before: { readonly term: Term; readonly role: string } | undefined;
-  /** A member with an older log wanted its vote, and no leader was heard since. */
-  isNeeded: boolean;
+  /** So often, since it heard a leader, it was asked by a member with an older log. */
+  askedInVain: number;
 }
 
 interface Reign {
@@ -79,7 +79,7 @@ export class Checker {
     must(term >= watched.term, () => `member ${member.id} spoke in term ${watched.term} and restarts in ${term}`);
     watched.commit = 0 as Index;
     watched.leads = undefined;
-    watched.isNeeded = false;
+    watched.askedInVain = 0;
     this.settled(member, this.#process(member));
   }
 
@@ -107,14 +107,14 @@ export class Checker {
     const { term, role } = node.softState;
     if (message.type === "preVote") {
       watched.before = { term, role };
-      if (isOlderThan(node.log, message)) watched.isNeeded = true;
+      if (isOlderThan(node.log, message)) watched.askedInVain++;
       return;
     }
     watched.leads?.heardAt.set(message.from, watched.leads.ticks);
-    if (isFromLeader(message) && message.term >= term) watched.isNeeded = false;
+    if (isFromLeader(message) && message.term >= term) watched.askedInVain = 0;
   }
 
-  /** A pre-vote changes nothing. */
+  /** A pre-vote moves neither term nor role. */
   received(member: SimMember, { node }: Process, message: Message): void {
     if (message.type !== "preVote") return;
     const { before } = this.#watch(member);
@@ -207,7 +207,8 @@ export class Checker {
     const mayLead = log.memberships.slice(-2).some(({ membership: { voters, outgoing } }) => {
       return voters.includes(id) || outgoing.includes(id);
     });
-    must(mayLead || watched.isNeeded, () => `member ${id} leads and is no voter`);
+    must(mayLead || watched.askedInVain >= 3, () => `member ${id} leads and is no voter`);
+    watched.askedInVain = 0;
     const voted = isQuorum(membership, (voter) => this.#votedFor(voter, term) === id);
     must(voted, () => `member ${id} leads term ${term} without a quorum of votes`);
     this.#holdsDecided(id, log, term);
@@ -319,7 +320,7 @@ export class Checker {
       commit: 0 as Index,
       leads: undefined,
       before: undefined,
-      isNeeded: false,
+      askedInVain: 0,
     };
     this.#watched.set(member.id, watched);
     return watched;

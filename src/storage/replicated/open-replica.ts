@@ -49,6 +49,8 @@ export interface ReplicaSelf {
   readonly starts: number;
   /** `host:port` of another member. */
   peerAddressOf(member: MemberNumber): string | undefined;
+  /** Of one that the log does not name (yet). */
+  mayHaveJoined(member: MemberNumber): boolean;
 }
 
 export interface OpenedLog {
@@ -160,7 +162,8 @@ async function startReplica({ options, directory, log, starts, opened }: StartPa
   const state = new ReplicaState({ directory, clusterId, opened, feed, proposer, open, onFailure: fail });
   const peerAddressOf = (member: MemberNumber) =>
     (state.members.get(member) ?? seeds.find((seed) => seed.id === member))?.peerAddress;
-  const transport = await connect?.({ clusterId, id, starts, peerAddressOf });
+  const mayHaveJoined = (member: MemberNumber) => state.mayHaveJoined(member);
+  const transport = await connect?.({ clusterId, id, starts, peerAddressOf, mayHaveJoined });
   const node: RaftNode<undefined> = await RaftNode.start({
     id: toMemberId(id),
     log,

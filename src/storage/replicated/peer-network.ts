@@ -25,6 +25,7 @@ export function connectPeers(self: ReplicaSelf, { address, tls }: PeerNetworkOpt
     listen: { host: isIP(host) === 0 ? "0.0.0.0" : host, port },
     addressOf: (member) => addressOf(self.peerAddressOf(member)),
     tls,
+    mayHaveJoined: self.mayHaveJoined,
   });
   return { transport, reloadCertificates: () => transport.reloadCertificates() };
 }

@@ -80,6 +80,10 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     return this.#flush.durable.index;
   }
 
+  mayHaveJoined(id: MemberNumber): boolean {
+    return this.#state.mayHaveJoined(id);
+  }
+
   get members(): ReadonlyMap<MemberNumber, MemberRecord> {
     return this.#state.members;
   }

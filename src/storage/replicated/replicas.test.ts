@@ -119,6 +119,26 @@ test("a replica without a quorum confirms no read and promises no write, and tak
   await agree(cluster);
 }, 30_000);
 
+test("a replica that was away while another joined and took the lead follows that one", async () => {
+  await using cluster = await start(3);
+  await cluster.leader();
+  const away = cluster.follower().cluster.self;
+  await cluster.close(away);
+  const joined = await cluster.join({ promote: true });
+  const { self } = joined.cluster;
+  await eventually(async () => {
+    const { cluster: leading } = await cluster.leader();
+    if (leading.self === self) return true;
+    await leading.transferLeadership(self).catch(() => undefined);
+    return undefined;
+  });
+  const back = await cluster.open(away);
+  await joined.store.commit(put(a, "news"));
+  await back.store.readBarrier();
+  expect(bodyText(back.store.get(a))).toContain('"data":"news"');
+  expect(back.cluster.status().leader).toBe(self);
+}, 30_000);
+
 test("a replica that was away is brought up to date by a snapshot, ends its watches, and has the whole history", async () => {
   await using cluster = await ClusterInProcess.start(newRoot(), 3, { log: { logBytesMax: 100_000, tailEntries: 10 } });
   await cluster.leader();

@@ -60,6 +60,11 @@ export class ReplicatedState {
     return this.#members;
   }
 
+  /** Whether a member of this number may be there: each is given once, in order, and what is applied here may be old. */
+  mayHaveJoined(id: MemberNumber): boolean {
+    return this.#members.has(id) || id >= this.#nextMember;
+  }
+
   get corrupt(): ReadonlyMap<Key, CorruptEntryError> {
     return this.#corrupt;
   }

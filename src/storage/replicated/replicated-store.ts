@@ -100,7 +100,7 @@ export class ReplicatedStore implements Store {
     return unreadable === undefined ? this.#queue.add(command) : this.#removeCorrupt(command, unreadable);
   }
 
-  /** At once where this replica alone decides what is committed. */
+  /** At once where this replica alone decides what is committed, and has applied it. */
   readBarrier(): Revision | Promise<Revision> {
     if (this.#failure !== undefined) throw this.#failure;
     return this.#parts.node.readAlone() === undefined ? this.#confirmedRevision() : this.revision;
