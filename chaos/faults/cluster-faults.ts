@@ -37,6 +37,24 @@ export const clusterFaults: readonly Fault[] = [
       await replace(scene.cluster, member, id);
     };
   }),
+  {
+    ...loss(
+      "newcomer-leads",
+      "one member is away while another is replaced; it comes back when the new one leads",
+      async (scene) => {
+        const { cluster, random, note } = scene;
+        const [away, old] = random.shuffled(cluster.members) as [Member, Member];
+        note(`${away.name} away, ${old.name} new`);
+        const id = (await cluster.status(old.number))?.self;
+        await away.kill();
+        await old.kill();
+        await replace(cluster, old, id);
+        await handOver(cluster, old);
+        return () => away.start();
+      },
+    ),
+    membersMin: 5,
+  },
   loss(
     "snapshot-install",
     "one member is away while more is written than the others keep of their log",
@@ -69,10 +87,15 @@ async function transfer(scene: Scene): Promise<Undo> {
   const { cluster, random, note } = scene;
   const leader = await leading(scene);
   const to = random.pick(cluster.members.filter((member) => member !== leader));
-  const id = (await cluster.status(to.number))?.self;
   note(`to ${to.name}`);
-  await cluster.probe(leader.number).ask("POST", "/cluster/leader", { to: id });
+  await handOver(cluster, to);
   return nothingToUndo;
+}
+
+async function handOver(cluster: Cluster, to: Member): Promise<void> {
+  const leader = await cluster.leader();
+  const id = (await cluster.status(to.number))?.self;
+  if (leader !== undefined) await cluster.probe(leader).ask("POST", "/cluster/leader", { to: id });
 }
 
 function damaged(harm: (file: string, random: SeededRandom) => void): Fault["inject"] {
