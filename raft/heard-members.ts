@@ -4,13 +4,21 @@ import type { LogView } from "./core/log.ts";
 import { membersOf, sorted } from "./core/membership.ts";
 import type { Ready } from "./core/ready.ts";
 
-/** Who is being removed is heard until that is committed: a leader that removes itself must see it done. */
-export function heardMembers({ commit, memberships }: LogView): readonly MemberId[] {
+/**
+ * Who is being removed is heard until that is committed: a leader that removes itself must see it done. A log that does not
+ * name its own member tells of a time before that one came: until it has caught up, the seeds are heard too.
+ */
+export function heardMembers(
+  { commit, memberships }: Pick<LogView, "commit" | "memberships">,
+  self: MemberId,
+  seeds: readonly MemberId[],
+): readonly MemberId[] {
   const settled = Math.max(
     0,
     memberships.findLastIndex(({ index }) => index <= commit),
   );
-  return sorted(memberships.slice(settled).flatMap((dated) => membersOf(dated.membership)));
+  const named = memberships.slice(settled).flatMap((dated) => membersOf(dated.membership));
+  return sorted(named.includes(self) ? named : [...named, ...seeds]);
 }
 
 export function isSame(left: readonly MemberId[], right: readonly MemberId[] | undefined): boolean {

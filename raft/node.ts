@@ -466,8 +466,7 @@ export class RaftNode<Result> {
 
   #followMembership(): void {
     const { membership } = this.#core.log;
-    const members = heardMembers(this.#core.log);
-    const heard = members.length > 0 ? members : (this.#options.seeds ?? []);
+    const heard = heardMembers(this.#core.log, this.#core.id, this.#options.seeds ?? []);
     if (!isSame(heard, this.#heard)) {
       this.#heard = heard;
       this.#transport.setMembers(heard);

@@ -69,7 +69,7 @@ class LargeState implements StateMachine<number> {
 
 type Addresses = Map<number, Address>;
 
-async function start(id: number, membership: typeof noMembership, addresses: Addresses) {
+async function start(id: number, membership: typeof noMembership, addresses: Addresses, logBytesMax = 20_000) {
   const owner = { clusterId: "test", memberId: toMemberId(id) };
   const directory = mkdtempSync(join(scratch, `member-${id}-`));
   await createLog(directory, owner, foundedBy(membership));
@@ -84,8 +84,8 @@ async function start(id: number, membership: typeof noMembership, addresses: Add
     snapshotBytesPerSecond: 12 << 20,
   });
   const state = new LargeState();
-  const seeds = [1, 2, 3].map(toMemberId);
-  const compaction = { logBytesMax: 20_000, tailEntries: 10 };
+  const seeds = [...addresses.keys()].map(toMemberId);
+  const compaction = { logBytesMax, tailEntries: 10 };
   const node = await RaftNode.start({
     id: owner.memberId,
     log,
@@ -165,5 +165,32 @@ test("a member that comes back is brought up to date by a leader that it has nev
   await until(() => one.state.count === 100, "what it has missed");
   expect(one.node.status()).toMatchObject({ role: "follower", leader: four.id });
   await until(() => one.node.status().membership.voters.includes(four.id), "the news of the leader");
+  await Promise.all([one, two, three, four].map(({ node }) => node.stop()));
+}, 60_000);
+
+test("a member that joins takes in a long log, from a leader that only its last part names", async () => {
+  const addresses: Addresses = new Map();
+  const logBytesMax = 64 << 20;
+  const one = await start(1, membershipOf([toMemberId(1)]), addresses, logBytesMax);
+  await until(() => one.node.status().role === "leader", "a leader");
+  type Member = typeof one;
+  const change = (leader: Member, operation: "addLearner" | "promote", { id }: Member) =>
+    leader.node.changeMembership({ steps: [{ operation, member: id }], context: new Uint8Array() });
+  const join = async (leader: Member, id: number) => {
+    const joining = await start(id, noMembership, addresses, logBytesMax);
+    await change(leader, "addLearner", joining);
+    await until(() => joining.state.count === leader.state.count, "the learner to catch up");
+    return joining;
+  };
+  const two = await join(one, 2);
+  await Promise.all(Array.from({ length: 500 }, () => one.node.propose(Buffer.alloc(1_000))));
+  const three = await join(one, 3);
+  await change(one, "promote", three);
+  one.node.transferLeadership(three.id);
+  await until(() => three.node.status().role === "leader", "another leader");
+  await three.node.propose(Buffer.alloc(10));
+
+  const four = await join(three, 4);
+  expect(four.node.status()).toMatchObject({ leader: three.id, membership: { learners: [two.id, four.id] } });
   await Promise.all([one, two, three, four].map(({ node }) => node.stop()));
 }, 60_000);
