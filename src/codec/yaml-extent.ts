@@ -1,10 +1,10 @@
 /**
  * About how many values a YAML text has: scalars, lists and maps, without the keys, and a repeated value once. Builds
  * nothing: the library, which cannot stop half way, is then spared a document that is too large. The lines of a plain
- * scalar that goes on count each.
+ * scalar that goes on count each. Stops soon after `limit`.
  */
-export function yamlValues(text: string): number {
-  return new YamlCounter(text).count();
+export function yamlValues(text: string, limit = Number.POSITIVE_INFINITY): number {
+  return new YamlCounter(text).count(limit);
 }
 
 /** An anchor takes the time of this many values. */
@@ -29,10 +29,10 @@ class YamlCounter {
     this.#text = text;
   }
 
-  count(): number {
+  count(limit: number): number {
     const { length } = this.#text;
     this.#beginLine();
-    while (this.#at < length) this.#step(this.#text.charCodeAt(this.#at));
+    while (this.#at < length && this.#values <= limit) this.#step(this.#text.charCodeAt(this.#at));
     return this.#values;
   }
 

@@ -37,7 +37,7 @@ export function parseYaml(
   composer ??= require("./yaml-composer.ts") as typeof import("./yaml-composer.ts");
   const text = decodeText(bytes);
   // No value is shorter than two characters, with what separates it from the next.
-  if (valuesMax !== undefined && text.length >= 2 * valuesMax && yamlValues(text) > valuesMax) {
+  if (valuesMax !== undefined && text.length >= 2 * valuesMax && yamlValues(text, valuesMax) > valuesMax) {
     throw status.tooManyValues(valuesMax);
   }
   return composer.composeYaml(text, strict);

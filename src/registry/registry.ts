@@ -154,7 +154,9 @@ export class Registry {
     if (isLarge) await nextTurn();
     this.#dropGated(object, undefined);
     this.#dropFields(object, strategy.resetFields);
-    this.#trackFields(undefined, object, "", context, strategy.resetFields);
+    const trackFields = this.#trackFields(undefined, object, "", context, strategy.resetFields);
+    if (isLarge) await nextTurn();
+    trackFields();
     if (isLarge) await nextTurn();
     const settlement = new Settlement();
     const attributes = this.#attributes("CREATE", "", object, undefined, namespace, context, settlement);
@@ -291,7 +293,9 @@ export class Registry {
     if (isLarge) await nextTurn();
     this.#dropGated(object, old);
     this.#restoreFields(object, old, strategy.resetFields);
-    this.#trackFields(old, object, subresource, context, strategy.resetFields);
+    const trackFields = this.#trackFields(old, object, subresource, context, strategy.resetFields);
+    if (isLarge) await nextTurn();
+    trackFields();
     if (isLarge) await nextTurn();
     const name = old.metadata.name ?? "";
     const attributes = this.#attributes("UPDATE", subresource, object, old, namespace, context, settlement);
@@ -482,10 +486,10 @@ export class Registry {
     subresource: string,
     context: WriteContext,
     resetFields: readonly string[],
-  ): void {
+  ): () => void {
     const { info, versions, clock } = this.#parts;
     const version = context.version ?? info;
-    trackFields(old, object, { ...context, subresource, resetFields, version, versions, nowMs: clock.nowMs() });
+    return trackFields(old, object, { ...context, subresource, resetFields, version, versions, nowMs: clock.nowMs() });
   }
 
   #countGeneration(object: KubeObject, old: KubeObject, strategy: Strategy): void {
