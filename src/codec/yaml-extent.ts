@@ -97,8 +97,7 @@ class YamlCounter {
       case code.pipe:
       case code.greater:
         if (!isBlock) break;
-        this.#take();
-        return this.#skipBlockScalar();
+        return this.#takeBlockScalar();
     }
     this.#take();
     this.#at++;
@@ -152,7 +151,10 @@ class YamlCounter {
   }
 
   /** To the first line that is neither empty nor further to the right than the node that holds the scalar. */
-  #skipBlockScalar(): void {
+  #takeBlockScalar(): void {
+    // The whole document; it may begin at the margin.
+    const isRoot = this.#values === 0;
+    this.#take();
     const { length } = this.#text;
     for (;;) {
       this.#skipTo("\n");
@@ -160,14 +162,9 @@ class YamlCounter {
       const line = this.#at + 1;
       const start = this.#afterIndent(line);
       const isEmpty = isSpace(this.#text.charCodeAt(start));
-      if (!isEmpty && start - line <= this.#column && !this.#isRoot()) return;
+      if (!isEmpty && start - line <= this.#column && !isRoot) return;
       this.#at = start;
     }
-  }
-
-  /** A scalar that is the whole document may begin at the margin. */
-  #isRoot(): boolean {
-    return this.#values === 1;
   }
 
   #skipTo(end: string): void {

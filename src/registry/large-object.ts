@@ -1,5 +1,5 @@
 import type { JsonValue } from "../api/json.ts";
-import { hasMoreValues, objectValuesMax, ordinaryValuesMax } from "../api/object-extent.ts";
+import { countValues, objectValuesMax, ordinaryValuesMax } from "../api/object-extent.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 
@@ -9,8 +9,7 @@ import { status } from "../api/status.ts";
  * @throws StatusError 413 when it has more values than an object may have
  */
 export function isLargeObject(object: KubeObject): boolean {
-  const document = object as unknown as JsonValue;
-  if (!hasMoreValues(document, ordinaryValuesMax)) return false;
-  if (hasMoreValues(document, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
-  return true;
+  const values = countValues(object as unknown as JsonValue, objectValuesMax);
+  if (values > objectValuesMax) throw status.tooManyValues(objectValuesMax);
+  return values > ordinaryValuesMax;
 }

@@ -170,6 +170,7 @@ export class Registry {
     for (let tries = 1; ; tries++) {
       // A Strategy may copy the name into other fields, so each generated one gets a draft of its own.
       const draft = generate ? (cloneJson(object as unknown as JsonObject) as unknown as KubeObject) : object;
+      if (generate && isLarge) await nextTurn();
       if (generate) draft.metadata.name = generatedName(metadata.generateName as string, this.#parts.randomInt);
       strategy.prepareForCreate(draft, context.user);
       const { canonical, result } = await settlement.run(
