@@ -14,7 +14,7 @@ const cases: readonly (readonly [text: string, values: number])[] = [
   ["a: b # c, [d]\n", 1],
   ["|\n a\nb\n", 1],
   ["a: |\n b\nc: 1\nd: 2\n", 3],
-  ["a:\n  |\n  b\nc: 1\n", 3],
+  ["a:\n  |\n  b\nc: 1\n", 4],
 ];
 for (const [text, values] of cases) {
   test(`${JSON.stringify(text)} counts ${values}`, () => expect(yamlValues(text)).toBe(values));
