@@ -19,12 +19,15 @@ for (const [values, document] of documents) {
 
 test("counting stops at the limit", () => {
   let reads = 0;
-  const list = new Proxy(Array.from({ length: 1_000 }, () => 1), {
-    get(target, key, receiver) {
-      reads++;
-      return Reflect.get(target, key, receiver);
+  const list = new Proxy(
+    Array.from({ length: 1_000 }, () => 1),
+    {
+      get(target, key, receiver) {
+        reads++;
+        return Reflect.get(target, key, receiver);
+      },
     },
-  });
+  );
   expect(hasMoreValues(list, 10)).toBe(true);
   expect(reads).toBeLessThan(50);
 });

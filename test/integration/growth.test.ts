@@ -4,6 +4,7 @@ import { apiVersionOf } from "../../src/api/gvk.ts";
 import type { JsonObject, JsonValue } from "../../src/api/json.ts";
 import { matchesLabels, parseLabelSelector } from "../../src/api/label-selector.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
+import { missingPermissions, permissionTexts } from "../../src/authorization/rbac/covers.ts";
 import { decodeCbor, encodeCbor } from "../../src/codec/cbor.ts";
 import { encodeDecoded } from "../../src/codec/encode-object.ts";
 import { parseJson } from "../../src/codec/json.ts";
@@ -98,11 +99,7 @@ describe("eight times the input takes about eight times as long", () => {
         return () => decodeTyped(pod, { spec: { containers } }, { kind: "Pod" });
       },
     ],
-    [
-      "a merge patch",
-      5_000,
-      (size) => fixed(keyed(size), (patch) => applyMergePatch({ ...patch, a: "b" }, patch)),
-    ],
+    ["a merge patch", 5_000, (size) => fixed(keyed(size), (patch) => applyMergePatch({ ...patch, a: "b" }, patch))],
     [
       "a strategic merge patch of a list with a merge key",
       1_000,
@@ -138,6 +135,15 @@ describe("eight times the input takes about eight times as long", () => {
         fixed(`k in (${times(size, (at) => `v${at}`).join()})`, (text) =>
           matchesLabels(parseLabelSelector(text), { k: "v" }),
         ),
+    ],
+    [
+      "the text of permissions that are missing",
+      5_000,
+      (size) => {
+        const wanted = { apiGroups: [""], resources: ["pods"], resourceNames: [], nonResourceURLs: [] };
+        const missing = missingPermissions([], [{ ...wanted, verbs: times(size, (at) => `v${at}`) }]);
+        return () => permissionTexts(missing);
+      },
     ],
     ["a field selector", 120, (size) => fixed(times(size, (at) => `k${at}!=v`).join(), parseFieldSelector)],
   ];

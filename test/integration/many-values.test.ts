@@ -42,7 +42,8 @@ const scheme = Scheme.builtIn();
 
 const list = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 const key = (at: number) => at.toString(36).padStart(4, "k");
-const keyed = <T>(count: number, value: T): Record<string, T> => Object.fromEntries(list(count, (at) => [key(at), value]));
+const keyed = <T>(count: number, value: T): Record<string, T> =>
+  Object.fromEntries(list(count, (at) => [key(at), value]));
 const text = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
 const pod = (containers: unknown) => ({ metadata, spec: { containers } });
 const message = (kind: string, object: JsonObject) =>
@@ -85,7 +86,13 @@ const tooMany: readonly Body[] = [
     type: protobuf,
     make: () => message("ConfigMap", { metadata: { finalizers: list(500_000, () => "") } }),
   },
-  { name: "keys of a merge patch", method: "PATCH", path: patched, type: mergePatch, make: () => text(keyed(280_000, 1)) },
+  {
+    name: "keys of a merge patch",
+    method: "PATCH",
+    path: patched,
+    type: mergePatch,
+    make: () => text(keyed(280_000, 1)),
+  },
   {
     name: "keys of a strategic merge patch",
     method: "PATCH",
@@ -110,7 +117,11 @@ const tooMany: readonly Body[] = [
 ];
 
 const large: readonly Body[] = [
-  { name: "20,000 keys in JSON", path: configMaps, make: () => text({ metadata, data: keyed(20_000, "x".repeat(40)) }) },
+  {
+    name: "20,000 keys in JSON",
+    path: configMaps,
+    make: () => text({ metadata, data: keyed(20_000, "x".repeat(40)) }),
+  },
   {
     name: "20,000 keys in YAML",
     path: configMaps,
@@ -207,7 +218,10 @@ describe("a body of many values holds the event loop for no long stretch", () =>
 
   test.each(large.map((body) => [body.name, body] as const))("taken: %s", async (_name, body) => {
     const { code, json: answer, turnMs } = await send(body);
-    expect({ code, message: answer.message }).toEqual({ code: body.method === "PATCH" ? 200 : 201, message: undefined });
+    expect({ code, message: answer.message }).toEqual({
+      code: body.method === "PATCH" ? 200 : 201,
+      message: undefined,
+    });
     expect(turnMs).toBeLessThan(turnMsMax);
   });
 

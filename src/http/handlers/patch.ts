@@ -58,7 +58,8 @@ export const patch: VerbHandler = async (call) => {
     repeated: readonly string[],
     { fieldValidation }: WriteOptions,
   ): Promise<KubeObject> {
-    const mayBeLarge = hasMoreValues(old as unknown as JsonObject, ordinaryValuesMax) || bytes.length > ordinaryBytesMax;
+    const mayBeLarge =
+      hasMoreValues(old as unknown as JsonObject, ordinaryValuesMax) || bytes.length > ordinaryBytesMax;
     if (mayBeLarge) await nextTurn();
     const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.schema);
     if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
@@ -111,7 +112,9 @@ function operationProblems(document: JsonValue, repeated: readonly string[]): st
     const fields = Object.keys(isJsonObject(operation) ? operation : {}).filter((field) => !operationFields.has(field));
     for (const field of fields.slice(0, maxUnknownFields)) unknown.push(unknownFieldText(`[${at}].${field}`));
   }
-  return [...unknown.slice(0, maxUnknownFields), ...repeated.map(duplicateFieldText)].map((problem) => `json patch ${problem}`);
+  return [...unknown.slice(0, maxUnknownFields), ...repeated.map(duplicateFieldText)].map(
+    (problem) => `json patch ${problem}`,
+  );
 }
 
 function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: string) => Error): void {

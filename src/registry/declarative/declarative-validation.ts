@@ -53,9 +53,7 @@ export class DeclarativeValidation {
 function mismatches(verdict: Verdict, declared: ReadonlySet<string>, written: readonly FieldError[]): number {
   const known = new Set(written.map(problemOf));
   const onlyDeclared = verdict.errors.filter((error) => !known.has(problemOf(error)));
-  const onlyWritten = written.filter(
-    (error) => isCovered(error, verdict, declared) && !declared.has(problemOf(error)),
-  );
+  const onlyWritten = written.filter((error) => isCovered(error, verdict, declared) && !declared.has(problemOf(error)));
   return onlyDeclared.length + onlyWritten.length;
 }
 
