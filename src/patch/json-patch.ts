@@ -9,7 +9,7 @@ export const jsonPatchCopyBytesMax = 3 * 1024 * 1024;
 /** The same in values, which take time however short they are. */
 const jsonPatchCopyValuesMax = 2 * objectValuesMax;
 /** Values that the `move` operations of one patch may look at together, and what shifting list items is worth. */
-export const jsonPatchWorkMax = 1_000_000;
+const jsonPatchWorkMax = 1_000_000;
 /** Items of a list shift this many times faster than values are looked at. */
 const shiftedItemsPerValue = 256;
 
