@@ -148,6 +148,9 @@ export const status = {
     ),
   requestEntityTooLarge: (limitBytes: number) =>
     failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limitBytes}`),
+  /** 413 for a document of more scalars, lists and objects than `limit`. */
+  tooManyValues: (limit: number) =>
+    failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit} values`),
   tooManyRequests: (message: string, retryAfterSeconds: number) =>
     failure(429, "TooManyRequests", message, { retryAfterSeconds }),
   overloaded: () => new TextError(429, "Too many requests, please try again later.\n", [["retry-after", "1"]]),

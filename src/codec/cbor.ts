@@ -1,4 +1,5 @@
 import { emptyJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { status } from "../api/status.ts";
 
 /** Upstream's limit on lists, maps and tags inside each other. */
 export const cborDepthMax = 64;
@@ -32,10 +33,11 @@ export function encodeCbor(value: JsonValue): Uint8Array {
 /**
  * Reads one item, with or without the self-describing tag. Byte strings are text; behind the tags 21 to 23 they are
  * binary and become base64url, base64 or hexadecimal text. Integers beyond 2^53 are BigInt. Repeated keys, keys that are
- * not text, bignums, NaN, infinities and trailing bytes are refused. Throws CborDecodeError.
+ * not text, bignums, NaN, infinities and trailing bytes are refused. Throws CborDecodeError, and StatusError 413 for more
+ * than `valuesMax` values.
  */
-export function decodeCbor(bytes: Uint8Array): JsonValue {
-  return new CborReader(bytes).document();
+export function decodeCbor(bytes: Uint8Array, valuesMax = Number.POSITIVE_INFINITY): JsonValue {
+  return new CborReader(bytes, valuesMax).document();
 }
 
 const initialBytes = 1_024;
@@ -191,8 +193,11 @@ class CborReader {
   readonly #bytes: Buffer;
   #at = 0;
   #depth = 0;
+  #values = 0;
+  readonly #valuesMax: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, valuesMax: number) {
+    this.#valuesMax = valuesMax;
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -204,6 +209,7 @@ class CborReader {
   }
 
   #value(): JsonValue {
+    this.#count();
     const initial = this.#byte();
     const type = initial >> 5;
     const info = initial & 31;
@@ -224,6 +230,10 @@ class CborReader {
       default:
         return this.#simple(info);
     }
+  }
+
+  #count(): void {
+    if (++this.#values > this.#valuesMax) throw status.tooManyValues(this.#valuesMax);
   }
 
   #nested<T>(read: () => T): T {
@@ -260,6 +270,7 @@ class CborReader {
       const initial = this.#byte();
       if (initial === breakByte) return Buffer.concat(chunks);
       if (initial >> 5 !== type || (initial & 31) === 31) throw new CborDecodeError("wrong chunk in indefinite string");
+      this.#count();
       chunks.push(this.#take(this.#length(initial & 31, 1)));
     }
   }

@@ -1,11 +1,12 @@
 import type { JsonValue } from "../api/json.ts";
+import { objectValuesMax } from "../api/object-extent.ts";
 import { type StatusError, status } from "../api/status.ts";
 import { CborDecodeError, decodeCbor } from "./cbor.ts";
 import { JsonSyntaxError, parseJson } from "./json.ts";
 import { type UnknownEnvelope, unwrapUnknown } from "./protobuf-envelope.ts";
 import { ProtobufDecodeError } from "./protobuf-wire.ts";
 import type { MediaType } from "./representation.ts";
-import { parseYaml, YamlSyntaxError } from "./yaml.ts";
+import { parseYaml, YamlSyntaxError, yamlValuesMax } from "./yaml.ts";
 
 export interface DecodeBodyOptions {
   /** Looks for repeated keys: field validation Warn and Strict. */
@@ -35,7 +36,7 @@ export interface DecodedProtobuf {
 
 /**
  * Decodes a request body by its Content-Type; none means JSON, parameters are ignored. Throws StatusError: 415 for a type
- * that is not accepted, 400 for a body that is not of its type.
+ * that is not accepted, 400 for a body that is not of its type, 413 for one of more than `objectValuesMax` values.
  */
 export function decodeBody(
   bytes: Uint8Array,
@@ -80,13 +81,13 @@ function acceptedMediaType(contentType: string | undefined, options: DecodeBodyO
 function decodeAs(mediaType: MediaType, bytes: Uint8Array, strict: boolean): DecodedBody {
   switch (mediaType) {
     case "application/json":
-      return { kind: "document", mediaType, ...parseJson(bytes, { strict }) };
+      return { kind: "document", mediaType, ...parseJson(bytes, { strict, valuesMax: objectValuesMax }) };
     case "application/yaml": {
-      const { value, duplicates } = parseYaml(bytes, { strict });
+      const { value, duplicates } = parseYaml(bytes, { strict, valuesMax: yamlValuesMax });
       return { kind: "document", mediaType, value, duplicates };
     }
     case "application/cbor":
-      return { kind: "document", mediaType, value: decodeCbor(bytes), duplicates: [] };
+      return { kind: "document", mediaType, value: decodeCbor(bytes, objectValuesMax), duplicates: [] };
     case "application/vnd.kubernetes.protobuf":
       return { kind: "protobuf", mediaType, envelope: unwrapUnknown(bytes) };
   }

@@ -1,4 +1,6 @@
 import { emptyJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { status } from "../api/status.ts";
+import { jsonExtent } from "./json-extent.ts";
 
 /** Objects and lists deeper than this are refused: everything that walks a document may then recurse. */
 export const jsonDepthMax = 1_000;
@@ -31,15 +33,25 @@ export interface ParsedDocument {
 /**
  * Parses one JSON document. Integers that a double cannot hold but 64 bits can are BigInt; invalid UTF-8 and lone
  * surrogates become U+FFFD, as in Go. `strict` looks for repeated keys too and costs several times as much.
- * Throws JsonSyntaxError.
+ * Throws JsonSyntaxError, and StatusError 413 for more than `valuesMax` values.
  */
-export function parseJson(bytes: Uint8Array, options: { readonly strict: boolean }): ParsedDocument {
+export function parseJson(
+  bytes: Uint8Array,
+  { strict, valuesMax }: { readonly strict: boolean; readonly valuesMax?: number },
+): ParsedDocument {
   const text = textDecoder.decode(bytes);
-  if (!options.strict && !needsOwnParser(text)) {
+  if (valuesMax !== undefined) refuseMoreValues(text, valuesMax);
+  if (!strict && !needsOwnParser(text)) {
     const value = parseNatively(text);
     if (value !== undefined) return { value, duplicates: [] };
   }
   return new JsonParser(text).parse();
+}
+
+/** Before anything is parsed, as the native parser cannot stop half way. */
+function refuseMoreValues(text: string, valuesMax: number): void {
+  // Every value but the last is followed by a comma or bracket.
+  if (text.length >= 2 * valuesMax && jsonExtent(text).values > valuesMax) throw status.tooManyValues(valuesMax);
 }
 
 /**
@@ -66,8 +78,13 @@ function needsOwnParser(text: string): boolean {
   return longInteger.test(text) || longExponent.test(text) || text.includes("\\ud") || text.includes("\\uD");
 }
 
+/** From here on the text is looked through faster than the document, which may be one large map. */
+const longText = 64 * 1024;
+
 /** Undefined when the document is not valid or too deep: the own parser then finds the words. */
 function parseNatively(text: string): JsonValue | undefined {
+  const isLong = text.length > longText;
+  if (isLong && jsonExtent(text).depth > jsonDepthMax) return undefined;
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
@@ -75,7 +92,7 @@ function parseNatively(text: string): JsonValue | undefined {
     return undefined;
   }
   // A document of n characters is at most n/2 deep.
-  if (text.length > 2 * jsonDepthMax && isDeeperThan(value, jsonDepthMax)) return undefined;
+  if (!isLong && text.length > 2 * jsonDepthMax && isDeeperThan(value, jsonDepthMax)) return undefined;
   return value;
 }
 

@@ -27,12 +27,16 @@ export function wrapUnknown(type: { readonly apiVersion: string; readonly kind: 
   return Buffer.concat([magic, head, raw, tail]);
 }
 
+/** Upstream knows four; later versions may add some. */
+const envelopeFieldsMax = 100;
+
 /** Opens the envelope; `raw` is a view into `bytes`. Throws ProtobufDecodeError. */
 export function unwrapUnknown(bytes: Uint8Array): UnknownEnvelope {
   if (!hasProtobufMagic(bytes)) throw new ProtobufDecodeError("provided data does not appear to be a protobuf message");
-  const reader = new ProtobufReader(bytes.subarray(magic.length));
+  const reader = new ProtobufReader(bytes.subarray(magic.length), envelopeFieldsMax);
   const envelope = { apiVersion: "", kind: "", raw: new Uint8Array(), contentType: "", contentEncoding: "" };
   while (!reader.atEnd) {
+    reader.count();
     const { number, wireType } = reader.tag();
     if (number > 4) {
       reader.skip(wireType);

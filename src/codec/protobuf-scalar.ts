@@ -1,5 +1,6 @@
 import type { Writer } from "protobufjs/minimal.js";
 import type { JsonValue } from "../api/json.ts";
+import { objectValuesMax } from "../api/object-extent.ts";
 import type { ScalarKind } from "../schema/schema.ts";
 import { formatGoDuration, parseGoDuration } from "../api/go-duration.ts";
 import { JsonSyntaxError, parseJson, stringifyJson } from "./json.ts";
@@ -82,10 +83,14 @@ export function tagOf(number: number, wireType: WireType): number {
   return ((number << 3) | wireType) >>> 0;
 }
 
+/** Fields of a small message that count as one value: the key and value of a map's entry, the parts of a scalar. */
+const partsMax = 3;
+
 /** Reads a small message whose fields `take` consumes; a field that it leaves is skipped. */
 export function readFields(reader: ProtobufReader, take: (number: number, wireType: WireType) => boolean): void {
   reader.nested(() => {
-    while (!reader.atEnd) {
+    for (let fields = 1; !reader.atEnd; fields++) {
+      if (fields > partsMax) reader.count();
       const { number, wireType } = reader.tag();
       if (!take(number, wireType)) reader.skip(wireType);
     }
@@ -145,7 +150,7 @@ function jsonInMessage(): ValueCodec {
 
 function parseRawJson(raw: Uint8Array): JsonValue {
   try {
-    return parseJson(raw, { strict: false }).value;
+    return parseJson(raw, { strict: false, valuesMax: objectValuesMax }).value;
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw new ProtobufDecodeError(`raw value: ${error.message}`);
     throw error;

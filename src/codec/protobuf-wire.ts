@@ -1,3 +1,5 @@
+import { status } from "../api/status.ts";
+
 /** Messages nest no deeper than this; the deepest built-in type needs about 20, JSON schemas more. */
 export const protobufDepthMax = 256;
 
@@ -22,7 +24,10 @@ export interface Tag {
   readonly wireType: WireType;
 }
 
-/** Reads the wire format within bounds; every method throws ProtobufDecodeError rather than read past the end. */
+/**
+ * Reads the wire format within bounds; every method throws ProtobufDecodeError rather than read past the end, and `count`
+ * StatusError 413 beyond `valuesMax`.
+ */
 export class ProtobufReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
@@ -32,8 +37,11 @@ export class ProtobufReader {
   /** The two halves of the varint read last. */
   #low = 0;
   #high = 0;
+  #values = 0;
+  readonly #valuesMax: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, valuesMax = Number.POSITIVE_INFINITY) {
+    this.#valuesMax = valuesMax;
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#end = bytes.byteLength;
@@ -42,6 +50,11 @@ export class ProtobufReader {
   /** Whether the current message has no more fields. */
   get atEnd(): boolean {
     return this.#at >= this.#end;
+  }
+
+  /** Notes a field, or an item of a packed list. */
+  count(): void {
+    if (++this.#values > this.#valuesMax) throw status.tooManyValues(this.#valuesMax);
   }
 
   tag(): Tag {

@@ -22,11 +22,12 @@ export function encodeMessage(schema: StructSchema, object: JsonObject): Uint8Ar
 
 /**
  * The object in its JSON shape, without apiVersion and kind. Fields that the schema does not know are skipped; a zero
- * value is absent where its JSON form leaves it out. Throws ProtobufDecodeError.
+ * value is absent where its JSON form leaves it out. Throws ProtobufDecodeError, and StatusError 413 for more than
+ * `valuesMax` values.
  */
-export function decodeMessage(schema: StructSchema, bytes: Uint8Array): JsonObject {
+export function decodeMessage(schema: StructSchema, bytes: Uint8Array, valuesMax?: number): JsonObject {
   const object = emptyJsonObject();
-  readMessage(new ProtobufReader(bytes), schema, object);
+  readMessage(new ProtobufReader(bytes, valuesMax), schema, object);
   return object;
 }
 
@@ -68,6 +69,7 @@ function writeMessage(writer: Writer, schema: StructSchema, object: JsonObject):
 function readMessage(reader: ProtobufReader, schema: StructSchema, object: JsonObject): void {
   const { byNumber } = planOf(schema);
   while (!reader.atEnd) {
+    reader.count();
     const { number, wireType } = reader.tag();
     const field = byNumber.get(number);
     if (field === undefined) reader.skip(wireType);
@@ -155,7 +157,10 @@ function planList(field: Field, codec: ValueCodec): FieldPlan {
       const list = (object[name] ??= []) as JsonValue[];
       if (wireType === wireBytes && codec.wireType !== wireBytes) {
         reader.nested(() => {
-          while (!reader.atEnd) list.push(codec.read(reader));
+          while (!reader.atEnd) {
+            reader.count();
+            list.push(codec.read(reader));
+          }
         });
         return;
       }

@@ -61,11 +61,13 @@ class YamlComposer {
   readonly #path: (string | number)[] = [];
   readonly #duplicates = new Set<string>();
   readonly #duplicateLines: string[] = [];
+  readonly #lines: LineCounter;
 
   constructor(source: string, events: readonly Event[], strict: boolean) {
     this.#source = source;
     this.#events = events;
     this.#strict = strict;
+    this.#lines = new LineCounter(source);
   }
 
   compose(): ParsedYaml {
@@ -251,7 +253,7 @@ class YamlComposer {
   #noteDuplicate(key: string, eventIndex: number): void {
     if (this.#duplicateLines.length >= duplicatesMax) return;
     this.#duplicates.add(pathText(this.#path, this.#depth));
-    const line = lineOf(this.#source, startOf(this.#events[eventIndex]));
+    const line = this.#lines.at(startOf(this.#events[eventIndex]));
     this.#duplicateLines.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
   }
 }
@@ -279,8 +281,22 @@ function startOf(event: Event | undefined): number {
   return "anchorStart" in event ? event.anchorStart : 0;
 }
 
-function lineOf(source: string, offset: number): number {
-  let line = 1;
-  for (let at = source.indexOf("\n"); at !== -1 && at < offset; at = source.indexOf("\n", at + 1)) line += 1;
-  return line;
+/** Numbers the lines of a text for places that are asked for in ascending order: it goes through the text once. */
+class LineCounter {
+  readonly #source: string;
+  #line = 1;
+  #nextBreak: number;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#nextBreak = source.indexOf("\n");
+  }
+
+  at(offset: number): number {
+    while (this.#nextBreak !== -1 && this.#nextBreak < offset) {
+      this.#line += 1;
+      this.#nextBreak = this.#source.indexOf("\n", this.#nextBreak + 1);
+    }
+    return this.#line;
+  }
 }

@@ -1,19 +1,26 @@
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { countValues, objectValuesMax } from "../api/object-extent.ts";
 import { StatusError, status } from "../api/status.ts";
 import { depthOf, documentDepthMax, jsonByteLength } from "./document-depth.ts";
 
 export const jsonPatchOperationsMax = 10_000;
 /** What all `copy` operations of one patch may copy together: the limit of a request body. */
 export const jsonPatchCopyBytesMax = 3 * 1024 * 1024;
+/** The same in values, which take time however short they are. */
+const jsonPatchCopyValuesMax = 2 * objectValuesMax;
+/** Values that the `move` operations of one patch may look at together, and what shifting list items is worth. */
+const jsonPatchWorkMax = 1_000_000;
+/** Items of a list shift this many times faster than values are looked at. */
+const shiftedItemsPerValue = 256;
 
 /**
  * RFC 6902 with the leniencies that clients know: negative array indices, and a missing `value` is null.
  * The inputs stay as they are and share nothing with the result. Throws 400 for a body that is no list of operations,
- * 413 for too many of them, and 422 when an operation does not apply.
+ * 413 for too many of them or too much work, and 422 when an operation does not apply.
  */
 export function applyJsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
   const operations = decodeOperations(patch);
-  const state: PatchState = { root: cloneJson(document), copiedBytes: 0 };
+  const state: PatchState = { root: cloneJson(document), copiedBytes: 0, copiedValues: 0, work: 0 };
   for (const operation of operations) applyOperation(state, operation);
   return state.root;
 }
@@ -21,6 +28,8 @@ export function applyJsonPatch(document: JsonValue, patch: JsonValue): JsonValue
 interface PatchState {
   root: JsonValue;
   copiedBytes: number;
+  copiedValues: number;
+  work: number;
 }
 type Container = JsonValue[] | JsonObject;
 
@@ -45,6 +54,16 @@ function tooManyOperations(count: number): StatusError {
   });
 }
 
+/** @throws StatusError 413 */
+function charge(state: PatchState, work: number): void {
+  state.work += work;
+  if (state.work <= jsonPatchWorkMax) return;
+  throw new StatusError({
+    ...status.requestEntityTooLarge(0).status,
+    message: `The allowed maximum of values that a JSON patch moves is ${jsonPatchWorkMax}`,
+  });
+}
+
 function applyOperation(state: PatchState, operation: JsonObject): void {
   const path = textOf(operation, "path");
   switch (textOf(operation, "op")) {
@@ -57,6 +76,7 @@ function applyOperation(state: PatchState, operation: JsonObject): void {
     case "move": {
       const from = textOf(operation, "from");
       const value = read(state.root, from) ?? null;
+      charge(state, countValues(value, jsonPatchWorkMax));
       remove(state, from);
       return add(state, path, checkDepth(path, value));
     }
@@ -94,7 +114,10 @@ function checkDepth(path: string, value: JsonValue): JsonValue {
 }
 
 function copyOf(state: PatchState, from: string, path: string): JsonValue {
-  const value = checkDepth(path, read(state.root, from) ?? null);
+  const value = read(state.root, from) ?? null;
+  state.copiedValues += countValues(value, jsonPatchCopyValuesMax);
+  if (state.copiedValues > jsonPatchCopyValuesMax) throw status.patchNotApplicable();
+  checkDepth(path, value);
   state.copiedBytes += jsonByteLength(value);
   if (state.copiedBytes > jsonPatchCopyBytesMax) throw status.patchNotApplicable();
   return cloneJson(value);
@@ -111,6 +134,7 @@ function add(state: PatchState, path: string, value: JsonValue): void {
     return;
   }
   const index = arrayIndex(key, container.length + 1);
+  charge(state, (container.length - index) / shiftedItemsPerValue);
   if (index === container.length) container.push(value);
   else container.splice(index, 0, value);
 }
@@ -118,7 +142,9 @@ function add(state: PatchState, path: string, value: JsonValue): void {
 function remove(state: PatchState, path: string): void {
   const { container, key } = locate(state.root, path);
   if (Array.isArray(container)) {
-    container.splice(arrayIndex(key, container.length), 1);
+    const index = arrayIndex(key, container.length);
+    charge(state, (container.length - index) / shiftedItemsPerValue);
+    container.splice(index, 1);
     return;
   }
   if (!Object.hasOwn(container, key)) throw status.patchNotApplicable();

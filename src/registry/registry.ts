@@ -3,8 +3,9 @@ import { type Clock, formatTime } from "../api/clock.ts";
 import { type FieldError, fieldError } from "../api/field-error.ts";
 import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
+import type { KubeObject } from "../api/object-meta.ts";
 import { type Status, StatusError, status } from "../api/status.ts";
+import { nextTurn } from "../api/turn.ts";
 import type { UserInfo } from "../authentication/user-info.ts";
 import type { Cacher } from "../cacher/cacher.ts";
 import { decodeEntry } from "../codec/stored-object.ts";
@@ -24,6 +25,8 @@ import { encodeForStore } from "./encode-for-store.ts";
 import type { InFlight } from "./in-flight.ts";
 import { Settlement } from "./settlement.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
+import { isLargeObject } from "./large-object.ts";
+import { carrySystemFields, wipeSystemFields } from "./system-fields.ts";
 import { trackFields } from "./track-fields.ts";
 import { fieldErrorsMax } from "./validation/labels.ts";
 import { type ObjectMetaRules, validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
@@ -145,11 +148,16 @@ export class Registry {
     if ((object.metadata.resourceVersion ?? "") !== "") {
       throw status.unconverted("resourceVersion should not be set on objects to be created");
     }
-    this.#wipeSystemFields(object);
+    wipeSystemFields(object);
     applyDefaults(info.schema, object as unknown as JsonObject);
+    const isLarge = isLargeObject(object);
+    if (isLarge) await nextTurn();
     this.#dropGated(object, undefined);
     this.#dropFields(object, strategy.resetFields);
-    this.#trackFields(undefined, object, "", context, strategy.resetFields);
+    const trackFields = this.#trackFields(undefined, object, "", context, strategy.resetFields);
+    if (isLarge) await nextTurn();
+    trackFields();
+    if (isLarge) await nextTurn();
     const settlement = new Settlement();
     const attributes = this.#attributes("CREATE", "", object, undefined, namespace, context, settlement);
     await admission.admit(attributes);
@@ -162,10 +170,11 @@ export class Registry {
     for (let tries = 1; ; tries++) {
       // A Strategy may copy the name into other fields, so each generated one gets a draft of its own.
       const draft = generate ? (cloneJson(object as unknown as JsonObject) as unknown as KubeObject) : object;
+      if (generate && isLarge) await nextTurn();
       if (generate) draft.metadata.name = generatedName(metadata.generateName as string, this.#parts.randomInt);
       strategy.prepareForCreate(draft, context.user);
       const { canonical, result } = await settlement.run(
-        () => this.#tryCreate(draft, attributes, settlement, context),
+        () => this.#tryCreate(draft, attributes, settlement, context, isLarge),
         (attempt) => attempt.result.kind === "applied",
       );
       if (result.kind === "applied") {
@@ -231,16 +240,20 @@ export class Registry {
     attributes: AdmissionAttributes,
     settlement: Settlement,
     context: WriteContext,
+    isLarge: boolean,
   ): Promise<{ canonical: KubeObject; result: ApplyResult | { kind: "dryRun" } }> {
     const { strategy, admission, allocator } = this.#parts;
     await allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
     const canonical = this.#canonical(object);
+    if (isLarge) await nextTurn();
     this.#refuseInvalid(canonical, [
       ...validateObjectMeta(canonical.metadata, this.#metaRules()),
       ...this.#problems(canonical, undefined, strategy, context),
     ]);
+    if (isLarge) await nextTurn();
     for (const text of strategy.warnings?.(canonical) ?? []) context.warn(text);
     await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
+    if (isLarge) await nextTurn();
     return { canonical, result: await this.#insert(canonical, attributes.namespace, context) };
   }
 
@@ -275,11 +288,16 @@ export class Registry {
       makesAnew ? old : (cloneJson(old as unknown as JsonObject) as unknown as KubeObject),
     );
     const guarded = this.#checkGuards(object, entry, strategy, reapplies);
-    this.#carryOver(object, old);
+    carrySystemFields(object, old);
     applyDefaults(info.schema, object as unknown as JsonObject);
+    const isLarge = isLargeObject(object);
+    if (isLarge) await nextTurn();
     this.#dropGated(object, old);
     this.#restoreFields(object, old, strategy.resetFields);
-    this.#trackFields(old, object, subresource, context, strategy.resetFields);
+    const trackFields = this.#trackFields(old, object, subresource, context, strategy.resetFields);
+    if (isLarge) await nextTurn();
+    trackFields();
+    if (isLarge) await nextTurn();
     const name = old.metadata.name ?? "";
     const attributes = this.#attributes("UPDATE", subresource, object, old, namespace, context, settlement);
     await admission.admit(attributes);
@@ -289,13 +307,16 @@ export class Registry {
     strategy.prepareForUpdate(object, old, this.#parts.clock.nowMs());
     this.#countGeneration(object, old, strategy);
     const canonical = this.#canonical(object);
+    if (isLarge) await nextTurn();
     this.#refuseInvalid(canonical, [
       ...validateObjectMeta(canonical.metadata, this.#metaRules()),
       ...validateObjectMetaUpdate(canonical.metadata, old.metadata),
       ...this.#problems(canonical, old, strategy, context),
     ]);
+    if (isLarge) await nextTurn();
     for (const text of strategy.warnings?.(canonical, old) ?? []) context.warn(text);
     await admission.validate({ ...attributes, object: canonical });
+    if (isLarge) await nextTurn();
 
     if (isUnchanged(canonical, old)) return { object: old, entry, created: false, removed: false };
     if (this.#finishesDeletion(canonical)) return this.#finishDeletion(canonical, entry, context, guarded);
@@ -444,27 +465,6 @@ export class Registry {
     return true;
   }
 
-  #wipeSystemFields(object: KubeObject): void {
-    const { metadata } = object;
-    delete metadata.uid;
-    delete metadata.creationTimestamp;
-    delete metadata.deletionTimestamp;
-    delete metadata.deletionGracePeriodSeconds;
-    delete metadata.generation;
-    delete metadata.managedFields;
-    delete (metadata as { selfLink?: string }).selfLink;
-  }
-
-  /** What a writer cannot change is taken from the stored object. */
-  #carryOver(object: KubeObject, old: KubeObject): void {
-    const metadata = object.metadata as Record<string, unknown>;
-    const stored = old.metadata as Record<string, unknown>;
-    for (const name of systemFields) {
-      if (stored[name] === undefined) delete metadata[name];
-      else metadata[name] = stored[name];
-    }
-  }
-
   #dropFields(object: KubeObject, fields: readonly string[]): void {
     for (const name of fields) delete object[name];
   }
@@ -487,10 +487,10 @@ export class Registry {
     subresource: string,
     context: WriteContext,
     resetFields: readonly string[],
-  ): void {
+  ): () => void {
     const { info, versions, clock } = this.#parts;
     const version = context.version ?? info;
-    trackFields(old, object, { ...context, subresource, resetFields, version, versions, nowMs: clock.nowMs() });
+    return trackFields(old, object, { ...context, subresource, resetFields, version, versions, nowMs: clock.nowMs() });
   }
 
   #countGeneration(object: KubeObject, old: KubeObject, strategy: Strategy): void {
@@ -587,13 +587,3 @@ function valueAt(object: KubeObject, path: string): JsonValue | undefined {
   for (const name of path.split(".")) value = isJsonObject(value) ? value[name] : undefined;
   return value;
 }
-
-const systemFields = [
-  "uid",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "generation",
-  "selfLink",
-  "resourceVersion",
-] satisfies (keyof ObjectMeta | "selfLink")[];

@@ -3,7 +3,7 @@ import { apiVersionOf } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { FieldSet } from "../patch/managed-fields/field-set.ts";
 import { fieldElement } from "../patch/managed-fields/path-element.ts";
-import { updateManagedFields } from "../patch/managed-fields/update-manager.ts";
+import { compareForUpdate } from "../patch/managed-fields/update-manager.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 
@@ -23,11 +23,11 @@ export interface FieldWriter {
 
 /**
  * Brings the managedFields of an object up to date with what is written. Both objects are in their stored form; `old`
- * is undefined for a creation.
+ * is undefined for a creation. Compares them at once; what it returns writes the managedFields.
  */
-export function trackFields(old: KubeObject | undefined, object: KubeObject, writer: FieldWriter): void {
+export function trackFields(old: KubeObject | undefined, object: KubeObject, writer: FieldWriter): () => void {
   const { manager, subresource, resetFields, version, versions, nowMs } = writer;
-  const entries = updateManagedFields({
+  const update = compareForUpdate({
     ...inVersion(version),
     manager,
     apiVersion: apiVersionOf(version),
@@ -39,8 +39,11 @@ export function trackFields(old: KubeObject | undefined, object: KubeObject, wri
     now: formatTime(nowMs),
     resetFields: resetSetOf(resetFields),
   });
-  if (entries === undefined || entries.length === 0) delete object.metadata.managedFields;
-  else object.metadata.managedFields = entries;
+  return () => {
+    const entries = update();
+    if (entries === undefined || entries.length === 0) delete object.metadata.managedFields;
+    else object.metadata.managedFields = entries;
+  };
 
   function inVersion(info: ResourceInfo) {
     return { old: old && fromStorage(old, info), new: fromStorage(object, info), schema: info.schema };

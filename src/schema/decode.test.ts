@@ -154,6 +154,14 @@ describe("unknown fields", () => {
     const many = Object.fromEntries(Array.from({ length: maxUnknownFields + 50 }, (_, at) => [`f${at}`, 1]));
     expect(decode("core/v1.ConfigMap", many).unknownFields).toHaveLength(maxUnknownFields);
   });
+  test("are put in order without looking through the document for each of them", () => {
+    const { document, listings } = countedListings(
+      Object.fromEntries(Array.from({ length: 2 * maxUnknownFields }, (_, at) => [`f${at}`, 1])),
+    );
+    const { unknownFields } = decode("core/v1.ConfigMap", document);
+    expect(unknownFields).toEqual(Array.from({ length: maxUnknownFields }, (_, at) => `f${at}`));
+    expect(listings()).toBeLessThan(10);
+  });
   test("stay where the schema keeps them", () => {
     const kept = { ...scheme.typeSchema("meta/v1.Preconditions"), kind: "struct", name: "x.Y", preserveUnknown: true };
     const schema = { ...kept, atomic: false, fields: new Map(), protoInline: new Map() } as const;
@@ -230,3 +238,15 @@ describe("values of the wrong type", () => {
     expect(() => decodeTyped(schema, nested(maxDecodeDepth + 1), { kind: "Deep" })).toThrow("exceeded max depth");
   });
 });
+
+/** The object, and how often its keys were listed. */
+function countedListings(object: JsonObject): { document: JsonObject; listings: () => number } {
+  let count = 0;
+  const document = new Proxy(object, {
+    ownKeys(target) {
+      count++;
+      return Reflect.ownKeys(target);
+    },
+  });
+  return { document, listings: () => count };
+}

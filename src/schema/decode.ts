@@ -40,28 +40,24 @@ export function decodeTyped(
   return { object, unknownFields: inDocumentOrder(run.unknown, value ?? {}).map(pathText) };
 }
 
-/** The order in which a reader of the text meets them; a struct meets its own only after those of its known fields. */
-function inDocumentOrder(places: PlaceSegment[][], document: JsonValue): PlaceSegment[][] {
+/**
+ * The order in which a reader of the text meets them; a struct meets its own only after those of its known fields.
+ * Looks through each object on the way once, however many places it holds.
+ * @param depth the segments that all of the places have in common, and that lead to `value`
+ */
+function inDocumentOrder(places: PlaceSegment[][], value: JsonValue | undefined, depth = 0): PlaceSegment[][] {
   if (places.length < 2) return places;
-  const ranked = places.map((place) => ({ place, positions: positionsOf(place, document) }));
-  ranked.sort((a, b) => comparePositions(a.positions, b.positions));
-  return ranked.map(({ place }) => place);
+  const byKey = Map.groupBy(places, (place) => keyOf(place[depth] as PlaceSegment));
+  return keysInOrder(byKey, value).flatMap((key) =>
+    inDocumentOrder(byKey.get(key) ?? [], (value as JsonObject | undefined)?.[key], depth + 1),
+  );
 }
 
-function positionsOf(place: readonly PlaceSegment[], document: JsonValue): number[] {
-  let at: JsonValue | undefined = document;
-  return place.map((segment) => {
-    const key = keyOf(segment);
-    const position = typeof key === "number" ? key : Object.keys(at ?? {}).indexOf(key);
-    at = (at as JsonObject | undefined)?.[key];
-    return position;
-  });
-}
-
-/** No place lies inside another: what is unknown is not decoded. */
-function comparePositions(a: readonly number[], b: readonly number[]): number {
-  const differs = a.findIndex((position, index) => position !== b[index]);
-  return (a[differs] ?? 0) - (b[differs] ?? 0);
+function keysInOrder(wanted: ReadonlyMap<string | number, unknown>, value: JsonValue | undefined): (string | number)[] {
+  if (wanted.size < 2) return [...wanted.keys()];
+  // The decoder takes lists in order.
+  if (Array.isArray(value)) return [...wanted.keys()];
+  return Object.keys(value ?? {}).filter((key) => wanted.has(key));
 }
 
 /** The state of one call. */
@@ -79,9 +75,11 @@ class Run {
 
   readonly place: PlaceOf = () => placeOf(this.struct, this.segments);
 
-  reportUnknown(name: string): void {
-    if (this.unknown.length >= maxUnknownFields) return;
+  /** False when no more are reported. */
+  reportUnknown(name: string): boolean {
+    if (this.unknown.length >= maxUnknownFields) return false;
     this.unknown.push([...this.segments, { field: name }]);
+    return true;
   }
 }
 
@@ -191,7 +189,7 @@ class StructDecoder implements Decoder {
       if (this.#schema.fields.has(key) || value[key] === undefined) continue;
       if (this.#schema.typeMeta === true && (key === "kind" || key === "apiVersion")) continue;
       if (this.#schema.preserveUnknown) object[key] = cloneJson(value[key] as JsonValue);
-      else run.reportUnknown(key);
+      else if (!run.reportUnknown(key)) return;
     }
   }
 }

@@ -75,7 +75,7 @@ describe(`an object that makes no sense is judged, not stumbled over (SEED=${see
         });
       }
       const writer = { manager: "m", subresource: "", resetFields: [], version: served, versions: [served], nowMs: 0 };
-      trackFields(old, object, writer);
+      trackFields(old, object, writer)();
       for (const representation of representations) {
         expect(encodeDecoded(object, served, representation, 0).length).toBeGreaterThan(0);
       }

@@ -33,13 +33,14 @@ export class TooManyPermissions extends Error {
 
 /** Texts of permissions for a message: verbs on the same resource together, sorted. */
 export function permissionTexts(permissions: readonly Permission[]): string[] {
-  const byTarget = new Map<string, Permission>();
+  const byTarget = new Map<string, Permission & { readonly verbs: string[] }>();
   for (const permission of permissions) {
     const { verbs, ...target } = permission;
     // Paths are not put together.
     const key = JSON.stringify(permission.nonResourceURLs.length > 0 ? permission : target);
     const known = byTarget.get(key);
-    byTarget.set(key, known === undefined ? permission : { ...known, verbs: [...known.verbs, ...verbs] });
+    if (known === undefined) byTarget.set(key, { ...permission, verbs: [...verbs] });
+    else known.verbs.push(...verbs);
   }
   return [...new Set([...byTarget.values()].map(policyRuleText))].sort();
 }

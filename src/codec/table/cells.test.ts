@@ -208,6 +208,17 @@ describe("a row of", () => {
       ["x", "10.0.0.1:80,[fd00::1]:80,10.0.0.1:443 + 1 more...", "5m"],
     ],
     ["", "Endpoints", { subsets: [{ addresses: [{ ip: "10.0.0.1" }] }] }, ["x", "10.0.0.1", "5m"]],
+    [
+      "",
+      "Endpoints",
+      {
+        subsets: [
+          { addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 1 }, { port: 2 }] },
+          { addresses: [{ ip: "10.0.0.3" }] },
+        ],
+      },
+      ["x", "10.0.0.1:1,10.0.0.2:1,10.0.0.1:2 + 2 more...", "5m"],
+    ],
     ["", "Endpoints", {}, ["x", "<none>", "5m"]],
     [
       "discovery.k8s.io",

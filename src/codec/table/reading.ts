@@ -55,10 +55,15 @@ export function flagText(value: JsonValue | undefined): string {
   return value ? "True" : "False";
 }
 
-/** The first few texts, and how many are left: `a,b,c + 4 more...`. */
-export function firstFew(texts: readonly string[], shownMax: number, separator = ","): string {
+/** The first few texts, and how many of `count` are left: `a,b,c + 4 more...`. */
+export function firstFew(
+  texts: readonly string[],
+  shownMax: number,
+  separator = ",",
+  count: number = texts.length,
+): string {
   const shown = texts.slice(0, shownMax).join(separator);
-  return texts.length > shownMax ? `${shown} + ${texts.length - shownMax} more...` : shown;
+  return count > shownMax ? `${shown} + ${count - shownMax} more...` : shown;
 }
 
 /** Whether a status has a condition of this type that is True. */

@@ -18,7 +18,9 @@ export function serviceCells(service: JsonObject): Cells {
 
 export function endpointsCells(endpoints: JsonObject): Cells {
   const subsets = structsIn(endpoints, "subsets");
-  return { Endpoints: subsets.length === 0 ? "<none>" : firstFew(subsets.flatMap(endpointTexts), shownMax) };
+  if (subsets.length === 0) return { Endpoints: "<none>" };
+  const count = subsets.reduce((sum, subset) => sum + endpointCount(subset), 0);
+  return { Endpoints: firstFew(subsets.flatMap(endpointTexts), shownMax, ",", count) };
 }
 
 export function endpointSliceCells(slice: JsonObject): Cells {
@@ -60,9 +62,17 @@ function portText(port: JsonObject): string {
   return `${numberIn(port, "port")}${nodePort > 0 ? `:${nodePort}` : ""}/${textIn(port, "protocol")}`;
 }
 
+/** Every address has every port: there can be far more than anyone wants to list. */
+function endpointCount(subset: JsonObject): number {
+  return structsIn(subset, "addresses").length * Math.max(structsIn(subset, "ports").length, 1);
+}
+
+/** The first endpoints of a subset: `shownMax` at least, where there are as many. */
 function endpointTexts(subset: JsonObject): string[] {
-  const addresses = structsIn(subset, "addresses").map((address) => textIn(address, "ip"));
-  const ports = structsIn(subset, "ports");
+  const addresses = structsIn(subset, "addresses")
+    .slice(0, shownMax)
+    .map((address) => textIn(address, "ip"));
+  const ports = structsIn(subset, "ports").slice(0, shownMax);
   if (ports.length === 0) return addresses;
   return ports.flatMap((port) => addresses.map((ip) => hostPort(ip, numberIn(port, "port"))));
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
+import { objectValuesMax } from "../../api/object-extent.ts";
 import { status } from "../../api/status.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
 import { decodeMessage, ProtobufDecodeError } from "../../codec/protobuf.ts";
@@ -47,7 +48,7 @@ function fromBody(call: ResourceCall, bytes: Uint8Array): JsonObject {
 
 function decodeOptionsMessage(schema: StructSchema, raw: Uint8Array): JsonObject {
   try {
-    return decodeMessage(schema, raw);
+    return decodeMessage(schema, raw, objectValuesMax);
   } catch (error) {
     if (error instanceof ProtobufDecodeError) throw status.badRequest(error.message);
     throw error;

@@ -1,7 +1,9 @@
 import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import { nextTurn } from "../../api/turn.ts";
 import { recordObject } from "../../audit/recording.ts";
 import { decodeBody } from "../../codec/decode-body.ts";
 import { decodeMessage, ProtobufDecodeError } from "../../codec/protobuf.ts";
@@ -43,6 +45,8 @@ async function decodeObject(
 ): Promise<KubeObject> {
   const { exchange, parts } = call;
   const bytes = await exchange.request.body();
+  const mayBeLarge = bytes.length > ordinaryBytesMax;
+  if (mayBeLarge) await nextTurn();
   const body = decodeBody(bytes, header(exchange.request, "content-type"), {
     strict: fieldValidation !== "Ignore",
     accepted: bodyMediaTypes,
@@ -52,16 +56,22 @@ async function decodeObject(
   if (body.kind === "protobuf") {
     const { apiVersion, kind, raw } = body.envelope;
     refuseOtherType({ apiVersion, kind }, expected);
-    return orBadRequest(expected.gvk, () => typedObject(decodeMessage(expected.schema, raw), expected, true)).object;
+    const message = orBadRequest(expected.gvk, () => decodeMessage(expected.schema, raw, objectValuesMax));
+    if (mayBeLarge) await nextTurn();
+    const { object } = orBadRequest(expected.gvk, () => typedObject(message, expected, true));
+    if (mayBeLarge) await nextTurn();
+    return object;
   }
   if (!isJsonObject(body.value)) throw badType(expected.gvk, "json: cannot unmarshal into Go value of a struct");
   refuseOtherType(body.value, expected);
   const document = body.value;
+  if (mayBeLarge) await nextTurn();
   // The aliases of a YAML document are one value in several places.
   const isOwned = body.mediaType !== "application/yaml";
   const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected, isOwned));
   const problems = fieldProblems(unknownFields, body.duplicates);
   reportFields(call, problems, fieldValidation, (why) => badType(expected.gvk, why));
+  if (mayBeLarge) await nextTurn();
   return object;
 }
 

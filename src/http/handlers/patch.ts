@@ -1,12 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { hasMoreValues, objectValuesMax, ordinaryBytesMax, ordinaryValuesMax } from "../../api/object-extent.ts";
 import { status } from "../../api/status.ts";
+import { nextTurn } from "../../api/turn.ts";
 import { goText } from "../../api/go-text.ts";
 import { JsonSyntaxError, parseJson, stringifyJson } from "../../codec/json.ts";
 import { applyJsonPatch } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
 import { type PatchType, parsePatchType } from "../../patch/patch-type.ts";
 import { applyStrategicMergePatch } from "../../patch/strategic-merge-patch.ts";
+import { maxUnknownFields } from "../../schema/decode.ts";
 import { DecodeTypeError } from "../../schema/decode-error.ts";
 import type { StructSchema } from "../../schema/schema.ts";
 import { fieldError } from "../../api/field-error.ts";
@@ -30,7 +33,9 @@ export const patch: VerbHandler = async (call) => {
       fieldError.forbidden("force", "may not be specified for non-apply patch"),
     ]);
   }
-  const { value, duplicates } = parsePatch(await exchange.request.body(), options);
+  const bytes = await exchange.request.body();
+  if (bytes.length > ordinaryBytesMax) await nextTurn();
+  const { value, duplicates } = parsePatch(bytes, options);
   const warnings = exchange.warnings.length;
   const { transform, options: viewOptions } = throughView(call, (old) => {
     exchange.warnings.length = warnings;
@@ -45,21 +50,27 @@ export const patch: VerbHandler = async (call) => {
   );
   return objectReply(call, 200, result, representation);
 
-  function patched(
+  async function patched(
     target: ResourceCall,
     old: KubeObject,
     patchType: PatchType,
     document: JsonValue,
     repeated: readonly string[],
     { fieldValidation }: WriteOptions,
-  ): KubeObject {
+  ): Promise<KubeObject> {
+    const mayBeLarge =
+      hasMoreValues(old as unknown as JsonObject, ordinaryValuesMax) || bytes.length > ordinaryBytesMax;
+    if (mayBeLarge) await nextTurn();
     const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.schema);
+    if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
+    if (mayBeLarge) await nextTurn();
     const refusal = (why: string) =>
       refusedPatch(patchType === "strategic" ? goText(document) : stringifyJson(merged), why);
     refuseTypeChange(merged, old, refusal);
     const { object, unknownFields } = orRefused(refusal, () => typedObject(merged, { gvk: info, schema: info.schema }));
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
     const problems = [...own, ...unknownFields.map(unknownFieldText)];
+    if (mayBeLarge) await nextTurn();
     reportFields(target, problems, fieldValidation, refusal);
     requireSameName(target, object);
     alignNamespace(target, object);
@@ -72,7 +83,7 @@ function parsePatch(
   { fieldValidation }: WriteOptions,
 ): { value: JsonValue; duplicates: readonly string[] } {
   try {
-    return parseJson(bytes, { strict: fieldValidation !== "Ignore" });
+    return parseJson(bytes, { strict: fieldValidation !== "Ignore", valuesMax: objectValuesMax });
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw status.badRequest(`error decoding patch: ${error.message}`);
     throw error;
@@ -92,15 +103,18 @@ function mergedBy(type: PatchType, old: JsonObject, document: JsonValue, schema:
 
 const operationFields = new Set(["op", "path", "from", "value"]);
 
-/** What is wrong with the operations of a JSON patch themselves. */
+/** What is wrong with the operations of a JSON patch themselves; at most `maxUnknownFields` unknown fields of them. */
 function operationProblems(document: JsonValue, repeated: readonly string[]): string[] {
   const operations = Array.isArray(document) ? document : [];
-  const unknown = operations.flatMap((operation, at) =>
-    Object.keys(isJsonObject(operation) ? operation : {})
-      .filter((field) => !operationFields.has(field))
-      .map((field) => unknownFieldText(`[${at}].${field}`)),
+  const unknown: string[] = [];
+  for (const [at, operation] of operations.entries()) {
+    if (unknown.length >= maxUnknownFields) break;
+    const fields = Object.keys(isJsonObject(operation) ? operation : {}).filter((field) => !operationFields.has(field));
+    for (const field of fields.slice(0, maxUnknownFields)) unknown.push(unknownFieldText(`[${at}].${field}`));
+  }
+  return [...unknown.slice(0, maxUnknownFields), ...repeated.map(duplicateFieldText)].map(
+    (problem) => `json patch ${problem}`,
   );
-  return [...unknown, ...repeated.map(duplicateFieldText)].map((problem) => `json patch ${problem}`);
 }
 
 function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: string) => Error): void {

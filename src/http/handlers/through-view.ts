@@ -12,10 +12,10 @@ import { toStoredVersion } from "./stored-version.ts";
  */
 export function throughView(
   { view, info, parts }: ResourceCall,
-  change: (shown: KubeObject) => KubeObject,
+  change: (shown: KubeObject) => KubeObject | Promise<KubeObject>,
 ): { readonly transform: Transform; readonly options: Pick<UpdateOptions, "admission" | "makesAnew"> } {
   if (view === undefined) {
-    const transform: Transform = (object) => toStoredVersion(change(fromStorage(object, info)), info);
+    const transform: Transform = async (object) => toStoredVersion(await change(fromStorage(object, info)), info);
     return { transform, options: { makesAnew: true } };
   }
   let document: KubeObject | undefined;
@@ -25,8 +25,8 @@ export function throughView(
     oldObject: attributes.oldObject === undefined ? undefined : view.show(attributes.oldObject),
   });
   return {
-    transform(object) {
-      document = change(view.show(object));
+    async transform(object) {
+      document = await change(view.show(object));
       return view.write(object, document);
     },
     options: {

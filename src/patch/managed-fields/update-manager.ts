@@ -64,11 +64,21 @@ const ignoredWithReset = new WeakMap<FieldSet, FieldSet>();
  * are none. Neither object is changed.
  */
 export function updateManagedFields(write: UpdateWrite): ManagedFieldsEntry[] | undefined {
+  return compareForUpdate(write)();
+}
+
+/**
+ * The first half of `updateManagedFields`: compares the objects. What it returns does the rest. Between the two others
+ * may have a turn, as each half takes long for a large object.
+ */
+export function compareForUpdate(write: UpdateWrite): () => ManagedFieldsEntry[] | undefined {
   const known = knownEntries(write);
   const { taken, removed } = changesOf(write, write.resetFields);
-  if (taken.isEmpty && removed.isEmpty) return known.length === 0 ? undefined : encodeManagedFields(known);
-  const after = capManagers(changeHands(known, { write, taken, removed }));
-  return after.length === 0 ? undefined : encodeManagedFields(after);
+  return () => {
+    if (taken.isEmpty && removed.isEmpty) return known.length === 0 ? undefined : encodeManagedFields(known);
+    const after = capManagers(changeHands(known, { write, taken, removed }));
+    return after.length === 0 ? undefined : encodeManagedFields(after);
+  };
 }
 
 interface FieldChanges {

@@ -42,30 +42,30 @@ export class DeclarativeValidation {
     );
     if (verdict === undefined) return written;
     const { takeover, onMismatch } = this.#options;
-    for (let count = mismatches(verdict, written); count > 0; count--) onMismatch();
+    const declared = new Set(verdict.errors.map(problemOf));
+    for (let count = mismatches(verdict, declared, written); count > 0; count--) onMismatch();
     if (!takeover) return written;
-    return [...written.filter((error) => !isCovered(error, verdict)), ...verdict.errors];
+    return [...written.filter((error) => !isCovered(error, verdict, declared)), ...verdict.errors];
   }
 }
 
-function mismatches(verdict: Verdict, written: readonly FieldError[]): number {
-  const onlyDeclared = verdict.errors.filter((error) => !written.some((other) => isSameProblem(error, other)));
-  const onlyWritten = written.filter(
-    (error) => isCovered(error, verdict) && !verdict.errors.some((other) => isSameProblem(error, other)),
-  );
+/** @param declared the problems of the verdict */
+function mismatches(verdict: Verdict, declared: ReadonlySet<string>, written: readonly FieldError[]): number {
+  const known = new Set(written.map(problemOf));
+  const onlyDeclared = verdict.errors.filter((error) => !known.has(problemOf(error)));
+  const onlyWritten = written.filter((error) => isCovered(error, verdict, declared) && !declared.has(problemOf(error)));
   return onlyDeclared.length + onlyWritten.length;
 }
 
-/** Texts may differ: clients are told the same in other words. */
-function isSameProblem(a: FieldError, b: FieldError): boolean {
-  return a.field === b.field && a.reason === b.reason;
+/** Equal for the same problem. Texts may differ: clients are told the same in other words. */
+function problemOf({ reason, field }: FieldError): string {
+  return `${reason} ${field}`;
 }
 
 /**
  * Whether the declared rules say all there is to say about this. An invalid value may break rules that are not declared,
  * so there only the very same problem counts.
  */
-function isCovered(error: FieldError, { errors, checked }: Verdict): boolean {
-  if (error.reason === "FieldValueInvalid") return errors.some((other) => isSameProblem(error, other));
-  return checked.has(`${error.reason} ${error.field}`);
+function isCovered(error: FieldError, { checked }: Verdict, declared: ReadonlySet<string>): boolean {
+  return (error.reason === "FieldValueInvalid" ? declared : checked).has(problemOf(error));
 }

@@ -102,9 +102,9 @@ export class DeclaredRules {
   #descend(schema: Schema, place: Place, keys: readonly string[], run: Run): void {
     if (schema.kind === "struct") this.#struct(schema, place, run);
     if (schema.kind === "list" && Array.isArray(place.value)) {
-      const stored = Array.isArray(place.old) ? place.old : [];
+      const stored = keys.length > 0 && Array.isArray(place.old) ? firstByKey(place.old, keys) : undefined;
       place.value.forEach((value, at) => {
-        const old = keys.length === 0 ? undefined : stored.find((each) => keyOf(each, keys) === keyOf(value, keys));
+        const old = stored?.get(keyOf(value, keys));
         const updates = place.updates && old !== undefined;
         if (updates && equalJson(value, old)) return;
         this.#descend(schema.items, { value, old, updates, path: `${place.path}[${at}]` }, [], run);
@@ -315,6 +315,15 @@ function report(run: Run, reason: FieldErrorReason, path: string, error: FieldEr
 function keysOf({ listMapKeys }: Field, markers: readonly Marker[]): readonly string[] {
   const named = markers.flatMap((marker) => (marker.kind === "mapKey" ? [marker.name] : []));
   return named.length > 0 ? named : listMapKeys;
+}
+
+function firstByKey(list: readonly JsonValue[], keys: readonly string[]): ReadonlyMap<string, JsonValue> {
+  const items = new Map<string, JsonValue>();
+  for (const item of list) {
+    const key = keyOf(item, keys);
+    if (!items.has(key)) items.set(key, item);
+  }
+  return items;
 }
 
 function keyOf(item: JsonValue, keys: readonly string[]): string {

@@ -36,6 +36,9 @@ function validateFamilies(fresh: JsonObject, stored: JsonObject): FieldError[] {
   return validateDualList(fresh, stored, { list: "ipFamilies", singular: "ipFamily" });
 }
 
+/** A Service has one address and one family, or two of each. */
+const familiesMax = 2;
+
 function validateDualList(
   fresh: JsonObject,
   stored: JsonObject,
@@ -47,7 +50,8 @@ function validateDualList(
     return [fieldError.invalid(`${field}[0]`, fresh[list], `primary ${singular} can not be unset`)];
   }
   const isSameLength = values.length === before.length;
-  const compared = isSameLength ? before : before.slice(0, 1);
+  // Each mistake shows the whole list, and none that is stored is longer.
+  const compared = before.slice(0, isSameLength ? familiesMax : 1);
   const errors = compared.flatMap((value, at) =>
     value === values[at] ? [] : [fieldError.invalid(`${field}[${at}]`, fresh[list], frozenText)],
   );

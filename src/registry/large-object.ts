@@ -1,0 +1,15 @@
+import type { JsonValue } from "../api/json.ts";
+import { countValues, objectValuesMax, ordinaryValuesMax } from "../api/object-extent.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { status } from "../api/status.ts";
+
+/**
+ * Whether a write of this object takes long enough to let others have a turn between its steps. The object has its
+ * defaults: a short body can ask for many of them.
+ * @throws StatusError 413 when it has more values than an object may have
+ */
+export function isLargeObject(object: KubeObject): boolean {
+  const values = countValues(object as unknown as JsonValue, objectValuesMax);
+  if (values > objectValuesMax) throw status.tooManyValues(objectValuesMax);
+  return values > ordinaryValuesMax;
+}

@@ -1,0 +1,343 @@
+import { describe, expect, test } from "bun:test";
+import { parseFieldSelector } from "../../src/api/field-selector.ts";
+import { apiVersionOf } from "../../src/api/gvk.ts";
+import type { JsonObject, JsonValue } from "../../src/api/json.ts";
+import { matchesLabels, parseLabelSelector } from "../../src/api/label-selector.ts";
+import type { KubeObject } from "../../src/api/object-meta.ts";
+import { missingPermissions, permissionTexts } from "../../src/authorization/rbac/covers.ts";
+import { decodeCbor, encodeCbor } from "../../src/codec/cbor.ts";
+import { encodeDecoded } from "../../src/codec/encode-object.ts";
+import { parseJson } from "../../src/codec/json.ts";
+import { decodeMessage, encodeMessage } from "../../src/codec/protobuf.ts";
+import { parseYaml, stringifyYaml } from "../../src/codec/yaml.ts";
+import { applyJsonPatch } from "../../src/patch/json-patch.ts";
+import { applyMergePatch } from "../../src/patch/merge-patch.ts";
+import { applyStrategicMergePatch } from "../../src/patch/strategic-merge-patch.ts";
+import { DeclarativeValidation } from "../../src/registry/declarative/declarative-validation.ts";
+import { objectProblems } from "../../src/registry/object-problems.ts";
+import { strategyOf } from "../../src/registry/strategies.ts";
+import { trackFields } from "../../src/registry/track-fields.ts";
+import { type ResourceInfo, storedInfo } from "../../src/scheme/resource.ts";
+import { Scheme } from "../../src/scheme/scheme.ts";
+import { decodeTyped } from "../../src/schema/decode.ts";
+import type { Field, ListSchema, MapSchema, ScalarKind, Schema, StructSchema } from "../../src/schema/schema.ts";
+import { cpuMs } from "../cpu-time.ts";
+import { minimalObjects } from "./minimal-objects.ts";
+
+/** Eight times the input may take eight times as long; quadratic work takes 64 times. */
+const growth = 8;
+const ratioMax = 3 * growth;
+/** Below this the noise of the machine is larger than the work. */
+const noticeableMs = 30;
+const repetitions = 3;
+
+const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
+
+/** The least of a few runs, so that what else the process does hardly counts. */
+function leastCpuMs(run: () => unknown): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < repetitions; count++) {
+    const before = cpuMs();
+    run();
+    least = Math.min(least, cpuMs() - before);
+  }
+  return least;
+}
+
+/** How much longer the work on eight times the input takes; undefined where it takes no time to speak of. */
+function ratioOf(size: number, prepare: (size: number) => () => unknown): number | undefined {
+  const large = prepare(growth * size);
+  large();
+  const largeMs = leastCpuMs(large);
+  if (largeMs < noticeableMs) return undefined;
+  return largeMs / Math.max(leastCpuMs(prepare(size)), noticeableMs / growth / 4);
+}
+
+function times<T>(count: number, make: (at: number) => T): T[] {
+  return Array.from({ length: count }, (_, at) => make(at));
+}
+
+function keyed(count: number, value: (at: number) => JsonValue = () => "v"): JsonObject {
+  return Object.fromEntries(times(count, (at) => [`k${at}`, value(at)]));
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const configMap = scheme.typeSchema("core/v1.ConfigMap");
+const pod = scheme.typeSchema("core/v1.Pod");
+
+describe("eight times the input takes about eight times as long", () => {
+  const works: readonly (readonly [name: string, size: number, prepare: (size: number) => () => unknown])[] = [
+    ["JSON", 10_000, (size) => fixed(bytes(JSON.stringify(keyed(size))), (text) => parseJson(text, { strict: false }))],
+    [
+      "JSON with repeated keys",
+      10_000,
+      (size) => fixed(bytes(`{${times(size, () => '"a":1').join()}}`), (text) => parseJson(text, { strict: true })),
+    ],
+    ["YAML", 2_000, (size) => fixed(bytes(stringifyYaml(keyed(size))), (text) => parseYaml(text, { strict: true }))],
+    [
+      "YAML with repeated keys behind many lines",
+      20_000,
+      (size) =>
+        fixed(bytes(`${"#\n".repeat(size)}${"a: 1\n".repeat(150)}`), (text) => parseYaml(text, { strict: true })),
+    ],
+    ["CBOR", 5_000, (size) => fixed(encodeCbor(keyed(size)), (item) => decodeCbor(item))],
+    [
+      "protobuf",
+      5_000,
+      (size) => fixed(encodeMessage(configMap, { data: keyed(size) }), (message) => decodeMessage(configMap, message)),
+    ],
+    [
+      "unknown fields",
+      5_000,
+      (size) => fixed(keyed(size), (document) => decodeTyped(configMap, document, { kind: "ConfigMap" })),
+    ],
+    [
+      "unknown fields of many structs",
+      2_000,
+      (size) => {
+        const containers = times(size, (at) => ({ name: `c${at}`, other: 1 }));
+        return () => decodeTyped(pod, { spec: { containers } }, { kind: "Pod" });
+      },
+    ],
+    ["a merge patch", 5_000, (size) => fixed(keyed(size), (patch) => applyMergePatch({ ...patch, a: "b" }, patch))],
+    [
+      "a strategic merge patch of a list with a merge key",
+      1_000,
+      (size) => {
+        const containers = times(size, (at) => ({ name: `c${at}` }));
+        const order = containers.toReversed();
+        const patch = { spec: { containers, "$setElementOrder/containers": containers } };
+        return () => applyStrategicMergePatch({ spec: { containers: order } }, patch, pod);
+      },
+    ],
+    [
+      "a strategic merge patch of a list of scalars",
+      2_000,
+      (size) => {
+        const finalizers = times(size, (at) => `example.com/${at}`);
+        const metadata = { finalizers, "$deleteFromPrimitiveList/finalizers": finalizers.toReversed() };
+        return () => applyStrategicMergePatch({ metadata: { finalizers } }, { metadata }, pod);
+      },
+    ],
+    [
+      "the operations of a JSON patch",
+      1_000,
+      (size) => {
+        const patch = times(size, (at) => ({ op: "add", path: `/data/k${at}`, value: "v" }));
+        return () => applyJsonPatch({ data: keyed(1_000) }, patch);
+      },
+    ],
+    ["a label selector", 120, (size) => fixed(times(size, (at) => `k${at}!=v`).join(), parseLabelSelector)],
+    [
+      "a set in a label selector",
+      120,
+      (size) =>
+        fixed(`k in (${times(size, (at) => `v${at}`).join()})`, (text) =>
+          matchesLabels(parseLabelSelector(text), { k: "v" }),
+        ),
+    ],
+    [
+      "the text of permissions that are missing",
+      5_000,
+      (size) => {
+        const wanted = { apiGroups: [""], resources: ["pods"], resourceNames: [], nonResourceURLs: [] };
+        const missing = missingPermissions([], [{ ...wanted, verbs: times(size, (at) => `v${at}`) }]);
+        return () => permissionTexts(missing);
+      },
+    ],
+    ["a field selector", 120, (size) => fixed(times(size, (at) => `k${at}!=v`).join(), parseFieldSelector)],
+  ];
+  for (const [name, size, prepare] of works) {
+    test(name, () => expect(ratioOf(size, prepare) ?? 0).toBeLessThan(ratioMax));
+  }
+
+  function fixed<T>(input: T, work: (input: T) => unknown): () => unknown {
+    return () => work(input);
+  }
+});
+
+describe("a JSON patch that moves what is large, again and again, is refused", () => {
+  const data = keyed(20_000);
+  const codeOf = (run: () => unknown): unknown => {
+    try {
+      run();
+      return 200;
+    } catch (error) {
+      return (error as { status?: { code?: number } }).status?.code;
+    }
+  };
+  test("a map", () => {
+    const patch = times(10_000, (at) => ({
+      op: "move",
+      from: at % 2 === 0 ? "/a" : "/b",
+      path: at % 2 === 0 ? "/b" : "/a",
+    }));
+    expect(codeOf(() => applyJsonPatch({ a: data }, patch))).toBe(413);
+    expect(codeOf(() => applyJsonPatch({ a: data }, patch.slice(0, 20)))).toBe(200);
+  });
+  test("the items of a list", () => {
+    const list = times(60_000, () => 1);
+    const patch = times(10_000, () => ({ op: "remove", path: "/list/0" }));
+    expect(codeOf(() => applyJsonPatch({ list }, patch))).toBe(413);
+    expect(codeOf(() => applyJsonPatch({ list: list.slice(0, 20_000) }, patch.slice(0, 1_000)))).toBe(200);
+  });
+});
+
+/** A struct of a kind, and lists and maps of it that may be long. */
+interface Spot {
+  readonly info: ResourceInfo;
+  readonly path: readonly string[];
+  readonly struct: StructSchema;
+  readonly fields: readonly LongField[];
+}
+type LongField = Field & { readonly schema: ListSchema | MapSchema };
+
+const samples: Partial<Record<ScalarKind, (at: number) => JsonValue>> = {
+  string: (at) => `x${at}`,
+  bool: () => true,
+  bytes: () => "AAAA",
+  quantity: () => "1",
+  time: () => "2026-01-01T00:00:00Z",
+  microTime: () => "2026-01-01T00:00:00.000000Z",
+  duration: () => "1s",
+  any: () => ({ a: 1 }),
+  rawExtension: () => ({ a: 1 }),
+  fieldsV1: () => ({}),
+};
+
+/** A value of the type that differs from the ones at other places. */
+function sample(schema: Schema, at: number, depth = 0): JsonValue {
+  switch (schema.kind) {
+    case "scalar":
+      return schema.values?.[0] ?? samples[schema.scalar]?.(at) ?? at + 1;
+    case "list":
+      return depth > 2 ? [] : [sample(schema.items, at, depth + 1)];
+    case "map":
+      return { [`k${at}`]: sample(schema.values, at, depth + 1) };
+    case "struct": {
+      const fields = [...schema.fields.values()].filter(
+        (field) => field.schema.kind === "scalar" || (field.required && depth < 3),
+      );
+      return Object.fromEntries(fields.map((field) => [field.name, sample(field.schema, at, depth + 1)]));
+    }
+  }
+}
+
+const pathDepthMax = 8;
+
+/** Every struct with lists or maps, once however many kinds have it. */
+function spotsOf(info: ResourceInfo, seen: Set<StructSchema>): Spot[] {
+  const spots: Spot[] = [];
+  visit(info.schema, []);
+  return spots;
+
+  function visit(struct: StructSchema, path: readonly string[]): void {
+    if (path.length > pathDepthMax || seen.has(struct)) return;
+    seen.add(struct);
+    const fields = [...struct.fields.values()];
+    const long = fields.filter((field): field is LongField => isLong(field.schema));
+    for (const field of long) spots.push({ info, path, struct, fields: [field] });
+    if (long.length > 1) spots.push({ info, path, struct, fields: long });
+    for (const { name, schema } of fields) {
+      const items = schema.kind === "list" ? schema.items : schema.kind === "map" ? schema.values : undefined;
+      if (schema.kind === "struct") visit(schema, [...path, name]);
+      if (items?.kind === "struct") visit(items, [...path, name, schema.kind === "list" ? "0" : "k0"]);
+    }
+  }
+}
+
+function isLong({ kind }: Schema): boolean {
+  return kind === "list" || kind === "map";
+}
+
+const minimal = await minimalObjects("default");
+const declarative = new DeclarativeValidation({ enabled: () => true, takeover: true, onMismatch() {} });
+
+/** An object of the kind with `size` items and keys at the spot. */
+function longObject({ info, path, fields }: Spot, size: number): KubeObject {
+  const { metadata = {}, fields: rest = {} } = minimal[`${info.group}/${info.kind}`] ?? {};
+  const root = JSON.parse(JSON.stringify({ ...rest, metadata: { name: "test", ...metadata } })) as JsonObject;
+  const each = Math.ceil(size / Math.min(fields.length, 3));
+  const owner = reach(root, path, info.schema);
+  for (const { name, schema } of fields) {
+    owner[name] =
+      schema.kind === "list"
+        ? times(each, (at) => sample(schema.items, at))
+        : keyed(each, (at) => sample(schema.values, at));
+  }
+  const { object } = decodeTyped(info.schema, root, { kind: info.kind });
+  return { metadata: {}, ...object, kind: info.kind, apiVersion: apiVersionOf(info) } as unknown as KubeObject;
+}
+
+/** The struct at the path, made where it is missing. */
+function reach(root: JsonObject, path: readonly string[], schema: Schema): JsonObject {
+  let at = root;
+  let type = schema;
+  for (const step of path) {
+    type =
+      type.kind === "struct"
+        ? (type.fields.get(step)?.schema as Schema)
+        : type.kind === "list"
+          ? type.items
+          : (type as MapSchema).values;
+    const made: JsonValue =
+      type.kind === "list"
+        ? [sample(type.items, 0)]
+        : type.kind === "map"
+          ? { k0: sample(type.values, 0) }
+          : sample(type, 0);
+    at = (at[step] ??= made) as JsonObject;
+  }
+  return at;
+}
+
+function reversedAt(object: KubeObject, { path, fields }: Spot): KubeObject {
+  const copy = structuredClone(object);
+  let at = copy as unknown as JsonObject;
+  for (const step of path) at = (at[step] ?? {}) as JsonObject;
+  for (const { name } of fields) {
+    const list = at[name];
+    if (Array.isArray(list)) list.reverse();
+  }
+  return copy;
+}
+
+describe("what judges, compares and shows objects takes time in proportion to each list and map", () => {
+  const seen = new Set<StructSchema>();
+  const size = 250;
+  for (const served of scheme.resources) {
+    if (served.virtual || storedInfo(served) !== served) continue;
+    const spots = spotsOf(served, seen);
+    if (spots.length === 0) continue;
+    test(`${apiVersionOf(served)} ${served.kind}`, () => {
+      const slow = spots.flatMap((spot) => slowWorks(spot).map((work) => `${spot.struct.name}: ${work}`));
+      expect(slow).toEqual([]);
+    });
+  }
+
+  function slowWorks(spot: Spot): string[] {
+    const { info } = spot;
+    const strategy = strategyOf(info);
+    const rules = { strategy, info, version: info, declarative };
+    const writer = { manager: "m", subresource: "", resetFields: [], version: info, versions: [info], nowMs: 0 };
+    const table = { kind: "table", version: "v1", includeObject: "None" } as const;
+    const works: readonly (readonly [name: string, work: (object: KubeObject, old: KubeObject) => unknown])[] = [
+      ["validation", (object) => objectProblems(object, undefined, rules)],
+      ["validation of an update", (object, old) => objectProblems(object, old, rules)],
+      ["warnings", (object, old) => strategy.warnings?.(object, old)],
+      ["managed fields", (object, old) => trackFields(old, object, writer)],
+      [
+        "table",
+        (object) => encodeDecoded(object, info, { mediaType: "application/json", transform: table, pretty: false }, 0),
+      ],
+    ];
+    return works.flatMap(([name, work]) => {
+      const ratio = ratioOf(size, (count) => {
+        const old = longObject(spot, count);
+        const object = reversedAt(old, spot);
+        return () => work(object, old);
+      });
+      return ratio === undefined || ratio < ratioMax ? [] : [`${name} grows ${ratio.toFixed(0)}-fold`];
+    });
+  }
+});
