@@ -1,9 +1,11 @@
 /**
- * Writes src/scheme/generated/*.json from a directory of facts about the built-in API.
+ * Writes src/scheme/generated/*.json and src/api/types/*.ts from a directory of facts about the built-in API.
  * Usage: bun scripts/generate-scheme.ts <facts-dir>. Formats of input and output: scripts/README.md.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import type { TypeEntries } from "../src/schema/compile.ts";
+import { declarationFileName, typeDeclarations } from "./type-declarations.ts";
 
 /** Types that no resource leads to and that requests or responses carry nevertheless. */
 const metaTypes = [
@@ -52,7 +54,9 @@ const unservedGates = new Set([
 const silentMarkers =
   /^(opaqueType|optional|custom|modeDiscriminator|ifMode|item\(|zeroOrOneOfMember)|=(opaqueType|optional)$/;
 
-const outputDir = join(import.meta.dir, "../src/scheme/generated");
+const root = join(import.meta.dir, "..");
+const schemeDir = "src/scheme/generated";
+const typesDir = "src/api/types";
 
 interface FactField {
   n: string;
@@ -138,13 +142,21 @@ interface FactFieldSelectors {
   fields: Record<string, string>;
 }
 
-main(process.argv[2]);
+if (import.meta.main) main(process.argv[2]);
 
 function main(factsDir: string | undefined): void {
   if (factsDir === undefined) {
     console.error("usage: bun scripts/generate-scheme.ts <facts-dir>");
     process.exit(2);
   }
+  for (const [path, text] of generateScheme(factsDir)) {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+/** Path from the root of the repository → text, for every generated file. */
+export function generateScheme(factsDir: string): ReadonlyMap<string, string> {
   const read = <T>(name: string): T => JSON.parse(readFileSync(join(factsDir, `${name}.json`), "utf8")) as T;
   const { types } = read<{ types: Record<string, FactType> }>("types");
   const facts = read<{ groups: { group: string; versions: string[] }[]; resources: FactResource[] }>("resources");
@@ -155,29 +167,36 @@ function main(factsDir: string | undefined): void {
   const resources = servedFrom(facts.resources);
   const reached = reachableTypes(types, resources);
   const served = new Set(resources.map(({ group, resource }) => `${group}/${resource}`));
+  const typeEntries = [...reached].sort().map((name): Entry => [name, typeEntry(types, factType(types, name))]);
 
-  mkdirSync(outputDir, { recursive: true });
-  writeEntries(
-    "types",
-    [...reached].sort().map((name) => [name, typeEntry(types, factType(types, name))]),
-  );
-  writeEntries("resources", [
-    ...groupsOf(facts.groups, resources).map(({ group, versions }): Entry => [`group:${group}`, versions]),
-    ...resources.map((resource): Entry => [resourceKey(resource), resourceEntry(resource)]),
+  const scheme: [name: string, entries: Entry[]][] = [
+    ["types", typeEntries],
+    [
+      "resources",
+      [
+        ...groupsOf(facts.groups, resources).map(({ group, versions }): Entry => [`group:${group}`, versions]),
+        ...resources.map((resource): Entry => [resourceKey(resource), resourceEntry(resource)]),
+      ],
+    ],
+    ["defaults", defaultEntries(defaults, reached)],
+    [
+      "tables",
+      tables
+        .filter(({ group, resource }) => served.has(`${group}/${resource}`))
+        .map(({ group, resource, columns }) => [`${group}/${resource}`, columns.map(columnEntry)]),
+    ],
+    [
+      "fieldselectors",
+      selectors
+        .filter(({ group, resource }) => served.has(`${group}/${resource}`))
+        .map(({ group, resource, fields }) => [`${group}/${resource}`, Object.keys(fields)]),
+    ],
+  ];
+  const declarations = typeDeclarations(Object.fromEntries(typeEntries) as TypeEntries);
+  return new Map([
+    ...scheme.map(([name, entries]) => [`${schemeDir}/${name}.json`, entriesText(entries)] as const),
+    ...[...declarations].map(([name, text]) => [`${typesDir}/${declarationFileName(name)}`, text] as const),
   ]);
-  writeEntries("defaults", defaultEntries(defaults, reached));
-  writeEntries(
-    "tables",
-    tables
-      .filter(({ group, resource }) => served.has(`${group}/${resource}`))
-      .map(({ group, resource, columns }) => [`${group}/${resource}`, columns.map(columnEntry)]),
-  );
-  writeEntries(
-    "fieldselectors",
-    selectors
-      .filter(({ group, resource }) => served.has(`${group}/${resource}`))
-      .map(({ group, resource, fields }) => [`${group}/${resource}`, Object.keys(fields)]),
-  );
 }
 
 /** Every kind of the served release; whether it is on by default is decided at start. */
@@ -352,7 +371,7 @@ function columnEntry({ name, type, format, priority }: FactTable["columns"][numb
 type Entry = [key: string, value: unknown];
 
 /** One entry per line, so that a change of one type is a change of one line. */
-function writeEntries(name: string, entries: Entry[]): void {
+function entriesText(entries: Entry[]): string {
   const lines = entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
-  writeFileSync(join(outputDir, `${name}.json`), `{\n${lines.join(",\n")}\n}\n`);
+  return `{\n${lines.join(",\n")}\n}\n`;
 }
