@@ -9,7 +9,7 @@ export type ControllerRevision = {
   kind: string;
   apiVersion: string;
   metadata: metaV1.ObjectMeta;
-  data: runtime.RawExtension;
+  data?: runtime.RawExtension;
   revision: number | bigint;
 };
 

@@ -2,8 +2,6 @@
 import type * as metaV1 from "./meta-v1.ts";
 import type * as types from "./types.ts";
 
-export type AttestationValue = string[];
-
 export type BoundObjectReference = {
   kind?: string;
   apiVersion?: string;
@@ -36,7 +34,6 @@ export type TokenRequestSpec = {
   audiences: string[] | null;
   expirationSeconds: number | bigint | null;
   boundObjectRef: BoundObjectReference | null;
-  attestations?: Record<string, AttestationValue | null>;
 };
 
 export type TokenRequestStatus = {

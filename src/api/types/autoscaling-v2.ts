@@ -66,7 +66,6 @@ export type HorizontalPodAutoscalerCondition = {
   lastTransitionTime?: metaV1.Time | null;
   reason?: string;
   message?: string;
-  observedGeneration?: number | bigint;
 };
 
 export type HorizontalPodAutoscalerConditionType = string;

@@ -2,7 +2,6 @@
 import type { Embedded } from "../embedded.ts";
 import type * as coreV1 from "./core-v1.ts";
 import type * as metaV1 from "./meta-v1.ts";
-import type * as schedulingV1alpha3 from "./scheduling-v1alpha3.ts";
 import type * as types from "./types.ts";
 
 /** One of "NonIndexed", "Indexed". */
@@ -69,13 +68,6 @@ export type JobList = {
   items: Embedded<Job>[] | null;
 };
 
-export type JobSchedulingConfiguration = {
-  schedulingPolicy?: schedulingV1alpha3.WorkloadPodGroupSchedulingPolicy;
-  schedulingConstraints?: schedulingV1alpha3.WorkloadPodGroupSchedulingConstraints;
-  disruptionMode?: schedulingV1alpha3.WorkloadPodGroupDisruptionMode;
-  resourceClaims?: schedulingV1alpha3.WorkloadPodGroupResourceClaim[];
-};
-
 export type JobSpec = {
   parallelism?: number;
   completions?: number;
@@ -93,7 +85,6 @@ export type JobSpec = {
   suspend?: boolean;
   podReplacementPolicy?: PodReplacementPolicy;
   managedBy?: string;
-  scheduling?: JobSchedulingConfiguration;
 };
 
 export type JobStatus = {

@@ -805,22 +805,10 @@ export type NodeAffinity = {
   preferredDuringSchedulingIgnoredDuringExecution?: PreferredSchedulingTerm[];
 };
 
-export type NodeAllocatableMappedResources = {
-  name: ResourceName;
-  quantity: resource.Quantity | null;
-};
-
-export type NodeAllocatableOverheadResources = {
-  name: ResourceName;
-  perPod?: resource.Quantity;
-  perContainer?: resource.Quantity;
-};
-
 export type NodeAllocatableResourceClaimStatus = {
   resourceClaimName: string;
   containers?: string[];
-  mapping?: NodeAllocatableMappedResources[];
-  overhead?: NodeAllocatableOverheadResources[];
+  resources: Record<string, resource.Quantity> | null;
 };
 
 export type NodeCondition = {
@@ -1520,6 +1508,7 @@ export type ResourceFieldSelector = {
 export type ResourceHealth = {
   resourceID: ResourceID;
   health?: ResourceHealthStatus;
+  message?: string;
 };
 
 export type ResourceHealthStatus = string;

@@ -57,7 +57,6 @@ export type Condition = {
   message: string;
 };
 
-/** One of "True", "False", "Unknown". */
 export type ConditionStatus = string;
 
 export type CreateOptions = {
@@ -163,7 +162,6 @@ export type ManagedFieldsEntry = {
   subresource?: string;
 };
 
-/** One of "Apply", "Update". */
 export type ManagedFieldsOperationType = string;
 
 /** RFC 3339 with six digits after the second. */

@@ -67,7 +67,7 @@ export type Device = {
   bindingConditions?: string[];
   bindingFailureConditions?: string[];
   allowMultipleAllocations?: boolean;
-  nodeAllocatableResources?: Record<string, NodeAllocatableResource>;
+  nodeAllocatableResourceMappings?: Record<string, NodeAllocatableResourceMapping>;
 };
 
 export type DeviceAllocationConfiguration = {
@@ -222,20 +222,9 @@ export type NetworkDeviceData = {
   hardwareAddress?: string;
 };
 
-export type NodeAllocatableMapping = {
+export type NodeAllocatableResourceMapping = {
   capacityKey?: QualifiedName;
-  capacityMultiplier?: resource.Quantity;
-  deviceMultiplier?: resource.Quantity;
-};
-
-export type NodeAllocatableOverhead = {
-  perPod?: resource.Quantity;
-  perContainer?: resource.Quantity;
-};
-
-export type NodeAllocatableResource = {
-  mapping?: NodeAllocatableMapping;
-  overhead?: NodeAllocatableOverhead;
+  allocationMultiplier?: resource.Quantity;
 };
 
 export type OpaqueDeviceConfiguration = {
