@@ -25,6 +25,7 @@ const gates = [
   "CoordinatedLeaderElection",
   "DRADeviceTaintRules",
   "DRAResourcePoolStatus",
+  "PodCertificateRequest",
   "StorageVersionAPI",
   "StorageVersionMigrator",
 ];
