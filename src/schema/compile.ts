@@ -206,6 +206,7 @@ function compileField(entry: FieldEntry, schema: Schema): Field {
     patchStrategy: entry.ps === undefined ? [] : (entry.ps.split(",") as Field["patchStrategy"]),
     patchMergeKey: entry.pk,
     listType: (entry.lt ?? "atomic") as Field["listType"],
+    ...(entry.lt === undefined ? { impliesListType: true } : {}),
     listMapKeys: entry.lk ?? [],
     mapType: entry.mt ?? "granular",
     default: entry.def,
