@@ -1,9 +1,11 @@
 /**
- * Writes src/scheme/generated/*.json from a directory of facts about the built-in API.
- * Usage: bun scripts/generate-scheme.ts <facts-dir>. Formats of input and output: scripts/README.md.
+ * Writes src/scheme/generated/*.json and src/api/types/*.ts from the facts in scripts/scheme-facts.
+ * Usage: bun scripts/generate-scheme.ts. Formats of input and output: scripts/README.md.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import type { TypeEntries } from "../src/schema/compile.ts";
+import { declarationFileName, typeDeclarations } from "./type-declarations.ts";
 
 /** Types that no resource leads to and that requests or responses carry nevertheless. */
 const metaTypes = [
@@ -27,32 +29,10 @@ const metaTypes = [
   "meta/v1.WatchEvent",
 ];
 
-/** Releases above the one whose API is served: what is new in them is left out. */
-const unservedReleases = new Set(["1.37", "1.38"]);
-
-/** Feature gates of those releases: a field behind one of them is new too. */
-const unservedGates = new Set([
-  "AtomicWriteVolumeUserFields",
-  "CSIVolumeHealth",
-  "CompositePodGroup",
-  "DRAOptionalNodeOperations",
-  "DRAPartitionableDevicesType",
-  "EmptyDirVolumeMode",
-  "EvictionRequestAPI",
-  "GRPCContainerProbeTLS",
-  "H2CContainerProbe",
-  "InPlacePodVerticalScalingSchedulerPreemption",
-  "PodGroupPreemptionPolicy",
-  "ResourceHealthStatusMessage",
-  "StatefulSetRecreateStrategy",
-  "VolumeBindMountOptions",
-]);
-
-/** Markers that no rule follows from, or none that a single value can break. */
-const silentMarkers =
-  /^(opaqueType|optional|custom|modeDiscriminator|ifMode|item\(|zeroOrOneOfMember)|=(opaqueType|optional)$/;
-
-const outputDir = join(import.meta.dir, "../src/scheme/generated");
+const root = join(import.meta.dir, "..");
+const factsDir = join(import.meta.dir, "scheme-facts");
+const schemeDir = "src/scheme/generated";
+const typesDir = "src/api/types";
 
 interface FactField {
   n: string;
@@ -72,17 +52,12 @@ interface FactField {
   default?: unknown;
   gate?: string;
   immutable?: true;
-  newIn?: string;
-  /** Validation markers: `[<stage>@<release> ]<marker>`. */
-  dv?: string[];
+  rules?: string[];
 }
 interface FactType {
-  kind: "struct" | "enum" | "alias" | "special" | "protoOnly";
+  kind: "struct" | "enum" | "alias" | "special";
   of?: string;
   values?: unknown[];
-  exclude?: unknown[];
-  /** Value → the feature gate that allows it. */
-  gated?: Record<string, string>;
   fields?: FactField[];
   structType?: string;
 }
@@ -99,90 +74,87 @@ interface FactResource {
   resource: string;
   singular: string;
   kind: string;
+  listKind?: string;
   type: string;
   namespaced: boolean;
   verbs: string[];
-  listKind?: string;
-  /** The version that is written to the store, where it is not the preferred one of the same kind. */
-  storage?: string;
   shortNames?: string[];
   categories?: string[];
-  defaultOn: boolean;
   stability: string;
-  storageVersionHash: string;
-  etcdPrefix: string;
-  newIn?: string;
+  defaultOn: boolean;
+  /** The version that is written to the store, where it is another one. */
+  storage?: string;
+  storageVersionHash?: string;
+  etcdPrefix?: string;
+  /** False for kinds that are answered and never stored: reviews, bindings. */
+  persisted?: false;
   /** Releases; `replacement` is "group,version,kind". */
   deprecated?: string;
   removed?: string;
   replacement?: string;
-  /** False for kinds that are answered and never stored: reviews, bindings. */
-  persisted?: false;
   subresources?: FactSubresource[];
 }
-interface FactDefault {
-  kind: string;
-  path: string;
-  value?: unknown;
-  when?: string;
-  gate?: string;
-}
-interface FactTable {
-  group: string;
-  resource: string;
-  columns: { name: string; type: string; format?: string; priority?: number }[];
-}
-interface FactFieldSelectors {
-  group: string;
-  resource: string;
-  fields: Record<string, string>;
+interface FactColumn {
+  name: string;
+  type: string;
+  format?: string;
+  priority?: number;
 }
 
-main(process.argv[2]);
-
-function main(factsDir: string | undefined): void {
-  if (factsDir === undefined) {
-    console.error("usage: bun scripts/generate-scheme.ts <facts-dir>");
-    process.exit(2);
+if (import.meta.main) {
+  for (const [path, text] of generateScheme()) {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    writeFileSync(join(root, path), text);
   }
-  const read = <T>(name: string): T => JSON.parse(readFileSync(join(factsDir, `${name}.json`), "utf8")) as T;
-  const { types } = read<{ types: Record<string, FactType> }>("types");
-  const facts = read<{ groups: { group: string; versions: string[] }[]; resources: FactResource[] }>("resources");
-  const { defaults } = read<{ defaults: FactDefault[] }>("defaults");
-  const { tables } = read<{ tables: FactTable[] }>("tables");
-  const { resources: selectors } = read<{ resources: FactFieldSelectors[] }>("fieldselectors");
-
-  const resources = servedFrom(facts.resources);
-  const reached = reachableTypes(types, resources);
-  const served = new Set(resources.map(({ group, resource }) => `${group}/${resource}`));
-
-  mkdirSync(outputDir, { recursive: true });
-  writeEntries(
-    "types",
-    [...reached].sort().map((name) => [name, typeEntry(types, factType(types, name))]),
-  );
-  writeEntries("resources", [
-    ...groupsOf(facts.groups, resources).map(({ group, versions }): Entry => [`group:${group}`, versions]),
-    ...resources.map((resource): Entry => [resourceKey(resource), resourceEntry(resource)]),
-  ]);
-  writeEntries("defaults", defaultEntries(defaults, reached));
-  writeEntries(
-    "tables",
-    tables
-      .filter(({ group, resource }) => served.has(`${group}/${resource}`))
-      .map(({ group, resource, columns }) => [`${group}/${resource}`, columns.map(columnEntry)]),
-  );
-  writeEntries(
-    "fieldselectors",
-    selectors
-      .filter(({ group, resource }) => served.has(`${group}/${resource}`))
-      .map(({ group, resource, fields }) => [`${group}/${resource}`, Object.keys(fields)]),
-  );
 }
 
-/** Every kind of the served release; whether it is on by default is decided at start. */
-function servedFrom(all: FactResource[]): FactResource[] {
-  return all.filter(({ newIn }) => !unservedReleases.has(newIn ?? ""));
+/** Path from the root of the repository → text, for every generated file. */
+export function generateScheme(): ReadonlyMap<string, string> {
+  const { types } = facts<{ types: Record<string, FactType> }>("types");
+  const { groups, resources } = facts<{
+    groups: { group: string; versions: string[] }[];
+    resources: FactResource[];
+  }>("resources");
+  const { defaults } = facts<{ defaults: Record<string, Record<string, unknown>> }>("defaults");
+  const { tables } = facts<{ tables: Record<string, FactColumn[]> }>("tables");
+  const { fieldselectors } = facts<{ fieldselectors: Record<string, string[]> }>("fieldselectors");
+
+  const reached = [...reachableTypes(types, resources)].sort();
+  const served = new Set(resources.map(({ group, resource }) => `${group}/${resource}`));
+  refuseUnreached("types", Object.keys(types), new Set(reached));
+  refuseUnreached("defaults", Object.keys(defaults), new Set(reached));
+  refuseUnreached("tables", Object.keys(tables), served);
+  refuseUnreached("fieldselectors", Object.keys(fieldselectors), served);
+
+  const typeEntries = reached.map((name): Entry => [name, typeEntry(factType(types, name))]);
+  const scheme: [name: string, entries: Entry[]][] = [
+    ["types", typeEntries],
+    [
+      "resources",
+      [
+        ...groups.map(({ group, versions }): Entry => [`group:${group}`, versions]),
+        ...resources.map((resource): Entry => [resourceKey(resource), resourceEntry(resource)]),
+      ],
+    ],
+    ["defaults", Object.entries(defaults)],
+    ["tables", Object.entries(tables)],
+    ["fieldselectors", Object.entries(fieldselectors)],
+  ];
+  const declarations = typeDeclarations(Object.fromEntries(typeEntries) as TypeEntries);
+  return new Map([
+    ...scheme.map(([name, entries]) => [`${schemeDir}/${name}.json`, entriesText(entries)] as const),
+    ...[...declarations].map(([name, text]) => [`${typesDir}/${declarationFileName(name)}`, text] as const),
+  ]);
+}
+
+function facts<T>(name: string): T {
+  return JSON.parse(readFileSync(join(factsDir, `${name}.json`), "utf8")) as T;
+}
+
+/** @throws Error for facts about something that no resource leads to: they would be left out without a word */
+function refuseUnreached(file: string, names: readonly string[], reached: ReadonlySet<string>): void {
+  const idle = names.filter((name) => !reached.has(name));
+  if (idle.length > 0) throw new Error(`${file}.json speaks of what is not served: ${idle.join(", ")}`);
 }
 
 function resourceKey(resource: FactResource): string {
@@ -191,20 +163,6 @@ function resourceKey(resource: FactResource): string {
 
 function apiVersionOf({ group, version }: FactResource): string {
   return group === "" ? version : `${group}/${version}`;
-}
-
-/** Groups in discovery order, each with its served versions in preference order. */
-function groupsOf(
-  groups: { group: string; versions: string[] }[],
-  resources: FactResource[],
-): { group: string; versions: string[] }[] {
-  const served = new Set(resources.map(({ group, version }) => `${group}/${version}`));
-  return groups
-    .map(({ group, versions }) => ({
-      group,
-      versions: versions.filter((version) => served.has(`${group}/${version}`)),
-    }))
-    .filter(({ versions }) => versions.length > 0);
 }
 
 function reachableTypes(types: Record<string, FactType>, resources: FactResource[]): Set<string> {
@@ -217,9 +175,9 @@ function reachableTypes(types: Record<string, FactType>, resources: FactResource
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (reached.has(name)) continue;
     const type = factType(types, name);
-    if (type.kind !== "protoOnly") reached.add(name);
+    reached.add(name);
     if (type.of !== undefined) pending.push(...namedTypesIn(type.of));
-    for (const field of keptFields(types, type)) pending.push(...namedTypesIn(field.t));
+    for (const field of type.fields ?? []) pending.push(...namedTypesIn(field.t));
   }
   return reached;
 }
@@ -235,26 +193,12 @@ function namedTypesIn(ref: string): string[] {
   return ref.split(/\[\]|map\[|\]/).filter((part) => part.includes("."));
 }
 
-/** Fields that are served. One whose type has none of its own left goes too. */
-function keptFields(types: Record<string, FactType>, type: FactType): FactField[] {
-  return (type.fields ?? []).filter((field) => isServedField(field) && !isEmptied(types, types[field.t]));
-}
-
-function isServedField({ newIn = "", gate = "" }: FactField): boolean {
-  return !unservedReleases.has(newIn) && !gate.split(",").some((name) => unservedGates.has(name));
-}
-
-function isEmptied(types: Record<string, FactType>, type: FactType | undefined): boolean {
-  const fields = type?.fields ?? [];
-  return fields.length > 0 && fields.every((field) => !isServedField(field) || isEmptied(types, types[field.t]));
-}
-
-function typeEntry(types: Record<string, FactType>, type: FactType): object {
+function typeEntry(type: FactType): object {
   switch (type.kind) {
     case "struct":
       return {
         ...(type.structType === "atomic" ? { atomic: 1 } : {}),
-        fields: keptFields(types, type).map((field) => ({
+        fields: (type.fields ?? []).map((field) => ({
           n: field.n,
           t: field.t,
           ...(field.inline === true ? { inline: 1 } : {}),
@@ -271,34 +215,16 @@ function typeEntry(types: Record<string, FactType>, type: FactType): object {
           ...(field.default === undefined ? {} : { def: field.default }),
           ...(field.immutable === true ? { im: 1 } : {}),
           ...(field.gate === undefined ? {} : { gate: field.gate }),
-          ...(rulesOf(field).length === 0 ? {} : { dv: rulesOf(field) }),
+          ...(field.rules === undefined ? {} : { dv: field.rules }),
         })),
       };
     case "enum":
-      return { of: type.of, values: (type.values ?? []).filter((value) => isServedValue(type, value)) };
+      return { of: type.of, values: type.values };
     case "alias":
       return { of: type.of };
     case "special":
-    case "protoOnly":
       return { special: 1 };
   }
-}
-
-/** Markers that say something about values, without their stage. Those in alpha are not part of the served release. */
-function rulesOf({ dv = [] }: FactField): string[] {
-  return dv
-    .filter((marker) => !marker.startsWith("alpha@"))
-    .map((marker) => marker.replace(/^beta@\d+\.\d+ /, ""))
-    .filter((marker) => !silentMarkers.test(marker) && !namesUnservedGate(marker));
-}
-
-function namesUnservedGate(marker: string): boolean {
-  const [, gate = ""] = /^if(?:En|Dis)abled\((\w+)\)/.exec(marker) ?? [];
-  return unservedGates.has(gate);
-}
-
-function isServedValue({ exclude = [], gated = {} }: FactType, value: unknown): boolean {
-  return !exclude.includes(value) && !unservedGates.has(gated[String(value)] ?? "");
 }
 
 function resourceEntry(resource: FactResource): object {
@@ -315,9 +241,7 @@ function resourceEntry(resource: FactResource): object {
     defaultOn: resource.defaultOn,
     hash: resource.storageVersionHash,
     prefix: resource.etcdPrefix,
-    ...(resource.storage === undefined || resource.storage === apiVersionOf(resource)
-      ? {}
-      : { storage: resource.storage }),
+    ...(resource.storage === undefined ? {} : { storage: resource.storage }),
     ...(resource.persisted === false ? { virtual: 1 } : {}),
     ...(resource.deprecated === undefined ? {} : { deprecated: resource.deprecated }),
     ...(resource.removed === undefined ? {} : { removed: resource.removed }),
@@ -332,27 +256,10 @@ function resourceEntry(resource: FactResource): object {
   };
 }
 
-/** Only unconditional values: a rule or a condition is a function in src/scheme/defaults. */
-function defaultEntries(defaults: FactDefault[], reached: Set<string>): Entry[] {
-  const byType = new Map<string, Record<string, unknown>>();
-  for (const { kind, path, value, when, gate } of defaults) {
-    if (!reached.has(kind) || value === undefined || when !== undefined || gate !== undefined) continue;
-    if (/[^A-Za-z0-9]/.test(path)) continue;
-    const paths = byType.get(kind) ?? {};
-    paths[path] = value;
-    byType.set(kind, paths);
-  }
-  return [...byType].sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function columnEntry({ name, type, format, priority }: FactTable["columns"][number]): object {
-  return { name, type, ...(format === undefined ? {} : { format }), ...(priority === undefined ? {} : { priority }) };
-}
-
 type Entry = [key: string, value: unknown];
 
 /** One entry per line, so that a change of one type is a change of one line. */
-function writeEntries(name: string, entries: Entry[]): void {
+function entriesText(entries: Entry[]): string {
   const lines = entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
-  writeFileSync(join(outputDir, `${name}.json`), `{\n${lines.join(",\n")}\n}\n`);
+  return `{\n${lines.join(",\n")}\n}\n`;
 }

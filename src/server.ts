@@ -301,8 +301,7 @@ async function wireUp(
 function declarativeValidation(
   enabled: (gate: string) => boolean,
   { registry }: Pick<ReturnType<typeof createMetrics>, "registry">,
-): DeclarativeValidation | undefined {
-  if (!enabled("DeclarativeValidation")) return undefined;
+): DeclarativeValidation {
   const takeover = enabled("DeclarativeValidationTakeover");
   return new DeclarativeValidation({ enabled, takeover, onMismatch: countMismatches(registry) });
 }

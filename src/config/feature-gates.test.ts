@@ -9,15 +9,15 @@ test.each([
   ["CBORServingAndStorage", false],
   ["WatchList", true],
   ["APIResponseCompression", true],
-  ["APIListChunking", true],
+  ["ConsistentListFromCache", true],
   ["ListFromCacheSnapshot", true],
   ["AllowUnsafeMalformedObjectDeletion", false],
-  ["AuthorizeWithSelectors", false],
+  ["AuthorizeWithSelectors", true],
   ["DeclarativeValidation", true],
   ["DeclarativeValidationTakeover", false],
-  ["DryRun", true],
-  ["ServerSideFieldValidation", true],
-  ["ServerSideApply", true],
+  ["GitRepoVolumeDriver", false],
+  ["PodCertificateRequest", false],
+  ["ResourceHealthStatusMessage", true],
 ])("the gate %s is %p by default", (name, on) => expect(resolve().enabled(name)).toBe(on));
 
 test("a named gate takes the value asked for", () => {
@@ -31,23 +31,21 @@ test("AllAlpha and AllBeta set what is not named itself", () => {
   expect(gates.enabled("CBORServingAndStorage")).toBe(false);
   expect(gates.enabled("APIResponseCompression")).toBe(false);
   expect(gates.enabled("WatchList")).toBe(true);
-  expect(gates.enabled("ServerSideApply")).toBe(true);
-});
-
-test("takeover is off when declarative validation is off", () => {
-  const gates = resolve({ DeclarativeValidation: false, DeclarativeValidationTakeover: true });
-  expect(gates.enabled("DeclarativeValidationTakeover")).toBe(false);
+  expect(gates.enabled("ConsistentListFromCache")).toBe(true);
 });
 
 test("an unknown gate is refused by name", () => {
   expect(() => resolve({ Nonsense: true })).toThrow(StartupError);
   expect(() => resolve({ Nonsense: true })).toThrow(/unknown feature gate "Nonsense"/);
   expect(() => resolve({ toString: true })).toThrow(StartupError);
+  // Gates of features that were finished long ago, and of a later release.
+  expect(() => resolve({ ServerSideApply: true })).toThrow(StartupError);
+  expect(() => resolve({ EvictionRequestAPI: true })).toThrow(StartupError);
 });
 
 test("a locked gate may be named but not changed", () => {
-  expect(resolve({ ServerSideApply: true }).enabled("ServerSideApply")).toBe(true);
-  expect(() => resolve({ ServerSideApply: false })).toThrow(/locked to true/);
+  expect(resolve({ DeclarativeValidation: true }).enabled("DeclarativeValidation")).toBe(true);
+  expect(() => resolve({ DeclarativeValidation: false })).toThrow(/locked to true/);
 });
 
 test("every gate is listed once, in order of name", () => {
@@ -59,8 +57,8 @@ test("every gate is listed once, in order of name", () => {
 });
 
 test("gates that are finished or deprecated warn when they are named, others do not", () => {
-  expect(resolve({ ServerSideApply: true, KMSv1: true, WatchList: true, AllBeta: true }).warnings).toEqual([
-    "Setting GA feature gate ServerSideApply=true. It will be removed in a future release.",
+  expect(resolve({ SidecarContainers: true, KMSv1: true, WatchList: true, AllBeta: true }).warnings).toEqual([
+    "Setting GA feature gate SidecarContainers=true. It will be removed in a future release.",
     "Setting deprecated feature gate KMSv1=true. It will be removed in a future release.",
   ]);
   expect(resolve().warnings).toEqual([]);

@@ -53,7 +53,7 @@ const plainScalars: ReadonlySet<string> = new Set([
   "any",
 ] satisfies ScalarKind[]);
 
-const specialScalars: Readonly<Record<string, ScalarKind>> = {
+export const specialScalars: Readonly<Record<string, ScalarKind>> = {
   "meta/v1.Time": "time",
   "meta/v1.MicroTime": "microTime",
   "meta/v1.Duration": "duration",
@@ -189,7 +189,7 @@ class CompiledStruct implements StructSchema {
   }
 }
 
-function isTypeMeta(entry: FieldEntry): boolean {
+export function isTypeMeta(entry: FieldEntry): boolean {
   return entry.inline === 1 && typeMetaTypes.has(entry.t);
 }
 
@@ -206,6 +206,7 @@ function compileField(entry: FieldEntry, schema: Schema): Field {
     patchStrategy: entry.ps === undefined ? [] : (entry.ps.split(",") as Field["patchStrategy"]),
     patchMergeKey: entry.pk,
     listType: (entry.lt ?? "atomic") as Field["listType"],
+    ...(entry.lt === undefined ? { impliesListType: true } : {}),
     listMapKeys: entry.lk ?? [],
     mapType: entry.mt ?? "granular",
     default: entry.def,

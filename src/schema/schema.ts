@@ -86,6 +86,8 @@ export interface Field {
   readonly patchMergeKey: string | undefined;
   /** Server-side apply topology of a list. */
   readonly listType: "atomic" | "set" | "map";
+  /** The type declares no list type: it is taken for `atomic`, and not published. Absent means false. */
+  readonly impliesListType?: boolean;
   readonly listMapKeys: readonly string[];
   readonly mapType: "granular" | "atomic";
   readonly default: JsonValue | undefined;

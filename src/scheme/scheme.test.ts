@@ -83,7 +83,8 @@ describe("runtime configuration", () => {
     expect(all.find("certificates.k8s.io", "v1beta1", "clustertrustbundles")).toBeDefined();
     const gated = Scheme.builtIn({ runtimeConfig, gateEnabled: (gate) => gate !== "ClusterTrustBundle" });
     expect(gated.find("certificates.k8s.io", "v1beta1", "clustertrustbundles")).toBeUndefined();
-    expect(gated.resources.length).toBe(all.resources.length - 1);
+    expect(gated.find("certificates.k8s.io", "v1alpha1", "clustertrustbundles")).toBeUndefined();
+    expect(gated.resources.length).toBe(all.resources.length - 2);
   });
 });
 
@@ -95,6 +96,17 @@ describe("versions of one kind", () => {
     expect(scheme.stored.filter(({ kind }) => kind === "HorizontalPodAutoscaler")).toHaveLength(1);
     const prefixes = scheme.stored.map(({ keyPrefix }) => keyPrefix);
     expect(new Set(prefixes).size).toBe(prefixes.length);
+  });
+  test.each([
+    ["networking.k8s.io", "v1beta1", "ipaddresses"],
+    ["networking.k8s.io", "v1beta1", "servicecidrs"],
+    ["storage.k8s.io", "v1beta1", "volumeattributesclasses"],
+  ])("%s/%s %s are those of v1", (group, version, resource) => {
+    const all = Scheme.builtIn({ runtimeConfig: new Map([["api/beta", true]]) });
+    const info = all.find(group, version, resource);
+    expect(info?.storedAs?.info.version).toBe("v1");
+    expect(info?.storedAs?.conversion).toBeUndefined();
+    expect(scheme.find(group, version, resource)).toBeUndefined();
   });
   test("may be stored in a version that is not served", () => {
     const alone = Scheme.builtIn({ runtimeConfig: new Map([["coordination.k8s.io/v1alpha2", true]]) });

@@ -176,7 +176,7 @@ describe("get -o wide", () => {
     ["networkpolicy/db", [["db", "app=db"]]],
     ["storageclass/fast", [["fast (default)", "example.com/disk", "Delete", "Immediate", "false"]]],
     ["namespace/default", [["default", "Active"]]],
-    ["serviceaccount/default", [["default", "0"]]],
+    ["serviceaccount/default", [["default"]]],
   ])("%s", async (object, rows) => {
     const printed = await kubectl.ok(["get", object, "-o", "wide"]);
     expect(rowsOf(printed)).toEqual(rows as string[][]);

@@ -53,8 +53,3 @@ describe.each([false, true])("with takeover %p", (takeover) => {
     ]);
   });
 });
-
-test("without the gate nothing is compared", async () => {
-  await using server = await TestServer.start({ featureGates: { DeclarativeValidation: false } });
-  expect((await server.get("/metrics")).text).not.toContain(metric);
-});

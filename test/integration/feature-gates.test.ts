@@ -36,7 +36,7 @@ test("a field behind a gate that is off is not stored, by whatever way it comes"
 test("the state of every gate can be read", async () => {
   const { text } = await server.get("/metrics");
   expect(text).toContain('kubernetes_feature_enabled{name="HPAConfigurableTolerance",stage="BETA"} 0');
-  expect(text).toContain('kubernetes_feature_enabled{name="ServerSideApply",stage=""} 1');
+  expect(text).toContain('kubernetes_feature_enabled{name="SidecarContainers",stage=""} 1');
 });
 
 test("a kind behind a gate that is off is not served, although its version is", async () => {
@@ -58,7 +58,7 @@ test.each([
   [{ runtimeConfig: { "example.com/v1": true } }, "unknown api groups example.com"],
   [{ runtimeConfig: { "batch/v1beta1": true } }, "unknown api versions batch/v1beta1"],
   [{ featureGates: { Nonsense: true } }, 'unknown feature gate "Nonsense"'],
-  [{ featureGates: { ServerSideApply: false } }, "locked to true"],
+  [{ featureGates: { ConsistentListFromCache: false } }, "locked to true"],
 ])("a server does not start with %j", async (options, message) => {
   await expect(startServer(options)).rejects.toThrow(message);
 });

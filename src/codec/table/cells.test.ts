@@ -401,6 +401,57 @@ describe("a row of", () => {
       },
       ["x", "5m", "example.com/s", "u", "24h", "Approved,Failed,Issued"],
     ],
+    [
+      "certificates.k8s.io",
+      "PodCertificateRequest",
+      {
+        spec: {
+          podName: "p",
+          nodeName: "n",
+          signerName: "example.com/s",
+          unverifiedUserAnnotations: { "b/x": "2", "a/x": "1" },
+        },
+        status: { conditions: [{ type: "Issued" }] },
+      },
+      ["x", "p", "", "n", "example.com/s", "Issued", "a/x=1,b/x=2"],
+    ],
+    [
+      "storagemigration.k8s.io",
+      "StorageVersionMigration",
+      {
+        spec: { resource: { group: "apps", resource: "deployments" } },
+        status: {
+          conditions: [
+            { type: "Running", status: "False" },
+            { type: "Succeeded", status: "True" },
+          ],
+        },
+      },
+      ["x", "deployments.apps", "Succeeded"],
+    ],
+    ["storagemigration.k8s.io", "StorageVersionMigration", {}, ["x", "", "Unknown"]],
+    [
+      "resource.k8s.io",
+      "ResourcePoolStatusRequest",
+      { spec: { driver: "d" } },
+      ["x", "d", "-", "-", "-", "-", "-", 0, "Pending", "<none>"],
+    ],
+    [
+      "resource.k8s.io",
+      "ResourcePoolStatusRequest",
+      {
+        spec: { driver: "d" },
+        status: {
+          poolCount: 3,
+          pools: [
+            { totalDevices: 4, availableDevices: 1, allocatedDevices: 3 },
+            { totalDevices: 2, validationError: "x" },
+          ],
+          conditions: [{ type: "Complete", status: "True", lastTransitionTime: "2026-01-01T00:55:00Z" }],
+        },
+      },
+      ["x", "d", "6", "1", "3", "0", "1", 3, "Complete (2/3 pools)", "5m"],
+    ],
     ["certificates.k8s.io", "CertificateSigningRequest", {}, ["x", "5m", "<none>", "", "<none>", "Pending"]],
     ["admissionregistration.k8s.io", "ValidatingWebhookConfiguration", { webhooks: [{}, {}] }, ["x", 2, "5m"]],
     [

@@ -39,10 +39,14 @@ import { nodeCells } from "./node-cells.ts";
 import { podCells, podRowConditions } from "./pod-cells.ts";
 import { podDisruptionBudgetCells, resourceQuotaCells } from "./policy-cells.ts";
 import { roleBindingCells } from "./rbac-cells.ts";
-import { deviceTaintRuleCells, resourceClaimCells, resourceSliceCells } from "./resource-allocation-cells.ts";
+import {
+  deviceTaintRuleCells,
+  resourceClaimCells,
+  resourcePoolStatusRequestCells,
+  resourceSliceCells,
+} from "./resource-allocation-cells.ts";
 import { scaleCells } from "./scale-cells.ts";
 import { secretCells } from "./secret-cells.ts";
-import { serviceAccountCells } from "./service-account-cells.ts";
 import { endpointsCells, endpointSliceCells, serviceCells } from "./service-cells.ts";
 import {
   csiDriverCells,
@@ -85,7 +89,6 @@ const rules: ReadonlyMap<string, CellRules> = new Map<string, CellRules>([
   ["/ResourceQuota", resourceQuotaCells],
   ["/Secret", secretCells],
   ["/Service", serviceCells],
-  ["/ServiceAccount", serviceAccountCells],
   ["admissionregistration.k8s.io/MutatingAdmissionPolicy", admissionPolicyCells],
   ["admissionregistration.k8s.io/MutatingAdmissionPolicyBinding", admissionPolicyBindingCells],
   ["admissionregistration.k8s.io/MutatingWebhookConfiguration", webhookConfigurationCells],
@@ -123,6 +126,7 @@ const rules: ReadonlyMap<string, CellRules> = new Map<string, CellRules>([
   ["rbac.authorization.k8s.io/RoleBinding", roleBindingCells],
   ["resource.k8s.io/DeviceTaintRule", deviceTaintRuleCells],
   ["resource.k8s.io/ResourceClaim", resourceClaimCells],
+  ["resource.k8s.io/ResourcePoolStatusRequest", resourcePoolStatusRequestCells],
   ["resource.k8s.io/ResourceSlice", resourceSliceCells],
   ["scheduling.k8s.io/PriorityClass", priorityClassCells],
   ["storage.k8s.io/CSIDriver", csiDriverCells],

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { Cells } from "./cells.ts";
 import { humanDuration } from "./human-duration.ts";
-import { numberIn, structIn, structsIn, textIn } from "./reading.ts";
+import { numberIn, pairsText, structIn, structsIn, textIn } from "./reading.ts";
 
 export function certificateSigningRequestCells(request: JsonObject): Cells {
   const spec = structIn(request, "spec");
@@ -27,6 +27,7 @@ export function podCertificateRequestCells(request: JsonObject): Cells {
     NodeName: textIn(spec, "nodeName"),
     SignerName: textIn(spec, "signerName"),
     State: ["Issued", "Denied", "Failed"].find((type) => types.has(type)) ?? "Pending",
+    UnverifiedUserAnnotations: pairsText(spec["unverifiedUserAnnotations"]),
   };
 }
 

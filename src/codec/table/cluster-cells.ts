@@ -38,10 +38,16 @@ export function storageVersionCells(version: JsonObject): Cells {
   };
 }
 
+const migrationStates: ReadonlySet<string> = new Set(["Running", "Failed", "Succeeded"]);
+
 export function storageVersionMigrationCells(migration: JsonObject): Cells {
   const resource = structIn(structIn(migration, "spec"), "resource");
+  const reached = structsIn(structIn(migration, "status"), "conditions").findLast(
+    (condition) => textIn(condition, "status") === "True" && migrationStates.has(textIn(condition, "type")),
+  );
   return {
     Resource: [textIn(resource, "resource"), textIn(resource, "group")].filter((part) => part !== "").join("."),
+    Status: reached === undefined ? "Unknown" : textIn(reached, "type"),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { GroupVersionKind } from "../../api/gvk.ts";
-import type { JsonObject } from "../../api/json.ts";
-import type { Field, ScalarSchema, Schema, StructSchema } from "../../schema/schema.ts";
+import type { JsonObject, JsonValue } from "../../api/json.ts";
+import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { descriptionOf } from "./descriptions.ts";
 import { openApiName } from "./schema-name.ts";
 
@@ -75,13 +75,23 @@ export class Definitions {
 
   #property(parent: StructSchema, field: Field): JsonObject {
     const value = this.#value(field.schema);
-    const wrapped = this.#dialect === "v3" && value["$ref"] !== undefined ? { allOf: [value] } : value;
+    if (this.#dialect === "v2") {
+      return { ...described(descriptionOf(parent.name, field.name)), ...value, ...topology(field) };
+    }
     return {
       ...described(descriptionOf(parent.name, field.name)),
-      ...wrapped,
-      ...(field.default === undefined ? {} : { default: field.default }),
+      ...(value["$ref"] === undefined ? value : { allOf: [value] }),
+      ...defaulted(field.default ?? zeroOfField(field)),
       ...topology(field),
     };
+  }
+
+  /** An item of a list or a value of a map. */
+  #element(schema: Schema): JsonObject {
+    const value = this.#value(schema);
+    const zero = zeroOf(schema);
+    if (this.#dialect === "v2" || zero === undefined) return value;
+    return { ...(value["$ref"] === undefined ? value : { allOf: [value] }), default: zero };
   }
 
   #value(schema: Schema): JsonObject {
@@ -89,9 +99,9 @@ export class Definitions {
       case "struct":
         return this.reference(schema);
       case "list":
-        return { type: "array", items: this.#value(schema.items) };
+        return { type: "array", items: this.#element(schema.items) };
       case "map":
-        return { type: "object", additionalProperties: this.#value(schema.values) };
+        return { type: "object", additionalProperties: this.#element(schema.values) };
       case "scalar":
         return this.#scalar(schema);
     }
@@ -100,7 +110,7 @@ export class Definitions {
   #scalar({ scalar, values, typeName }: ScalarSchema): JsonObject {
     switch (scalar) {
       case "string":
-        return { type: "string", ...(values === undefined ? {} : { enum: [...values] }) };
+        return { type: "string", ...(values === undefined ? {} : { enum: values.toSorted() }) };
       case "bool":
         return { type: "boolean" };
       case "int32":
@@ -128,9 +138,9 @@ export class Definitions {
       case "duration":
         return this.#named("meta/v1.Duration", { type: "string" });
       case "quantity":
-        return this.#named("resource.Quantity", this.#either("number", undefined));
+        return this.#named("resource.Quantity", this.#either(["string", "number"], undefined));
       case "intOrString":
-        return this.#named("intstr.IntOrString", this.#either("integer", "int-or-string"));
+        return this.#named("intstr.IntOrString", this.#either(["integer", "string"], "int-or-string"));
     }
   }
 
@@ -139,11 +149,9 @@ export class Definitions {
   }
 
   /** Text or a number: Swagger 2.0 cannot say so. */
-  #either(other: "integer" | "number", format: string | undefined): JsonObject {
+  #either(types: readonly string[], format: string | undefined): JsonObject {
     const rest = format === undefined ? {} : { format };
-    return this.#dialect === "v2"
-      ? { type: "string", ...rest }
-      : { ...rest, oneOf: [{ type: other }, { type: "string" }] };
+    return this.#dialect === "v2" ? { type: "string", ...rest } : { ...rest, oneOf: types.map((type) => ({ type })) };
   }
 }
 
@@ -151,11 +159,38 @@ function described(description: string | undefined): JsonObject {
   return description === undefined ? {} : { description };
 }
 
+function defaulted(value: JsonValue | undefined): JsonObject {
+  return value === undefined ? {} : { default: value };
+}
+
+/** The value that a field has when nothing sets it, where it always has one. */
+function zeroOfField({ schema, pointer, omitEmpty }: Field): JsonValue | undefined {
+  if (pointer || (omitEmpty && schema.kind === "scalar")) return undefined;
+  return zeroOf(schema);
+}
+
+/** Undefined for lists and maps, whose zero is null, and for types with a form of their own. */
+function zeroOf(schema: Schema): JsonValue | undefined {
+  if (schema.kind === "struct") return {};
+  return schema.kind === "scalar" ? scalarZeros.get(schema.scalar) : undefined;
+}
+
+const scalarZeros: ReadonlyMap<ScalarKind, JsonValue> = new Map<ScalarKind, JsonValue>([
+  ["string", ""],
+  ["bool", false],
+  ["int32", 0],
+  ["int64", 0],
+  ["uint8", 0],
+  ["uint32", 0],
+  ["uint64", 0],
+  ["float64", 0],
+]);
+
 /** How patches merge the field. */
 function topology(field: Field): JsonObject {
   const list = field.schema.kind === "list";
   return {
-    ...(list ? { "x-kubernetes-list-type": field.listType } : {}),
+    ...(list && field.impliesListType !== true ? { "x-kubernetes-list-type": field.listType } : {}),
     ...(list && field.listType === "map" ? { "x-kubernetes-list-map-keys": [...field.listMapKeys] } : {}),
     ...(!list && field.mapType === "atomic" ? { "x-kubernetes-map-type": "atomic" } : {}),
     ...(field.patchMergeKey === undefined ? {} : { "x-kubernetes-patch-merge-key": field.patchMergeKey }),

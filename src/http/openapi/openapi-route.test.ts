@@ -52,7 +52,7 @@ describe("/openapi/v3", () => {
     expect(spec.required).toContain("containers");
     expect(spec.properties.containers).toMatchObject({
       type: "array",
-      items: { $ref: "#/components/schemas/io.k8s.api.core.v1.Container" },
+      items: { allOf: [{ $ref: "#/components/schemas/io.k8s.api.core.v1.Container" }], default: {} },
       "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["name"],
       "x-kubernetes-patch-merge-key": "name",
@@ -62,6 +62,18 @@ describe("/openapi/v3", () => {
       format: "int-or-string",
       oneOf: [{ type: "integer" }, { type: "string" }],
     });
+  });
+
+  test("says what a field has when nothing sets it", async () => {
+    const { components } = await documentOf("/openapi/v3/api/v1");
+    const { properties } = components.schemas["io.k8s.api.core.v1.ServicePort"];
+    expect(properties.port).toMatchObject({ type: "integer", default: 0 });
+    expect(properties.protocol).toMatchObject({ default: "TCP", enum: ["SCTP", "TCP", "UDP"] });
+    expect(properties.name).not.toHaveProperty("default");
+    expect(properties.targetPort).not.toHaveProperty("default");
+    const { items, ...list } = components.schemas["io.k8s.api.core.v1.ServiceList"].properties.items;
+    expect(items.default).toEqual({});
+    expect(list).not.toHaveProperty("x-kubernetes-list-type");
   });
 
   test("offers strategic patches with field validation, which kubectl looks for", async () => {

@@ -45,12 +45,14 @@ export class ManagerEntry implements ManagerIdentity {
 
   /** Whether a path of `set` is in this entry. */
   meets(set: FieldSet): boolean {
-    return this.#source === undefined ? !this.set.intersection(set).isEmpty : fieldsMeet(this.#source.fieldsV1, set);
+    const fields = this.#source?.fieldsV1;
+    return fields === undefined ? !this.set.intersection(set).isEmpty : fieldsMeet(fields, set);
   }
 
   /** Whether every path of `set` is in this entry. */
   covers(set: FieldSet): boolean {
-    return this.#source === undefined ? this.set.union(set) === this.set : fieldsCover(this.#source.fieldsV1, set);
+    const fields = this.#source?.fieldsV1;
+    return fields === undefined ? this.set.union(set) === this.set : fieldsCover(fields, set);
   }
 
   /** An entry that came from a document and was not changed is that document. */
@@ -64,15 +66,16 @@ export class ManagerEntry implements ManagerIdentity {
       fieldsType: "FieldsV1",
       fieldsV1: this.set.toFieldsV1(),
       ...(this.subresource === "" ? {} : { subresource: this.subresource }),
-    } as ManagedFieldsEntry;
+    };
   }
 }
 
 /** The entries of a stored object, which this server wrote itself. */
 export function storedManagers(entries: readonly ManagedFieldsEntry[]): ManagerEntry[] {
-  return entries.map(
-    (entry) => new ManagerEntry(identityOf(entry, entry.operation), entry.time ?? "", undefined, entry),
-  );
+  return entries.map((entry) => {
+    const operation = entry.operation === "Apply" ? "Apply" : "Update";
+    return new ManagerEntry(identityOf(entry, operation), entry.time ?? "", undefined, entry);
+  });
 }
 
 /** Undefined when any entry is malformed. */

@@ -33,7 +33,7 @@ function written(old: KubeObject | undefined, fresh: KubeObject, write: Partial<
 
 const fieldsOf = (object: KubeObject) =>
   Object.fromEntries(
-    (object.metadata.managedFields ?? []).map((entry) => [entry.manager, entry.fieldsV1["f:spec"] ?? {}]),
+    (object.metadata.managedFields ?? []).map((entry) => [entry.manager, entry.fieldsV1?.["f:spec"] ?? {}]),
   );
 
 describe("a create", () => {

@@ -14,7 +14,6 @@ export const accessDescriptions: Readonly<Record<string, TypeDescriptions>> = {
     audiences: "Who may accept the token.",
     expirationSeconds: "How long it is valid; 3600 by default.",
     boundObjectRef: "The token is valid as long as this object exists.",
-    attestations: "What is certified about the bearer.",
   },
   "authentication/v1.TokenRequestStatus": {
     "": "The token.",

@@ -181,7 +181,6 @@ export const workloadDescriptions: Readonly<Record<string, TypeDescriptions>> = 
     suspend: "When true, no pods run.",
     podReplacementPolicy: "When a pod is replaced: TerminatingOrFailed or Failed.",
     managedBy: "Controller that runs the job, when it is not the built-in one.",
-    scheduling: "How the pods are placed together.",
   },
   "batch/v1.JobStatus": {
     "": "The observed state.",

@@ -3,7 +3,7 @@ import { apiVersionOf, type GroupVersionKind } from "../../../api/gvk.ts";
 import { isJsonObject, type JsonValue } from "../../../api/json.ts";
 import { labelSelectorText } from "../../../api/label-selector.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type { KubeObject, ObjectMeta } from "../../../api/object-meta.ts";
 import { status } from "../../../api/status.ts";
 import { bodyInfoOf } from "../../../scheme/body-info.ts";
 import type { ResourceInfo, TableColumn } from "../../../scheme/resource.ts";
@@ -28,24 +28,30 @@ const columns: readonly TableColumn[] = [
   { name: "Age", type: "string", format: "", description: "Time since the object was created.", priority: 0 },
 ];
 
-/** Only what identifies the object is shown of its metadata. */
 function scaleOf(object: KubeObject, gvk: GroupVersionKind): KubeObject {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const spec = fieldsOf(object["spec"]);
   const selector = selectorText(object.kind, spec["selector"]);
   const replicas = integer(spec["replicas"]);
   return {
     kind: gvk.kind,
     apiVersion: apiVersionOf(gvk),
-    metadata: Object.fromEntries(
-      Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp }).filter(([, v]) => v !== undefined),
-    ),
+    metadata: identityOf(object.metadata),
     spec: replicas === 0 ? {} : { replicas },
     status: {
       replicas: integer(fieldsOf(object["status"])["replicas"]),
       ...(selector === "" ? {} : { selector }),
     },
   };
+}
+
+/** The part of the metadata that a Scale shows. */
+function identityOf(metadata: ObjectMeta): ObjectMeta {
+  const identity: ObjectMeta = {};
+  for (const name of ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] as const) {
+    const value = metadata[name];
+    if (value !== undefined) identity[name] = value;
+  }
+  return identity;
 }
 
 function scaled(object: KubeObject, scale: KubeObject, info: ResourceInfo): KubeObject {

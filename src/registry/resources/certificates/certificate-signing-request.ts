@@ -15,7 +15,7 @@ export const certificateSigningRequestStrategy: Strategy = {
   prepareForCreate: recordRequester,
   // A request that could change would be approved as one thing and signed as another.
   prepareForUpdate(request, old) {
-    request["spec"] = old["spec"];
+    request["spec"] = fieldsOf(old["spec"]);
   },
   validate: validateSigningRequest,
 };
