@@ -10,6 +10,7 @@ import { isSameManager, ManagerEntry, type ManagerIdentity } from "./manager-ent
 import { mergeValues } from "./merge-values.ts";
 import { kindText, objectText } from "./object-text.ts";
 import { prune } from "./prune.ts";
+import type { Emptied } from "./remove-fields.ts";
 import { updateEntries, withoutManagedFields } from "./track-update.ts";
 import { typeError } from "./type-errors.ts";
 import { withoutUntracked } from "./untracked-fields.ts";
@@ -33,6 +34,7 @@ export interface ObjectApply {
   readonly find: VersionFinder;
   /** RFC 3339 in UTC, whole seconds. */
   readonly now: string;
+  readonly emptied: Emptied;
 }
 
 export type ApplyOutcome =
@@ -119,12 +121,12 @@ interface Owners {
 }
 
 function* merge(live: JsonObject, apply: ObjectApply, { last, own, entries }: Owners): Steps<JsonObject> {
-  const { applied, version, find } = apply;
+  const { applied, version, find, emptied } = apply;
   const merged = mergeValues(live, applied, version.type) as JsonObject;
   if (last === undefined) return merged;
   const after = [...entries.filter((entry) => entry !== last), own];
   try {
-    return yield* prune({ merged, version, last, entries: after, applied: own, find });
+    return yield* prune({ merged, version, last, entries: after, applied: own, find, emptied });
   } catch (error) {
     if (!(error instanceof TrackingError)) throw error;
     throw new TrackingError(`failed to prune fields: ${error.message}`);

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from "../api/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { keyElement, type PathElement, valueElement } from "./path-element.ts";
 import type { ListType } from "./value-type.ts";
 
@@ -7,13 +7,13 @@ export function itemElement(item: JsonValue, list: ListType): PathElement {
   if (list.keys.length === 0 || !isJsonObject(item)) return valueElement(item);
   const [key] = list.keys;
   if (list.keys.length === 1 && key !== undefined) {
-    const value = keyValue(item[key], key, list);
+    const value = keyValue(item, key, list);
     return value === undefined ? keyElement([], []) : keyElement(list.keys, [value]);
   }
   const names: string[] = [];
   const values: JsonValue[] = [];
   for (const name of list.keys) {
-    const value = keyValue(item[name], name, list);
+    const value = keyValue(item, name, list);
     if (value === undefined) continue;
     names.push(name);
     values.push(value);
@@ -22,8 +22,8 @@ export function itemElement(item: JsonValue, list: ListType): PathElement {
 }
 
 /** Absent keys have their default; a key that is null does not. */
-function keyValue(value: JsonValue | undefined, name: string, list: ListType): JsonValue | undefined {
-  return value === undefined ? list.items.map?.fields.get(name)?.keyDefault : value;
+function keyValue(item: JsonObject, name: string, list: ListType): JsonValue | undefined {
+  return Object.hasOwn(item, name) ? item[name] : list.items.map?.fields.get(name)?.keyDefault;
 }
 
 /** Why an item cannot be told apart from others, in upstream's words; undefined when it can. */
@@ -35,7 +35,7 @@ export function itemProblem(item: JsonValue, list: ListType): string | undefined
   }
   if (item === null) return "associative list with keys may not have a null element";
   if (!isJsonObject(item)) return "associative list with keys may not have non-map elements";
-  if (list.keys.some((name) => keyValue(item[name], name, list) !== undefined)) return undefined;
+  if (list.keys.some((name) => keyValue(item, name, list) !== undefined)) return undefined;
   const keys = list.declaredKeys.map((name) => JSON.stringify(name)).join(" ");
   return `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`;
 }
