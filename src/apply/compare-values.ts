@@ -1,6 +1,8 @@
-import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { emptyFieldSet, type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { equalItems, equalValues, isEmptyObject } from "./equal-values.ts";
+import { emptyFieldSet, type FieldSet, leafFieldSet } from "./field-set.ts";
 import { itemElement, itemsByElement } from "./list-items.ts";
+import { NodeShape, nodeOfItems } from "./node-shapes.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
 import { kindOf, type ListType, type MapType, typeOfKey, type ValueKind, type ValueType } from "./value-type.ts";
 
@@ -40,55 +42,53 @@ function both(first: Difference, second: Difference): Difference {
 function compareAs(kind: ValueKind, old: JsonValue, fresh: JsonValue, type: ValueType): Difference {
   if (kind === "map") {
     const map = type.map as MapType;
-    const [before, after] = [isJsonObject(old) ? old : noKeys, isJsonObject(fresh) ? fresh : noKeys];
+    const before = isJsonObject(old) ? old : noKeys;
+    const after = isJsonObject(fresh) ? fresh : noKeys;
     if (!map.atomic && !(isEmptyObject(before) && isEmptyObject(after))) return compareKeys(before, after, map);
   } else if (kind === "list") {
     const list = type.list as ListType;
-    const [before, after] = [Array.isArray(old) ? old : noItems, Array.isArray(fresh) ? fresh : noItems];
+    const before = Array.isArray(old) ? old : noItems;
+    const after = Array.isArray(fresh) ? fresh : noItems;
     if (!list.atomic && before.length + after.length > 0) return compareItems(before, after, list);
   }
-  return equalJson(old, fresh) ? noDifference : leafChanged;
+  return equalValues(old, fresh) ? noDifference : leafChanged;
 }
 
 const noKeys: JsonObject = Object.freeze(Object.create(null));
 const noItems: readonly JsonValue[] = [];
 
-export function isEmptyObject(object: JsonObject): boolean {
-  for (const _ in object) return false;
-  return true;
-}
-
 function compareKeys(old: JsonObject, fresh: JsonObject, map: MapType): Difference {
-  const result = new DifferenceBuilder();
+  let result: DifferenceBuilder | undefined;
   for (const key in fresh) {
-    const [before, after] = [ownValue(old, key), fresh[key] as JsonValue];
+    const before = Object.hasOwn(old, key) ? old[key] : undefined;
+    const after = fresh[key] as JsonValue;
     if (before === after) continue;
     const field = map.fields.get(key);
-    result.add(field?.element ?? fieldElement(key), compare(before, after, field?.type ?? typeOfKey(map, key)));
+    const difference = compare(before, after, field?.type ?? typeOfKey(map, key));
+    if (difference === noDifference) continue;
+    result ??= new DifferenceBuilder();
+    result.add(field?.element ?? fieldElement(key), difference);
   }
   for (const key in old) {
-    if (ownValue(fresh, key) !== undefined) continue;
+    if (Object.hasOwn(fresh, key)) continue;
     const field = map.fields.get(key);
+    result ??= new DifferenceBuilder();
     result.add(field?.element ?? fieldElement(key), compare(old[key], undefined, field?.type ?? typeOfKey(map, key)));
   }
-  return result.build();
-}
-
-function ownValue(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
+  return result?.build() ?? noDifference;
 }
 
 function compareItems(old: readonly JsonValue[], fresh: readonly JsonValue[], list: ListType): Difference {
   // Making path elements costs far more than comparing, and most lists are as they were.
-  if (old.length === fresh.length && old.every((item, at) => equalJson(item, fresh[at]))) return noDifference;
+  if (equalItems(old, fresh)) return noDifference;
   const before = itemsByElement(old, list);
   const after = itemsByElement(fresh, list);
   const result = new DifferenceBuilder();
   for (const [element, items] of before) {
-    result.add(element, compareDuplicates(items, after.get(element) ?? [], list.items));
+    result.add(element, compareDuplicates(items, after.get(element) ?? noItems, list.items));
   }
   for (const [element, items] of after) {
-    if (!before.has(element)) result.add(element, compareDuplicates([], items, list.items));
+    if (!before.has(element)) result.add(element, compareDuplicates(noItems, items, list.items));
   }
   return result.build();
 }
@@ -96,10 +96,7 @@ function compareItems(old: readonly JsonValue[], fresh: readonly JsonValue[], li
 /** Items that share an element are one value, owned as a whole; a single item is owned part by part. */
 function compareDuplicates(old: readonly JsonValue[], fresh: readonly JsonValue[], type: ValueType): Difference {
   if (old.length < 2 && fresh.length < 2) return compare(old[0], fresh[0], type);
-  if (old.length > 1 && fresh.length > 1) {
-    const equal = old.length === fresh.length && old.every((item, at) => equalJson(item, fresh[at]));
-    return equal ? noDifference : leafChanged;
-  }
+  if (old.length > 1 && fresh.length > 1) return equalItems(old, fresh) ? noDifference : leafChanged;
   return old.length > 1
     ? both(compare(undefined, fresh[0], type), leafRemoved)
     : both(compare(old[0], undefined, type), leafChanged);
@@ -107,51 +104,43 @@ function compareDuplicates(old: readonly JsonValue[], fresh: readonly JsonValue[
 
 /** Collects what differs below one place. */
 class DifferenceBuilder {
-  readonly #changedElements: PathElement[] = [];
-  readonly #changed: FieldSet[] = [];
-  readonly #removedElements: PathElement[] = [];
-  readonly #removed: FieldSet[] = [];
+  #changed: NodeShape | undefined;
+  #removed: NodeShape | undefined;
 
   add(element: PathElement, { changed, removed }: Difference): void {
-    if (!changed.isEmpty) {
-      this.#changedElements.push(element);
-      this.#changed.push(changed);
-    }
-    if (!removed.isEmpty) {
-      this.#removedElements.push(element);
-      this.#removed.push(removed);
-    }
+    if (!changed.isEmpty) this.#changed = (this.#changed ?? NodeShape.start).then(element, changed);
+    if (!removed.isEmpty) this.#removed = (this.#removed ?? NodeShape.start).then(element, removed);
   }
 
   build(): Difference {
-    if (this.#changed.length === 0 && this.#removed.length === 0) return noDifference;
+    if (this.#changed === undefined && this.#removed === undefined) return noDifference;
     return {
-      changed: fieldSetNode(false, this.#changedElements, this.#changed),
-      removed: fieldSetNode(false, this.#removedElements, this.#removed),
+      changed: this.#changed?.node(false) ?? emptyFieldSet,
+      removed: this.#removed?.node(false) ?? emptyFieldSet,
     };
   }
 }
 
 /** A value and every part of it that can be owned by itself. */
 function wholeOf(value: JsonValue, type: ValueType): FieldSet {
-  if (isJsonObject(value)) {
-    const { map } = type;
-    return map === undefined || map.atomic ? leafFieldSet : wholeObject(value, map);
+  if (typeof value !== "object" || value === null) return leafFieldSet;
+  if (Array.isArray(value)) {
+    const { list } = type;
+    return list === undefined || list.atomic ? leafFieldSet : wholeList(value, list);
   }
-  if (!Array.isArray(value)) return leafFieldSet;
-  const { list } = type;
-  return list === undefined || list.atomic ? leafFieldSet : wholeList(value, list);
+  const { map } = type;
+  return map === undefined || map.atomic ? leafFieldSet : wholeObject(value, map);
 }
 
 function wholeObject(object: JsonObject, map: MapType): FieldSet {
-  const elements: PathElement[] = [];
-  const nodes: FieldSet[] = [];
+  const { fields } = map;
+  let shape = NodeShape.start;
   for (const key in object) {
-    const field = map.fields.get(key);
-    elements.push(field?.element ?? fieldElement(key));
-    nodes.push(wholeOf(object[key] as JsonValue, field?.type ?? typeOfKey(map, key)));
+    const field = fields.get(key);
+    const value = object[key] as JsonValue;
+    shape = shape.then(field?.element ?? fieldElement(key), wholeOf(value, field?.type ?? typeOfKey(map, key)));
   }
-  return fieldSetNode(true, elements, nodes);
+  return shape.node(true);
 }
 
 function wholeList(items: readonly JsonValue[], list: ListType): FieldSet {
@@ -160,5 +149,5 @@ function wholeList(items: readonly JsonValue[], list: ListType): FieldSet {
     const element = itemElement(item, list);
     byElement.set(element, byElement.has(element) ? leafFieldSet : wholeOf(item, list.items));
   }
-  return fieldSetNode(true, [...byElement.keys()], [...byElement.values()]);
+  return nodeOfItems(true, byElement);
 }

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { isEmptyObject } from "./compare-values.ts";
-import { emptyFieldSet, type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
+import { isEmptyObject } from "./equal-values.ts";
+import { emptyFieldSet, type FieldSet, leafFieldSet } from "./field-set.ts";
 import { itemElement } from "./list-items.ts";
+import { NodeShape, nodeOfItems } from "./node-shapes.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
 import { kindOf, type ListType, type MapType, type ValueType } from "./value-type.ts";
 
@@ -29,8 +30,7 @@ function setOf(value: JsonValue, type: ValueType): FieldSet {
 }
 
 function setOfKeys(object: JsonObject, map: MapType): FieldSet {
-  const elements: PathElement[] = [];
-  const nodes: FieldSet[] = [];
+  let shape = NodeShape.start;
   for (const key in object) {
     const value = object[key] as JsonValue;
     const field = map.fields.get(key);
@@ -39,11 +39,9 @@ function setOfKeys(object: JsonObject, map: MapType): FieldSet {
     const owned = field === undefined || value === null || (isJsonObject(value) && isEmptyObject(value));
     const below = setOf(value, type);
     const node = owned ? below.withOwned(true) : below;
-    if (node.isEmpty) continue;
-    elements.push(field?.element ?? fieldElement(key));
-    nodes.push(node);
+    if (!node.isEmpty) shape = shape.then(field?.element ?? fieldElement(key), node);
   }
-  return fieldSetNode(false, elements, nodes);
+  return shape.node(false);
 }
 
 function setOfItems(items: readonly JsonValue[], list: ListType): FieldSet {
@@ -53,5 +51,5 @@ function setOfItems(items: readonly JsonValue[], list: ListType): FieldSet {
     // Duplicates, which only a live object has, are owned as one.
     byElement.set(element, byElement.has(element) ? leafFieldSet : setOf(item, list.items).withOwned(true));
   }
-  return fieldSetNode(false, [...byElement.keys()], [...byElement.values()]);
+  return nodeOfItems(false, byElement);
 }

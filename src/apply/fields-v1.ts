@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
+import { type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
+import { NodeShape } from "./node-shapes.ts";
 import { PathElementError, parsePathElement, type PathElement } from "./path-element.ts";
 
 /** Levels of a document that are read; deeper ones are refused. */
@@ -46,10 +47,11 @@ export function readStoredFields(document: JsonObject): FieldSet {
 }
 
 function readStoredNode(document: JsonObject): FieldSet {
-  const elements = Object.keys(document);
-  if (elements.length === 0) return leafFieldSet;
-  const owned = elements[0] === ".";
-  if (owned) elements.shift();
-  const nodes = elements.map((element) => readStoredNode(document[element] as JsonObject));
-  return new FieldSet(owned, elements, nodes);
+  let owned = false;
+  let shape: NodeShape | undefined;
+  for (const element in document) {
+    if (element === ".") owned = true;
+    else shape = (shape ?? NodeShape.start).then(element, readStoredNode(document[element] as JsonObject));
+  }
+  return shape?.node(owned) ?? leafFieldSet;
 }

@@ -1,5 +1,5 @@
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { isEmptyObject } from "./compare-values.ts";
+import { isEmptyObject } from "./equal-values.ts";
 import { itemElement } from "./list-items.ts";
 import type { PathElement } from "./path-element.ts";
 import { kindOf, type ListType, type MapType, typeOfKey, type ValueType } from "./value-type.ts";

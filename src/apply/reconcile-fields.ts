@@ -2,12 +2,18 @@ import { type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
 import { isFieldElement, type PathElement } from "./path-element.ts";
 import type { ValueType } from "./value-type.ts";
 
+/** Sets that are as this type wants them. */
+const reconciledFor = new WeakMap<FieldSet, ValueType>();
+
 /**
  * Brings a set up to date with a schema that has changed since it was recorded: parts of a value that is atomic now
  * become the value itself. Returns the set itself when there are none.
  */
 export function reconcileFields(fields: FieldSet, type: ValueType): FieldSet {
-  return reconcileNode(fields, type);
+  if (reconciledFor.get(fields) === type) return fields;
+  const reconciled = reconcileNode(fields, type);
+  reconciledFor.set(reconciled, type);
+  return reconciled;
 }
 
 function reconcileNode(node: FieldSet, type: ValueType): FieldSet {

@@ -1,5 +1,5 @@
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { isEmptyObject } from "./compare-values.ts";
+import { isEmptyObject } from "./equal-values.ts";
 import type { FieldSet } from "./field-set.ts";
 import { itemElement } from "./list-items.ts";
 import { fieldElement } from "./path-element.ts";

@@ -18,6 +18,14 @@ const untracked = FieldSet.of(
   ].map((field) => ["f:metadata", `f:${field}`]),
 );
 
+const known = new WeakMap<FieldSet, FieldSet>();
+
+/** Gives the same set for the same fields, so that objects of one shape share what is made of it. */
 export function withoutUntracked(fields: FieldSet): FieldSet {
-  return fields.difference(untracked);
+  let tracked = known.get(fields);
+  if (tracked === undefined) {
+    tracked = fields.difference(untracked);
+    known.set(fields, tracked);
+  }
+  return tracked;
 }
