@@ -108,8 +108,8 @@ class DifferenceBuilder {
   #removed: NodeShape | undefined;
 
   add(element: PathElement, { changed, removed }: Difference): void {
-    if (!changed.isEmpty) this.#changed = (this.#changed ?? NodeShape.start).then(element, changed);
-    if (!removed.isEmpty) this.#removed = (this.#removed ?? NodeShape.start).then(element, removed);
+    if (!changed.isEmpty) this.#changed = (this.#changed ?? NodeShape.start).after(element, changed);
+    if (!removed.isEmpty) this.#removed = (this.#removed ?? NodeShape.start).after(element, removed);
   }
 
   build(): Difference {
@@ -138,7 +138,7 @@ function wholeObject(object: JsonObject, map: MapType): FieldSet {
   for (const key in object) {
     const field = fields.get(key);
     const value = object[key] as JsonValue;
-    shape = shape.then(field?.element ?? fieldElement(key), wholeOf(value, field?.type ?? typeOfKey(map, key)));
+    shape = shape.after(field?.element ?? fieldElement(key), wholeOf(value, field?.type ?? typeOfKey(map, key)));
   }
   return shape.node(true);
 }

@@ -12,6 +12,8 @@ export class FieldSet {
   readonly elements: readonly PathElement[];
   readonly nodes: readonly FieldSet[];
   #document: JsonObject | undefined;
+  /** The node with the same nodes below it, owned if this one is not. */
+  #twin: FieldSet | undefined;
 
   constructor(owned: boolean, elements: readonly PathElement[], nodes: readonly FieldSet[]) {
     this.owned = owned;
@@ -55,7 +57,11 @@ export class FieldSet {
   withOwned(owned: boolean): FieldSet {
     if (owned === this.owned) return this;
     if (this.elements.length === 0) return owned ? leafFieldSet : emptyFieldSet;
-    return new FieldSet(owned, this.elements, this.nodes);
+    if (this.#twin === undefined) {
+      this.#twin = new FieldSet(owned, this.elements, this.nodes);
+      this.#twin.#twin = this;
+    }
+    return this.#twin;
   }
 
   union(other: FieldSet): FieldSet {

@@ -39,7 +39,7 @@ function setOfKeys(object: JsonObject, map: MapType): FieldSet {
     const owned = field === undefined || value === null || (isJsonObject(value) && isEmptyObject(value));
     const below = setOf(value, type);
     const node = owned ? below.withOwned(true) : below;
-    if (!node.isEmpty) shape = shape.then(field?.element ?? fieldElement(key), node);
+    if (!node.isEmpty) shape = shape.after(field?.element ?? fieldElement(key), node);
   }
   return shape.node(false);
 }

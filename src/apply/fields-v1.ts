@@ -16,7 +16,8 @@ export function parseFieldsV1(document: JsonValue): FieldSet {
 
 function parseNode(document: JsonValue, depth: number): FieldSet {
   if (document === null) return leafFieldSet;
-  if (!isJsonObject(document)) throw new FieldsV1Error(`ReadMapCB: expect { or n, but found ${firstCharacter(document)}`);
+  if (!isJsonObject(document))
+    throw new FieldsV1Error(`ReadMapCB: expect { or n, but found ${firstCharacter(document)}`);
   if (depth > documentDepthMax) throw new FieldsV1Error("exceeded max depth");
   let owned = false;
   const children = new Map<PathElement, FieldSet>();
@@ -51,7 +52,7 @@ function readStoredNode(document: JsonObject): FieldSet {
   let shape: NodeShape | undefined;
   for (const element in document) {
     if (element === ".") owned = true;
-    else shape = (shape ?? NodeShape.start).then(element, readStoredNode(document[element] as JsonObject));
+    else shape = (shape ?? NodeShape.start).after(element, readStoredNode(document[element] as JsonObject));
   }
   return shape?.node(owned) ?? leafFieldSet;
 }

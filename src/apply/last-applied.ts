@@ -47,7 +47,10 @@ export function withLastApplied(object: JsonObject, applied: JsonObject): JsonOb
   const { [annotation]: _, ...others } = annotations;
   const updated: JsonObject = { ...others, [annotation]: text };
   const metadata = object["metadata"] as JsonObject;
-  return { ...object, metadata: { ...metadata, annotations: byteLength(updated) > annotationBytesMax ? others : updated } };
+  return {
+    ...object,
+    metadata: { ...metadata, annotations: byteLength(updated) > annotationBytesMax ? others : updated },
+  };
 }
 
 function annotationsOf(object: JsonObject): JsonObject | undefined {

@@ -45,6 +45,12 @@ function mergeKeys(live: JsonObject | undefined, applied: JsonObject | undefined
 function mergeItems(live: readonly JsonValue[], applied: readonly JsonValue[], list: ListType): JsonValue[] {
   const liveElements = live.map((item) => itemElement(item, list));
   const appliedElements = applied.map((item) => itemElement(item, list));
+  if (live.length === applied.length && liveElements.every((element, at) => element === appliedElements[at])) {
+    return sameOr(
+      live,
+      live.map((item, at) => mergeValues(item, applied[at] as JsonValue, list.items)),
+    );
+  }
   const liveItems = onlyItems(live, liveElements);
   const appliedSet = new Set(appliedElements);
   const shared = appliedElements.filter((element) => liveItems.has(element));
@@ -88,7 +94,7 @@ function mergeItems(live: readonly JsonValue[], applied: readonly JsonValue[], l
     }
     if (right < applied.length) takeApplied();
   }
-  return sameItems(merged, live) ? (live as JsonValue[]) : merged;
+  return sameOr(live, merged);
 }
 
 /** Each item by its element. Duplicates count as null: an applied item replaces them instead of merging with them. */
@@ -100,6 +106,8 @@ function onlyItems(items: readonly JsonValue[], elements: readonly PathElement[]
   return result;
 }
 
-function sameItems(a: readonly JsonValue[], b: readonly JsonValue[]): boolean {
-  return a.length === b.length && a.every((item, at) => item === b[at]);
+/** The live list itself when nothing has changed in it. */
+function sameOr(live: readonly JsonValue[], merged: JsonValue[]): JsonValue[] {
+  const same = merged.length === live.length && merged.every((item, at) => item === live[at]);
+  return same ? (live as JsonValue[]) : merged;
 }

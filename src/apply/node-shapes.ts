@@ -3,9 +3,11 @@ import type { PathElement } from "./path-element.ts";
 
 /** Places that are remembered before all of them are forgotten: about 300 bytes each. */
 const shapesMax = 50_000;
+/** Parts of one value beyond which its places are not remembered: nothing has its shape again. */
+const partsMax = 128;
 
 /**
- * A place in the walk over the parts of a value: the parts met so far, in order. Values of the same shape walk the same
+ * A place in the walk over the parts of a value: the parts met so far, in order. Values of one shape walk the same
  * places, so they get the very same node, with whatever was made of it before.
  *     start ─f:app→ place ─f:tier→ place, whose node is {app, tier}
  */
@@ -15,6 +17,7 @@ export class NodeShape {
   readonly #before: NodeShape | undefined;
   readonly #element: PathElement;
   readonly #below: FieldSet;
+  readonly #parts: number;
   readonly #leaves = new Map<PathElement, NodeShape>();
   #inner: Map<PathElement, Map<FieldSet, NodeShape>> | undefined;
   #owned: FieldSet | undefined;
@@ -24,6 +27,7 @@ export class NodeShape {
     this.#before = before;
     this.#element = element;
     this.#below = below;
+    this.#parts = before === undefined ? 0 : before.#parts + 1;
   }
 
   /** Where every walk starts. */
@@ -35,14 +39,15 @@ export class NodeShape {
     return NodeShape.#start;
   }
 
-  /** The place after one more part. */
-  then(element: PathElement, below: FieldSet): NodeShape {
+  /** The place after one more part, which has not been met before. */
+  after(element: PathElement, below: FieldSet): NodeShape {
     const known = below === leafFieldSet ? this.#leaves.get(element) : this.#inner?.get(element)?.get(below);
     return known ?? this.#add(element, below);
   }
 
   #add(element: PathElement, below: FieldSet): NodeShape {
     const next = new NodeShape(this, element, below);
+    if (next.#parts > partsMax) return next;
     NodeShape.#count++;
     if (below === leafFieldSet) {
       this.#leaves.set(element, next);
@@ -55,20 +60,20 @@ export class NodeShape {
     return next;
   }
 
-  /** The node with these parts, each of which was met once. */
+  /** The node with the parts met so far. */
   node(owned: boolean): FieldSet {
     if (owned) {
-      this.#owned ??= this.#build(true);
+      this.#owned ??= NodeShape.#build(this, true);
       return this.#owned;
     }
-    this.#unowned ??= this.#build(false);
+    this.#unowned ??= NodeShape.#build(this, false);
     return this.#unowned;
   }
 
-  #build(owned: boolean): FieldSet {
+  static #build(end: NodeShape, owned: boolean): FieldSet {
     const elements: PathElement[] = [];
     const nodes: FieldSet[] = [];
-    for (let shape: NodeShape = this; shape.#before !== undefined; shape = shape.#before) {
+    for (let shape = end; shape.#before !== undefined; shape = shape.#before) {
       elements.push(shape.#element);
       nodes.push(shape.#below);
     }
@@ -79,6 +84,6 @@ export class NodeShape {
 /** The node of a set or a list with keys. */
 export function nodeOfItems(owned: boolean, byElement: ReadonlyMap<PathElement, FieldSet>): FieldSet {
   let shape = NodeShape.start;
-  for (const [element, node] of byElement) shape = shape.then(element, node);
+  for (const [element, node] of byElement) shape = shape.after(element, node);
   return shape.node(owned);
 }

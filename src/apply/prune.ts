@@ -93,7 +93,12 @@ function restoreOwned(full: JsonObject, pruned: JsonObject, owned: FieldSet, { v
 }
 
 /** Puts back what was removed along with something else, but was not the applier's to remove. */
-function restoreUnowned(full: JsonObject, pruned: JsonObject, given: FieldSet, { version, emptied }: Manner): JsonObject {
+function restoreUnowned(
+  full: JsonObject,
+  pruned: JsonObject,
+  given: FieldSet,
+  { version, emptied }: Manner,
+): JsonObject {
   const { type } = version;
   const gone = withNamedFields(fieldsOf(full, type), type).difference(withNamedFields(fieldsOf(pruned, type), type));
   return removed(full, gone.intersection(given), version, emptied);

@@ -70,7 +70,8 @@ function compileFields(schema: StructSchema): ReadonlyMap<string, FieldType> {
   if (schema.typeMeta === true) {
     for (const name of ["kind", "apiVersion"]) fields.set(name, fieldOf(name, sharedScalar("string"), undefined));
   }
-  for (const field of schema.fields.values()) fields.set(field.name, fieldOf(field.name, typeOfField(field), keyDefault(field)));
+  for (const field of schema.fields.values())
+    fields.set(field.name, fieldOf(field.name, typeOfField(field), keyDefault(field)));
   return fields;
 }
 
@@ -115,7 +116,11 @@ function listOf(items: Schema, { listType, listMapKeys }: Pick<Field, "listType"
 }
 
 function mapOf(values: Schema, atomic: boolean): ValueType {
-  return { scalar: undefined, list: undefined, map: { atomic, fields: new Map(), values: typeOf(values), free: false } };
+  return {
+    scalar: undefined,
+    list: undefined,
+    map: { atomic, fields: new Map(), values: typeOf(values), free: false },
+  };
 }
 
 /** The type of a value that is no field: an item, or a map's value. */

@@ -70,7 +70,11 @@ class Compiler {
       for (const name of ["apiVersion", "kind"]) fields.set(name, fieldOf(name, scalarType("string"), undefined));
       fields.set("metadata", fieldOf("metadata", this.#metadata, undefined));
     }
-    const values = this.#values(schema["additionalProperties"], preservesUnknown || fields.size === 0, preservesUnknown);
+    const values = this.#values(
+      schema["additionalProperties"],
+      preservesUnknown || fields.size === 0,
+      preservesUnknown,
+    );
     return {
       atomic: schema["x-kubernetes-map-type"] === "atomic",
       fields,

@@ -105,7 +105,9 @@ function scalarProblem(value: JsonValue, type: ScalarType): string | undefined {
       if (typeof value === "number" || typeof value === "bigint") return undefined;
       return `expected numeric (int or float), got ${goTypeName(value)}`;
     case "string":
-      return typeof value === "string" ? undefined : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
+      return typeof value === "string"
+        ? undefined
+        : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
     case "boolean":
       return typeof value === "boolean" ? undefined : `expected boolean, got &{${goText(value)}}`;
     case "untyped":

@@ -19,7 +19,9 @@ if (format === undefined || directory === undefined) {
 const replay = format(directory);
 let printed = 0;
 let differs = false;
-for (const file of readdirSync(directory).filter((entry) => entry.endsWith(".jsonl.gz")).sort()) {
+for (const file of readdirSync(directory)
+  .filter((entry) => entry.endsWith(".jsonl.gz"))
+  .sort()) {
   let [equal, total] = [0, 0];
   for (const line of readCases(join(directory, file))) {
     total++;

@@ -86,7 +86,10 @@ function builtInKinds(): [string, Kind][] {
     if (schema === undefined) throw new Error(`no kind ${gvk.kind}`);
     const apiVersion = gvk.group === "" ? gvk.version : `${gvk.group}/${gvk.version}`;
     const { object: empty } = decodeTyped(schema, { apiVersion, kind: gvk.kind }, { kind: gvk.kind });
-    return [gvk.kind, { schema, types: new Map([[apiVersion, { apiVersion, type: schemaType(schema), empty, isDecoded: true }]]) }];
+    return [
+      gvk.kind,
+      { schema, types: new Map([[apiVersion, { apiVersion, type: schemaType(schema), empty, isDecoded: true }]]) },
+    ];
   });
 }
 
@@ -173,7 +176,12 @@ class ReplayedObject {
         convert,
       );
       if (outcome.kind === "conflict") {
-        return { reason: "Conflict", code: 409, message: outcome.message, causes: outcome.causes as unknown as JsonObject[] };
+        return {
+          reason: "Conflict",
+          code: 409,
+          message: outcome.message,
+          causes: outcome.causes as unknown as JsonObject[],
+        };
       }
       const object = outcome.object === undefined ? (live ?? version.empty) : this.#decode(outcome.object);
       this.#store(this.#withoutReset(object, live, step), outcome.managedFields);
@@ -181,7 +189,16 @@ class ReplayedObject {
     }
     const { managedFields: sent } = split(step.object);
     const object = this.#decode(step.object);
-    const update = { live: step.op === "create" ? undefined : live, object, sent, manager, subresource, version, find, now };
+    const update = {
+      live: step.op === "create" ? undefined : live,
+      object,
+      sent,
+      manager,
+      subresource,
+      version,
+      find,
+      now,
+    };
     this.#store(this.#withoutReset(object, live, step), runSteps(trackUpdate(update), convert));
     return undefined;
   }
