@@ -61,7 +61,7 @@ export function* applyObject(apply: ObjectApply): Steps<ApplyOutcome> {
   if (applied["apiVersion"] !== version.apiVersion || applied["kind"] !== apply.kind) {
     throw new BadApplyError(`invalid object type: ${kindText(applied)}`);
   }
-  const live = apply.live ?? version.empty;
+  const live = withoutManagedFields(apply.live ?? version.empty);
   const stored = storedEntries(apply.live);
   const entries = stored.length > 0 ? stored : yield* firstEntries(live, apply);
   checkDocuments(live, applied, version);
@@ -84,7 +84,7 @@ export function* applyObject(apply: ObjectApply): Steps<ApplyOutcome> {
   const after = apply.manager === kubectlManager ? withLastApplied(fresh, applied) : fresh;
   return {
     kind: "merged",
-    object: isChanged || after !== fresh ? withoutManagedFields(after) : undefined,
+    object: isChanged || after !== fresh ? after : undefined,
     managedFields: encodeEntries(tracked.fields.isEmpty ? others : [...others, tracked]),
   };
 }

@@ -3,7 +3,7 @@ import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { equalValues } from "./equal-values.ts";
 import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
 import { quoteGo } from "./go-quote.ts";
-import { compareEntries, isSameManager, ManagerEntry } from "./manager-entry.ts";
+import { compareEntries, identityText, ManagerEntry } from "./manager-entry.ts";
 
 /** Why a list of entries cannot be read, in upstream's words. */
 export class ManagedFieldsError extends Error {}
@@ -51,15 +51,13 @@ function isZeroEntry(entry: JsonObject): boolean {
 
 /** @throws ManagedFieldsError */
 export function decodeEntries(entries: readonly JsonValue[]): ManagerEntry[] {
-  const decoded: ManagerEntry[] = [];
+  // Of two entries for one owner the last one counts.
+  const decoded = new Map<string, ManagerEntry>();
   for (const [at, entry] of entries.entries()) {
     const manager = decodeEntry(isJsonObject(entry) ? entry : {}, at);
-    const earlier = decoded.findIndex((other) => isSameManager(other, manager));
-    // Of two entries for one owner the last one counts.
-    if (earlier < 0) decoded.push(manager);
-    else decoded[earlier] = manager;
+    decoded.set(identityText(manager), manager);
   }
-  return decoded;
+  return [...decoded.values()];
 }
 
 function decodeEntry(entry: JsonObject, at: number): ManagerEntry {
