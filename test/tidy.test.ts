@@ -156,6 +156,7 @@ describe("files", () => {
       "agent",
       "aggregation",
       "api",
+      "apply",
       "audit",
       "authentication",
       "authorization",

@@ -1,0 +1,153 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { equalItems, equalValues, isEmptyObject } from "./equal-values.ts";
+import { emptyFieldSet, type FieldSet, leafFieldSet } from "./field-set.ts";
+import { itemElement, itemsByElement } from "./list-items.ts";
+import { NodeShape, nodeOfItems } from "./node-shapes.ts";
+import { fieldElement, type PathElement } from "./path-element.ts";
+import { kindOf, type ListType, type MapType, typeOfKey, type ValueKind, type ValueType } from "./value-type.ts";
+
+/** How a value became another one. A part that came or went as a whole is in the set with all its parts. */
+export interface Difference {
+  /** Paths that were added or have another value. */
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+export const noDifference: Difference = { changed: emptyFieldSet, removed: emptyFieldSet };
+const leafChanged: Difference = { changed: leafFieldSet, removed: emptyFieldSet };
+const leafRemoved: Difference = { changed: emptyFieldSet, removed: leafFieldSet };
+
+/** Compares two documents of a type, whose lists may hold duplicates. */
+export function compareValues(old: JsonValue, fresh: JsonValue, type: ValueType): Difference {
+  const { changed, removed } = compare(old, fresh, type);
+  return { changed: changed.withOwned(false), removed: removed.withOwned(false) };
+}
+
+/** Absence is undefined, which is not the same as null. */
+function compare(old: JsonValue | undefined, fresh: JsonValue | undefined, type: ValueType): Difference {
+  if (old === fresh) return noDifference;
+  if (old === undefined) return { changed: wholeOf(fresh as JsonValue, type), removed: emptyFieldSet };
+  if (fresh === undefined) return { changed: emptyFieldSet, removed: wholeOf(old, type) };
+  const before = kindOf(type, old);
+  const after = kindOf(type, fresh);
+  const difference = compareAs(after, old, fresh, type);
+  return before === after ? difference : both(compareAs(before, old, fresh, type), difference);
+}
+
+function both(first: Difference, second: Difference): Difference {
+  return { changed: first.changed.union(second.changed), removed: first.removed.union(second.removed) };
+}
+
+/** Compares by the rule of one kind. A value of another kind counts as null there. */
+function compareAs(kind: ValueKind, old: JsonValue, fresh: JsonValue, type: ValueType): Difference {
+  if (kind === "map") {
+    const map = type.map as MapType;
+    const before = isJsonObject(old) ? old : noKeys;
+    const after = isJsonObject(fresh) ? fresh : noKeys;
+    if (!map.atomic && !(isEmptyObject(before) && isEmptyObject(after))) return compareKeys(before, after, map);
+  } else if (kind === "list") {
+    const list = type.list as ListType;
+    const before = Array.isArray(old) ? old : noItems;
+    const after = Array.isArray(fresh) ? fresh : noItems;
+    if (!list.atomic && before.length + after.length > 0) return compareItems(before, after, list);
+  }
+  return equalValues(old, fresh) ? noDifference : leafChanged;
+}
+
+const noKeys: JsonObject = Object.freeze(Object.create(null));
+const noItems: readonly JsonValue[] = [];
+
+function compareKeys(old: JsonObject, fresh: JsonObject, map: MapType): Difference {
+  let result: DifferenceBuilder | undefined;
+  for (const key in fresh) {
+    const before = Object.hasOwn(old, key) ? old[key] : undefined;
+    const after = fresh[key] as JsonValue;
+    if (before === after) continue;
+    const field = map.fields.get(key);
+    const difference = compare(before, after, field?.type ?? typeOfKey(map, key));
+    if (difference === noDifference) continue;
+    result ??= new DifferenceBuilder();
+    result.add(field?.element ?? fieldElement(key), difference);
+  }
+  for (const key in old) {
+    if (Object.hasOwn(fresh, key)) continue;
+    const field = map.fields.get(key);
+    result ??= new DifferenceBuilder();
+    result.add(field?.element ?? fieldElement(key), compare(old[key], undefined, field?.type ?? typeOfKey(map, key)));
+  }
+  return result?.build() ?? noDifference;
+}
+
+function compareItems(old: readonly JsonValue[], fresh: readonly JsonValue[], list: ListType): Difference {
+  // Making path elements costs far more than comparing, and most lists are as they were.
+  if (equalItems(old, fresh)) return noDifference;
+  const before = itemsByElement(old, list);
+  const after = itemsByElement(fresh, list);
+  const result = new DifferenceBuilder();
+  for (const [element, items] of before) {
+    result.add(element, compareDuplicates(items, after.get(element) ?? noItems, list.items));
+  }
+  for (const [element, items] of after) {
+    if (!before.has(element)) result.add(element, compareDuplicates(noItems, items, list.items));
+  }
+  return result.build();
+}
+
+/** Items that share an element are one value, owned as a whole; a single item is owned part by part. */
+function compareDuplicates(old: readonly JsonValue[], fresh: readonly JsonValue[], type: ValueType): Difference {
+  if (old.length < 2 && fresh.length < 2) return compare(old[0], fresh[0], type);
+  if (old.length > 1 && fresh.length > 1) return equalItems(old, fresh) ? noDifference : leafChanged;
+  return old.length > 1
+    ? both(compare(undefined, fresh[0], type), leafRemoved)
+    : both(compare(old[0], undefined, type), leafChanged);
+}
+
+/** Collects what differs below one place. */
+class DifferenceBuilder {
+  #changed: NodeShape | undefined;
+  #removed: NodeShape | undefined;
+
+  add(element: PathElement, { changed, removed }: Difference): void {
+    if (!changed.isEmpty) this.#changed = (this.#changed ?? NodeShape.start).after(element, changed);
+    if (!removed.isEmpty) this.#removed = (this.#removed ?? NodeShape.start).after(element, removed);
+  }
+
+  build(): Difference {
+    if (this.#changed === undefined && this.#removed === undefined) return noDifference;
+    return {
+      changed: this.#changed?.node(false) ?? emptyFieldSet,
+      removed: this.#removed?.node(false) ?? emptyFieldSet,
+    };
+  }
+}
+
+/** A value and every part of it that can be owned by itself. */
+function wholeOf(value: JsonValue, type: ValueType): FieldSet {
+  if (typeof value !== "object" || value === null) return leafFieldSet;
+  if (Array.isArray(value)) {
+    const { list } = type;
+    return list === undefined || list.atomic ? leafFieldSet : wholeList(value, list);
+  }
+  const { map } = type;
+  return map === undefined || map.atomic ? leafFieldSet : wholeObject(value, map);
+}
+
+function wholeObject(object: JsonObject, map: MapType): FieldSet {
+  const { fields } = map;
+  let shape = NodeShape.start;
+  for (const key in object) {
+    const field = fields.get(key);
+    const value = object[key] as JsonValue;
+    shape = shape.after(field?.element ?? fieldElement(key), wholeOf(value, field?.type ?? typeOfKey(map, key)));
+  }
+  return shape.node(true);
+}
+
+function wholeList(items: readonly JsonValue[], list: ListType): FieldSet {
+  const byElement = new Map<PathElement, FieldSet>();
+  for (const item of items) {
+    const element = itemElement(item, list);
+    byElement.set(element, byElement.has(element) ? leafFieldSet : wholeOf(item, list.items));
+  }
+  return nodeOfItems(true, byElement);
+}

@@ -1,0 +1,275 @@
+import { emptyJsonObject, type JsonObject } from "../api/json.ts";
+import { comparePathElements, type PathElement } from "./path-element.ts";
+
+/**
+ * A set of field paths, as a trie. A path is in the set when the node at its end is owned.
+ *     {metadata.labels, metadata.labels.app}  =  f:metadata → f:labels (owned) → f:app (owned)
+ * Invariants: elements are in wire order, and every node but the root is owned or has a node below it. Sets never
+ * change, so they share their nodes.
+ */
+export class FieldSet {
+  readonly owned: boolean;
+  readonly elements: readonly PathElement[];
+  readonly nodes: readonly FieldSet[];
+  #document: JsonObject | undefined;
+  /** The node with the same nodes below it, owned if this one is not. */
+  #twin: FieldSet | undefined;
+
+  constructor(owned: boolean, elements: readonly PathElement[], nodes: readonly FieldSet[]) {
+    this.owned = owned;
+    this.elements = elements;
+    this.nodes = nodes;
+  }
+
+  /** The set of one path for each argument. */
+  static of(...paths: readonly (readonly PathElement[])[]): FieldSet {
+    return FieldSet.unionOf(paths.map(onePath));
+  }
+
+  /** All of the sets together. Halves them, so that a large result is not built again for each of many small sets. */
+  static unionOf(sets: readonly FieldSet[]): FieldSet {
+    if (sets.length < 2) return sets[0] ?? emptyFieldSet;
+    const middle = sets.length >> 1;
+    return FieldSet.unionOf(sets.slice(0, middle)).union(FieldSet.unionOf(sets.slice(middle)));
+  }
+
+  get isEmpty(): boolean {
+    return !this.owned && this.elements.length === 0;
+  }
+
+  /** The node below an element. */
+  child(element: PathElement): FieldSet | undefined {
+    return this.nodes[this.#place(element)];
+  }
+
+  #place(element: PathElement): number {
+    let low = 0;
+    let high = this.elements.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const order = comparePathElements(this.elements[middle] as PathElement, element);
+      if (order === 0) return middle;
+      if (order < 0) low = middle + 1;
+      else high = middle;
+    }
+    return -1;
+  }
+
+  has(path: readonly PathElement[]): boolean {
+    const end = path.reduce<FieldSet | undefined>((node, element) => node?.child(element), this);
+    return end?.owned ?? false;
+  }
+
+  /** This node, owned or not. */
+  withOwned(owned: boolean): FieldSet {
+    if (owned === this.owned) return this;
+    if (this.elements.length === 0) return owned ? leafFieldSet : emptyFieldSet;
+    if (this.#twin === undefined) {
+      this.#twin = new FieldSet(owned, this.elements, this.nodes);
+      this.#twin.#twin = this;
+    }
+    return this.#twin;
+  }
+
+  union(other: FieldSet): FieldSet {
+    if (other === this || other.isEmpty) return this;
+    if (this.isEmpty) return other;
+    return zip(this, other, {
+      owned: this.owned || other.owned,
+      keepsMine: true,
+      keepsTheirs: true,
+      both: (mine, theirs) => mine.union(theirs),
+    });
+  }
+
+  /** The paths of this set that are not in the other one. A path stays when only paths below or above it are there. */
+  difference(other: FieldSet): FieldSet {
+    if (other === this) return emptyFieldSet;
+    if (other.isEmpty || this.isEmpty) return this;
+    return zip(this, other, {
+      owned: this.owned && !other.owned,
+      keepsMine: true,
+      keepsTheirs: false,
+      both: (mine, theirs) => mine.difference(theirs),
+    });
+  }
+
+  /** As `difference`, but a path of the other set takes everything below it along. */
+  recursiveDifference(other: FieldSet): FieldSet {
+    if (other.owned) return emptyFieldSet;
+    if (other.isEmpty || this.isEmpty) return this;
+    return zip(this, other, {
+      owned: this.owned,
+      keepsMine: true,
+      keepsTheirs: false,
+      both: (mine, theirs) => mine.recursiveDifference(theirs),
+    });
+  }
+
+  intersection(other: FieldSet): FieldSet {
+    if (other === this) return this;
+    if (other.isEmpty || this.isEmpty) return emptyFieldSet;
+    return zip(this, other, {
+      owned: this.owned && other.owned,
+      keepsMine: false,
+      keepsTheirs: false,
+      both: (mine, theirs) => mine.intersection(theirs),
+    });
+  }
+
+  /** Whether the other set has a path of this one. */
+  meets(other: FieldSet): boolean {
+    if (this.owned && other.owned) return true;
+    let at = 0;
+    for (const [index, element] of this.elements.entries()) {
+      while (at < other.elements.length && comparePathElements(other.elements[at] as PathElement, element) < 0) at++;
+      if (other.elements[at] !== element) continue;
+      if ((this.nodes[index] as FieldSet).meets(other.nodes[at] as FieldSet)) return true;
+    }
+    return false;
+  }
+
+  /** Whether every path of the other set is in this one. */
+  covers(other: FieldSet): boolean {
+    if (other === this) return true;
+    if (other.owned && !this.owned) return false;
+    let at = 0;
+    for (const [index, element] of other.elements.entries()) {
+      while (at < this.elements.length && comparePathElements(this.elements[at] as PathElement, element) < 0) at++;
+      if (this.elements[at] !== element) return false;
+      if (!(this.nodes[at] as FieldSet).covers(other.nodes[index] as FieldSet)) return false;
+    }
+    return true;
+  }
+
+  equals(other: FieldSet): boolean {
+    return this === other || (this.covers(other) && other.covers(this));
+  }
+
+  /** Every path, as upstream lists them: the paths that end at a level come before those that go deeper. */
+  paths(): PathElement[][] {
+    const result: PathElement[][] = [];
+    for (const [at, element] of this.elements.entries()) {
+      if (this.nodes[at]?.owned === true) result.push([element]);
+    }
+    for (const [at, element] of this.elements.entries()) {
+      for (const path of (this.nodes[at] as FieldSet).paths()) result.push([element, ...path]);
+    }
+    return result;
+  }
+
+  /** The set as `fieldsV1` has it. Made once; nobody may change it. */
+  toDocument(): JsonObject {
+    if (this.elements.length === 0) return leafDocument;
+    this.#document ??= this.#encode();
+    return this.#document;
+  }
+
+  #encode(): JsonObject {
+    const document = emptyJsonObject();
+    if (this.owned) document["."] = leafDocument;
+    for (let at = 0; at < this.elements.length; at++) {
+      document[this.elements[at] as PathElement] = (this.nodes[at] as FieldSet).toDocument();
+    }
+    return document;
+  }
+}
+
+/** Shared by all documents. */
+const leafDocument: JsonObject = Object.freeze(emptyJsonObject());
+export const emptyFieldSet = new FieldSet(false, [], []);
+/** A path that ends here. */
+export const leafFieldSet = new FieldSet(true, [], []);
+
+function onePath(path: readonly PathElement[]): FieldSet {
+  return path.reduceRight((below, element) => new FieldSet(false, [element], [below]), leafFieldSet);
+}
+
+interface Rule {
+  readonly owned: boolean;
+  /** Keeps what only the first, or only the second set has. */
+  readonly keepsMine: boolean;
+  readonly keepsTheirs: boolean;
+  readonly both: (mine: FieldSet, theirs: FieldSet) => FieldSet;
+}
+
+/** How many times more parts than ours make it cheaper to look ours up than to walk theirs. */
+const lookUpRatio = 16;
+
+/** Walks two nodes side by side. Returns the first one itself where the result is the same. */
+function zip(mine: FieldSet, theirs: FieldSet, rule: Rule): FieldSet {
+  if (!rule.keepsTheirs && mine.elements.length * lookUpRatio < theirs.elements.length) return pick(mine, theirs, rule);
+  const elements: PathElement[] = [];
+  const nodes: FieldSet[] = [];
+  let same = rule.owned === mine.owned;
+  let left = 0;
+  let right = 0;
+  while (left < mine.elements.length || right < theirs.elements.length) {
+    const a = mine.elements[left];
+    const b = theirs.elements[right];
+    const order = a === undefined ? 1 : b === undefined ? -1 : comparePathElements(a, b);
+    let node: FieldSet | undefined;
+    if (order < 0) {
+      if (rule.keepsMine) node = mine.nodes[left];
+    } else if (order > 0) {
+      if (rule.keepsTheirs) node = theirs.nodes[right];
+    } else {
+      node = rule.both(mine.nodes[left] as FieldSet, theirs.nodes[right] as FieldSet);
+    }
+    if (node !== undefined && !node.isEmpty) {
+      elements.push((order <= 0 ? a : b) as PathElement);
+      nodes.push(node);
+      same &&= order <= 0 && node === mine.nodes[left];
+    } else {
+      same &&= order > 0;
+    }
+    if (order <= 0) left++;
+    if (order >= 0) right++;
+  }
+  return same ? mine : inOrder(rule.owned, elements, nodes);
+}
+
+function inOrder(owned: boolean, elements: PathElement[], nodes: FieldSet[]): FieldSet {
+  if (elements.length === 0) return owned ? leafFieldSet : emptyFieldSet;
+  return new FieldSet(owned, elements, nodes);
+}
+
+/** As `zip`, for a small node and a large one of which nothing is kept. */
+function pick(mine: FieldSet, theirs: FieldSet, rule: Rule): FieldSet {
+  const elements: PathElement[] = [];
+  const nodes: FieldSet[] = [];
+  let same = rule.owned === mine.owned;
+  for (const [at, element] of mine.elements.entries()) {
+    const own = mine.nodes[at] as FieldSet;
+    const other = theirs.child(element);
+    const node = other === undefined ? own : rule.both(own, other);
+    const kept = !node.isEmpty && (other !== undefined || rule.keepsMine);
+    same &&= kept && node === own;
+    if (!kept) continue;
+    elements.push(element);
+    nodes.push(node);
+  }
+  return same ? mine : inOrder(rule.owned, elements, nodes);
+}
+
+/** A node from elements in any order, each of them once. */
+export function fieldSetNode(owned: boolean, elements: PathElement[], nodes: FieldSet[]): FieldSet {
+  if (elements.length === 0) return owned ? leafFieldSet : emptyFieldSet;
+  for (let at = 1; at < elements.length; at++) {
+    if (comparePathElements(elements[at - 1] as PathElement, elements[at] as PathElement) > 0) {
+      return sortedNode(owned, elements, nodes);
+    }
+  }
+  return new FieldSet(owned, elements, nodes);
+}
+
+function sortedNode(owned: boolean, elements: readonly PathElement[], nodes: readonly FieldSet[]): FieldSet {
+  const order = elements
+    .map((_, at) => at)
+    .sort((a, b) => comparePathElements(elements[a] as PathElement, elements[b] as PathElement));
+  return new FieldSet(
+    owned,
+    order.map((at) => elements[at] as PathElement),
+    order.map((at) => nodes[at] as FieldSet),
+  );
+}

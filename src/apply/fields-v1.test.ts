@@ -1,0 +1,30 @@
+import { describe, expect, test } from "bun:test";
+import { FieldSet } from "./field-set.ts";
+import { parseFieldsV1, readStoredFields } from "./fields-v1.ts";
+
+const set = FieldSet.of(["f:a"], ["f:a", "f:b"], ["f:c", 'k:{"name":"x"}'], ["f:d", "v:2"]);
+
+test("a document is read back as the set that it was made of", () => {
+  expect(parseFieldsV1(set.toDocument()).equals(set)).toBe(true);
+  expect(readStoredFields(set.toDocument()).equals(set)).toBe(true);
+  expect(readStoredFields({}).isEmpty).toBe(true);
+});
+
+test("a document of a client is brought into order, and what nobody knows is dropped", () => {
+  const read = parseFieldsV1({ "f:b": {}, "x:y": {}, "f:a": { "x:z": {} }, ".": {}, "f:c": null });
+  expect(JSON.stringify(read.toDocument())).toBe('{"f:a":{},"f:b":{},"f:c":{}}');
+});
+
+test("of two texts for one element the last one counts", () => {
+  const read = parseFieldsV1({ 'k:{"a":1}': { "f:x": {} }, 'k:{"a": 1}': { "f:y": {} } });
+  expect(read.paths()).toEqual([['k:{"a":1}', "f:y"]]);
+});
+
+describe("what is no document", () => {
+  const deep = Array.from({ length: 1_100 }).reduce<object>((below) => ({ "f:a": below }), {});
+  const documents = [1, "text", [], { "f:a": 5 }, { bad: {} }, { "k:[": {} }, deep];
+  for (const document of documents) {
+    test(`${JSON.stringify(document).slice(0, 30)} is refused`, () =>
+      expect(() => parseFieldsV1(document as never)).toThrow());
+  }
+});

@@ -1,0 +1,58 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
+import { NodeShape } from "./node-shapes.ts";
+import { PathElementError, parsePathElement, type PathElement } from "./path-element.ts";
+
+/** Levels of a document that are read; deeper ones are refused. */
+const documentDepthMax = 1_000;
+
+/** Why a document is no field set, in upstream's words. */
+export class FieldsV1Error extends Error {}
+
+/** Reads the `fieldsV1` of an entry. Elements of a kind that nobody knows are dropped. */
+export function parseFieldsV1(document: JsonValue): FieldSet {
+  return parseNode(document, 0).withOwned(false);
+}
+
+function parseNode(document: JsonValue, depth: number): FieldSet {
+  if (document === null) return leafFieldSet;
+  if (!isJsonObject(document))
+    throw new FieldsV1Error(`ReadMapCB: expect { or n, but found ${firstCharacter(document)}`);
+  if (depth > documentDepthMax) throw new FieldsV1Error("exceeded max depth");
+  let owned = false;
+  const children = new Map<PathElement, FieldSet>();
+  for (const key in document) {
+    const element = key === "." ? undefined : elementOf(key);
+    owned ||= key === ".";
+    if (element !== undefined) children.set(element, parseNode(document[key] as JsonValue, depth + 1));
+  }
+  return children.size === 0 ? leafFieldSet : fieldSetNode(owned, [...children.keys()], [...children.values()]);
+}
+
+function elementOf(key: string): PathElement | undefined {
+  try {
+    return parsePathElement(key);
+  } catch (error) {
+    if (!(error instanceof PathElementError)) throw error;
+    throw new FieldsV1Error(`parsing key as path element: ${error.message}`);
+  }
+}
+
+function firstCharacter(value: Exclude<JsonValue, JsonObject | null>): string {
+  return JSON.stringify(typeof value === "bigint" ? Number(value) : value).slice(0, 1);
+}
+
+/** Reads a document that `FieldSet.toDocument` made. Everything in it is canonical and in order. */
+export function readStoredFields(document: JsonObject): FieldSet {
+  return readStoredNode(document).withOwned(false);
+}
+
+function readStoredNode(document: JsonObject): FieldSet {
+  let owned = false;
+  let shape: NodeShape | undefined;
+  for (const element in document) {
+    if (element === ".") owned = true;
+    else shape = (shape ?? NodeShape.start).after(element, readStoredNode(document[element] as JsonObject));
+  }
+  return shape?.node(owned) ?? leafFieldSet;
+}

@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { keyElement, type PathElement, valueElement } from "./path-element.ts";
+import type { ListType } from "./value-type.ts";
+
+/** The path element of an item of a set or a list with keys. An item that the type does not allow has one too. */
+export function itemElement(item: JsonValue, list: ListType): PathElement {
+  if (list.keys.length === 0 || !isJsonObject(item)) return valueElement(item);
+  const [key] = list.keys;
+  if (list.keys.length === 1 && key !== undefined) {
+    const value = keyValue(item, key, list);
+    return value === undefined ? keyElement([], []) : keyElement(list.keys, [value]);
+  }
+  const names: string[] = [];
+  const values: JsonValue[] = [];
+  for (const name of list.keys) {
+    const value = keyValue(item, name, list);
+    if (value === undefined) continue;
+    names.push(name);
+    values.push(value);
+  }
+  return keyElement(names, values);
+}
+
+/** Absent keys have their default; a key that is null does not. */
+function keyValue(item: JsonObject, name: string, list: ListType): JsonValue | undefined {
+  return Object.hasOwn(item, name) ? item[name] : list.items.map?.fields.get(name)?.keyDefault;
+}
+
+/** Why an item cannot be told apart from others, in upstream's words; undefined when it can. */
+export function itemProblem(item: JsonValue, list: ListType): string | undefined {
+  if (list.keys.length === 0) {
+    if (Array.isArray(item)) return "not supported: associative list with lists as elements";
+    if (item === null) return "associative list without keys has an element that's an explicit null";
+    return isJsonObject(item) ? "associative list without keys has an element that's a map type" : undefined;
+  }
+  if (item === null) return "associative list with keys may not have a null element";
+  if (!isJsonObject(item)) return "associative list with keys may not have non-map elements";
+  if (list.keys.some((name) => keyValue(item, name, list) !== undefined)) return undefined;
+  const keys = list.declaredKeys.map((name) => JSON.stringify(name)).join(" ");
+  return `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`;
+}
+
+/** The items of a set or a list with keys, by element, each element where it comes first. */
+export function itemsByElement(items: readonly JsonValue[], list: ListType): Map<PathElement, JsonValue[]> {
+  const byElement = new Map<PathElement, JsonValue[]>();
+  for (const item of items) {
+    const element = itemElement(item, list);
+    const same = byElement.get(element);
+    if (same === undefined) byElement.set(element, [item]);
+    else same.push(item);
+  }
+  return byElement;
+}

@@ -1,0 +1,97 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import type { ManagedFieldsEntry } from "../api/object-meta.ts";
+import { equalValues } from "./equal-values.ts";
+import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
+import { quoteGo } from "./go-quote.ts";
+import { compareEntries, identityText, ManagerEntry } from "./manager-entry.ts";
+
+/** Why a list of entries cannot be read, in upstream's words. */
+export class ManagedFieldsError extends Error {}
+
+/** The entries of a stored object, which this server wrote itself. */
+export function storedEntries(live: JsonObject | undefined): readonly ManagerEntry[] {
+  const entries = managedFieldsOf(live);
+  if (!Array.isArray(entries)) return [];
+  return entries.map((entry) => {
+    const { manager = "", operation, apiVersion, subresource = "", time = "" } = entry as ManagedFieldsEntry;
+    const identity = { manager, operation, apiVersion, subresource: String(subresource) };
+    return new ManagerEntry(identity, time, entry as ManagedFieldsEntry);
+  });
+}
+
+export function managedFieldsOf(object: JsonObject | undefined): JsonValue | undefined {
+  const metadata = object?.["metadata"];
+  return isJsonObject(metadata) ? metadata["managedFields"] : undefined;
+}
+
+/**
+ * The entries that an update starts from. A client may send its own: they count when they can be read. An empty list, or
+ * one entry with nothing in it, clears all of them.
+ */
+export function entriesToUpdate(live: JsonObject | undefined, sent: JsonValue | undefined): readonly ManagerEntry[] {
+  if (!Array.isArray(sent) || equalValues(sent, managedFieldsOf(live) ?? null)) return storedEntries(live);
+  if (isReset(sent)) return [];
+  try {
+    const entries = decodeEntries(sent);
+    return entries.length === 0 ? storedEntries(live) : entries;
+  } catch (error) {
+    if (!(error instanceof ManagedFieldsError)) throw error;
+    return storedEntries(live);
+  }
+}
+
+function isReset(sent: readonly JsonValue[]): boolean {
+  const [only] = sent;
+  return sent.length === 0 || (sent.length === 1 && (only === null || (isJsonObject(only) && isZeroEntry(only))));
+}
+
+function isZeroEntry(entry: JsonObject): boolean {
+  return Object.values(entry).every((value) => value === "" || value === null);
+}
+
+/** @throws ManagedFieldsError */
+export function decodeEntries(entries: readonly JsonValue[]): ManagerEntry[] {
+  // Of two entries for one owner the last one counts.
+  const decoded = new Map<string, ManagerEntry>();
+  for (const [at, entry] of entries.entries()) {
+    const manager = decodeEntry(isJsonObject(entry) ? entry : {}, at);
+    decoded.set(identityText(manager), manager);
+  }
+  return [...decoded.values()];
+}
+
+function decodeEntry(entry: JsonObject, at: number): ManagerEntry {
+  const operation = entry["operation"];
+  const apiVersion = textOf(entry["apiVersion"]);
+  const fieldsType = textOf(entry["fieldsType"]);
+  if (operation !== "Apply" && operation !== "Update") {
+    throw new ManagedFieldsError("operation must be `Apply` or `Update`");
+  }
+  if (apiVersion === "") throw new ManagedFieldsError("apiVersion must not be empty");
+  if (fieldsType === "") throw new ManagedFieldsError(`missing fieldsType in managed fields entry ${at}`);
+  if (fieldsType !== "FieldsV1") {
+    throw new ManagedFieldsError(`invalid fieldsType ${quoteGo(fieldsType)} in managed fields entry ${at}`);
+  }
+  const subresource = textOf(entry["subresource"]);
+  const identity = { manager: textOf(entry["manager"]), operation, apiVersion, subresource } as const;
+  return new ManagerEntry(identity, textOf(entry["time"]), fieldsOfEntry(entry));
+}
+
+function fieldsOfEntry(entry: JsonObject) {
+  try {
+    return parseFieldsV1(entry["fieldsV1"] ?? {});
+  } catch (error) {
+    if (!(error instanceof FieldsV1Error)) throw error;
+    throw new ManagedFieldsError(`error decoding versioned set: error decoding set: ${error.message}`);
+  }
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The list for `metadata.managedFields`; undefined when nobody owns anything. */
+export function encodeEntries(entries: readonly ManagerEntry[]): ManagedFieldsEntry[] | undefined {
+  if (entries.length === 0) return undefined;
+  return entries.toSorted(compareEntries).map((entry) => entry.encode());
+}

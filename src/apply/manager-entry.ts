@@ -1,0 +1,97 @@
+import type { JsonObject } from "../api/json.ts";
+import type { ManagedFieldsEntry } from "../api/object-meta.ts";
+import type { FieldSet } from "./field-set.ts";
+import { readStoredFields } from "./fields-v1.ts";
+import { compareTexts } from "./text-order.ts";
+
+/** Who owns fields, as an entry of `metadata.managedFields` names it. */
+export interface ManagerIdentity {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  /** "" for the object itself. */
+  readonly subresource: string;
+}
+
+/** One entry of `metadata.managedFields`. The set of a stored one is read on first use. */
+export class ManagerEntry implements ManagerIdentity {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  readonly subresource: string;
+  /** RFC 3339 in UTC; "" for none. */
+  readonly time: string;
+  #fields: FieldSet | undefined;
+  #document: ManagedFieldsEntry | undefined;
+
+  constructor(identity: ManagerIdentity, time: string, fields: FieldSet | ManagedFieldsEntry) {
+    this.manager = identity.manager;
+    this.operation = identity.operation;
+    this.apiVersion = identity.apiVersion;
+    this.subresource = identity.subresource;
+    this.time = time;
+    if ("fieldsV1" in fields) this.#document = fields as ManagedFieldsEntry;
+    else this.#fields = fields as FieldSet;
+  }
+
+  get fields(): FieldSet {
+    this.#fields ??= readStoredFields(this.#document?.fieldsV1 as JsonObject);
+    return this.#fields;
+  }
+
+  /** This entry with other fields; the entry itself when they are the ones it has. */
+  with(fields: FieldSet, time = this.time): ManagerEntry {
+    if (time === this.time && fields === this.fields) return this;
+    return new ManagerEntry(this, time, fields);
+  }
+
+  /** The entry as the object carries it. One that was stored and has not changed is the stored one. */
+  encode(): ManagedFieldsEntry {
+    this.#document ??= this.#encode();
+    return this.#document;
+  }
+
+  #encode(): ManagedFieldsEntry {
+    const { manager, operation, apiVersion, time, subresource } = this;
+    return {
+      ...(manager === "" ? {} : { manager }),
+      operation,
+      apiVersion,
+      ...(time === "" ? {} : { time }),
+      fieldsType: "FieldsV1",
+      fieldsV1: this.fields.toDocument(),
+      ...(subresource === "" ? {} : { subresource }),
+    } as ManagedFieldsEntry;
+  }
+}
+
+/** Whether both stand for one owner. An applier keeps its entry when it changes to another version. */
+export function isSameManager(a: ManagerIdentity, b: ManagerIdentity): boolean {
+  return (
+    a.manager === b.manager &&
+    a.operation === b.operation &&
+    a.subresource === b.subresource &&
+    (a.operation === "Apply" || a.apiVersion === b.apiVersion)
+  );
+}
+
+/** Upstream sorts owners by this text in messages, and among entries of the same time. */
+export function identityText({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
+  return JSON.stringify({
+    ...(manager === "" ? {} : { manager }),
+    operation,
+    ...(operation === "Apply" ? {} : { apiVersion }),
+    ...(subresource === "" ? {} : { subresource }),
+  });
+}
+
+/** The order of entries in an object. */
+export function compareEntries(a: ManagerEntry, b: ManagerEntry): number {
+  return (
+    compareTexts(a.operation, b.operation) ||
+    compareTexts(a.time, b.time) ||
+    compareTexts(a.manager, b.manager) ||
+    compareTexts(a.apiVersion, b.apiVersion) ||
+    compareTexts(a.subresource, b.subresource)
+  );
+}

@@ -1,0 +1,26 @@
+const managerNameBytesMax = 128;
+
+/** Who a write is recorded under: the fieldManager parameter, else the User-Agent up to its first slash, else `unknown`. */
+export function managerName(fieldManager: string, userAgent: string | undefined): string {
+  if (fieldManager !== "") return fieldManager;
+  return printablePrefix((userAgent ?? "").split("/", 1)[0] as string) || "unknown";
+}
+
+/** All names but the oddest: nothing in them is to be left out. */
+const shortAscii = /^[ -~]{0,128}$/;
+/** What Go does not print: control, format and separator characters, but not the blank. */
+const unprintable = /^(?! )[\p{C}\p{Z}]$/u;
+
+/** The text without its unprintable characters, cut to the limit between two characters. */
+function printablePrefix(text: string): string {
+  if (shortAscii.test(text)) return text;
+  let result = "";
+  let bytes = 0;
+  for (const character of text) {
+    if (unprintable.test(character)) continue;
+    bytes += Buffer.byteLength(character);
+    if (bytes > managerNameBytesMax) break;
+    result += character;
+  }
+  return result;
+}

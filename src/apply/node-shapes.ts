@@ -1,0 +1,89 @@
+import { type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
+import type { PathElement } from "./path-element.ts";
+
+/** Places that are remembered before all of them are forgotten: about 300 bytes each. */
+const shapesMax = 50_000;
+/** Parts of one value beyond which its places are not remembered: nothing has its shape again. */
+const partsMax = 128;
+
+/**
+ * A place in the walk over the parts of a value: the parts met so far, in order. Values of one shape walk the same
+ * places, so they get the very same node, with whatever was made of it before.
+ *     start ─f:app→ place ─f:tier→ place, whose node is {app, tier}
+ */
+export class NodeShape {
+  static #start = new NodeShape(undefined, "", leafFieldSet);
+  static #count = 0;
+  readonly #before: NodeShape | undefined;
+  readonly #element: PathElement;
+  readonly #below: FieldSet;
+  readonly #parts: number;
+  readonly #leaves = new Map<PathElement, NodeShape>();
+  #inner: Map<PathElement, Map<FieldSet, NodeShape>> | undefined;
+  #owned: FieldSet | undefined;
+  #unowned: FieldSet | undefined;
+
+  private constructor(before: NodeShape | undefined, element: PathElement, below: FieldSet) {
+    this.#before = before;
+    this.#element = element;
+    this.#below = below;
+    this.#parts = before === undefined ? 0 : before.#parts + 1;
+  }
+
+  /** Where every walk starts. */
+  static get start(): NodeShape {
+    if (NodeShape.#count >= shapesMax) {
+      NodeShape.#count = 0;
+      NodeShape.#start = new NodeShape(undefined, "", leafFieldSet);
+    }
+    return NodeShape.#start;
+  }
+
+  /** The place after one more part, which has not been met before. */
+  after(element: PathElement, below: FieldSet): NodeShape {
+    const known = below === leafFieldSet ? this.#leaves.get(element) : this.#inner?.get(element)?.get(below);
+    return known ?? this.#add(element, below);
+  }
+
+  #add(element: PathElement, below: FieldSet): NodeShape {
+    const next = new NodeShape(this, element, below);
+    if (next.#parts > partsMax) return next;
+    NodeShape.#count++;
+    if (below === leafFieldSet) {
+      this.#leaves.set(element, next);
+      return next;
+    }
+    this.#inner ??= new Map();
+    const nodes = this.#inner.get(element);
+    if (nodes === undefined) this.#inner.set(element, new Map([[below, next]]));
+    else nodes.set(below, next);
+    return next;
+  }
+
+  /** The node with the parts met so far. */
+  node(owned: boolean): FieldSet {
+    if (owned) {
+      this.#owned ??= NodeShape.#build(this, true);
+      return this.#owned;
+    }
+    this.#unowned ??= NodeShape.#build(this, false);
+    return this.#unowned;
+  }
+
+  static #build(end: NodeShape, owned: boolean): FieldSet {
+    const elements: PathElement[] = [];
+    const nodes: FieldSet[] = [];
+    for (let shape = end; shape.#before !== undefined; shape = shape.#before) {
+      elements.push(shape.#element);
+      nodes.push(shape.#below);
+    }
+    return fieldSetNode(owned, elements.reverse(), nodes.reverse());
+  }
+}
+
+/** The node of a set or a list with keys. */
+export function nodeOfItems(owned: boolean, byElement: ReadonlyMap<PathElement, FieldSet>): FieldSet {
+  let shape = NodeShape.start;
+  for (const [element, node] of byElement) shape = shape.after(element, node);
+  return shape.node(owned);
+}

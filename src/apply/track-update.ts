@@ -1,0 +1,96 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import type { ManagedFieldsEntry } from "../api/object-meta.ts";
+import { capManagers } from "./cap-managers.ts";
+import { changeHands, reconcileEntries } from "./change-hands.ts";
+import { encodeEntries, entriesToUpdate } from "./managed-fields.ts";
+import { isSameManager, ManagerEntry, type ManagerIdentity } from "./manager-entry.ts";
+import { objectText } from "./object-text.ts";
+import { typeError } from "./type-errors.ts";
+import { withoutUntracked } from "./untracked-fields.ts";
+import { type Steps, type TrackedVersion, TrackingError, type VersionFinder } from "./versions.ts";
+
+/** Any write but an apply. All documents are in the version of the write. */
+export interface TrackedUpdate {
+  /** The stored object; undefined for a creation. */
+  readonly live: JsonObject | undefined;
+  /** The object as it will be stored. Its own managedFields do not count. */
+  readonly object: JsonObject;
+  /** `metadata.managedFields` as the client sent it. */
+  readonly sent: JsonValue | undefined;
+  readonly manager: string;
+  /** "" for the object itself. */
+  readonly subresource: string;
+  readonly version: TrackedVersion;
+  readonly find: VersionFinder;
+  /** RFC 3339 in UTC, whole seconds. */
+  readonly now: string;
+}
+
+/**
+ * The managedFields after a write: its manager owns what it added or changed, and nobody owns what is gone. Undefined
+ * for none. Changes neither object.
+ * @throws TrackingError when fields cannot be tracked; the object is then stored without managedFields
+ */
+export function* trackUpdate(update: TrackedUpdate): Steps<ManagedFieldsEntry[] | undefined> {
+  const { live, sent, subresource } = update;
+  const entries = entriesToUpdate(live, subresource === "" ? sent : undefined);
+  // An object whose history nobody has recorded gets one with its first apply.
+  if (entries.length === 0 && live !== undefined && hasUid(live)) return undefined;
+  return encodeEntries(capManagers(yield* updateEntries(entries, update)));
+}
+
+function hasUid(object: JsonObject): boolean {
+  const metadata = object["metadata"];
+  return isJsonObject(metadata) && metadata["uid"] !== undefined && metadata["uid"] !== "";
+}
+
+/** The entries after a write, not capped yet. @throws TrackingError */
+export function* updateEntries(
+  entries: readonly ManagerEntry[],
+  update: Omit<TrackedUpdate, "sent">,
+): Steps<readonly ManagerEntry[]> {
+  const { version, find } = update;
+  const live = withoutManagedFields(update.live ?? version.empty);
+  const fresh = withoutManagedFields(update.object);
+  check("new", fresh, version);
+  check("live", live, version);
+  try {
+    const reconciled = yield* reconcileEntries(entries, live, version, find);
+    const { others, difference } = yield* changeHands(reconciled, { live, fresh, version, find }, undefined);
+    const taken = withoutUntracked(difference.changed);
+    return taken.isEmpty ? others : withWriter(others, taken, update);
+  } catch (error) {
+    if (!(error instanceof TrackingError)) throw error;
+    throw new TrackingError(`failed to update ManagedFields (${objectText(fresh)}): ${error.message}`);
+  }
+}
+
+function withWriter(
+  entries: readonly ManagerEntry[],
+  taken: ManagerEntry["fields"],
+  { manager, version, subresource, now }: Omit<TrackedUpdate, "sent">,
+): ManagerEntry[] {
+  const writer: ManagerIdentity = {
+    manager: manager === "" ? "unknown" : manager,
+    operation: "Update",
+    apiVersion: version.apiVersion,
+    subresource,
+  };
+  const known = entries.find((entry) => isSameManager(entry, writer));
+  if (known === undefined) return [...entries, new ManagerEntry(writer, now, taken)];
+  return entries.map((entry) => (entry === known ? entry.with(taken.union(entry.fields), now) : entry));
+}
+
+function check(which: "new" | "live", object: JsonObject, { type, isDecoded }: TrackedVersion): void {
+  const problem = isDecoded ? undefined : typeError(object, type, { allowsDuplicates: true });
+  if (problem === undefined) return;
+  throw new TrackingError(`failed to convert ${which} object (${objectText(object)}) to smd typed: ${problem}`);
+}
+
+/** The object without its managedFields. Shares everything else. */
+export function withoutManagedFields(object: JsonObject): JsonObject {
+  const metadata = object["metadata"];
+  if (!isJsonObject(metadata) || metadata["managedFields"] === undefined) return object;
+  const { managedFields: _, ...others } = metadata;
+  return { ...object, metadata: others };
+}

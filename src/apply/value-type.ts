@@ -1,0 +1,94 @@
+import { isJsonObject, type JsonValue } from "../api/json.ts";
+import type { PathElement } from "./path-element.ts";
+
+/** The kinds of scalars that a place takes. `untyped` takes any of them. */
+export type ScalarType = "numeric" | "string" | "boolean" | "untyped";
+
+/**
+ * What the values at one place may be, and in which parts they are owned. Places without a type take scalars, lists and
+ * maps alike; most places have one of the three. Null goes everywhere.
+ */
+export interface ValueType {
+  readonly scalar: ScalarType | undefined;
+  readonly list: ListType | undefined;
+  readonly map: MapType | undefined;
+}
+
+export interface ListType {
+  /** An atomic list is owned as one value. */
+  readonly atomic: boolean;
+  /** Fields that tell items apart, in byte order; a list without them is a set. */
+  readonly keys: readonly string[];
+  /** The same fields as the schema lists them. */
+  readonly declaredKeys: readonly string[];
+  readonly items: ValueType;
+}
+
+/** A struct, a map, or both: fields it declares, and a type for all other keys. */
+export interface MapType {
+  readonly atomic: boolean;
+  readonly fields: ReadonlyMap<string, FieldType>;
+  /** Undefined where only declared fields may be. */
+  readonly values: ValueType | undefined;
+  /** A map whose owners stay as they are when the schema changes: its parts have no type of their own. */
+  readonly free: boolean;
+}
+
+export interface FieldType {
+  readonly element: PathElement;
+  readonly type: ValueType;
+  /** Stands for an absent key of a list item. */
+  readonly keyDefault: JsonValue | undefined;
+}
+
+const noFields: ReadonlyMap<string, FieldType> = new Map();
+
+export function scalarType(scalar: ScalarType): ValueType {
+  return { scalar, list: undefined, map: undefined };
+}
+
+/** Any value, owned as a whole. */
+export const untypedAtomic: ValueType = {
+  scalar: "untyped",
+  get list(): ListType {
+    return untypedList;
+  },
+  get map(): MapType {
+    return untypedAtomicMap;
+  },
+};
+const untypedList: ListType = { atomic: true, keys: [], declaredKeys: [], items: untypedAtomic };
+const untypedAtomicMap: MapType = { atomic: true, fields: noFields, values: untypedAtomic, free: false };
+
+/** A value of unknown shape: objects are owned key by key at every depth, everything else as a whole. */
+export const deduced: ValueType = {
+  scalar: "untyped",
+  list: untypedList,
+  get map(): MapType {
+    return deducedMap;
+  },
+};
+const deducedMap: MapType = { atomic: false, fields: noFields, values: deduced, free: true };
+
+/** An object of unknown shape. */
+export const deducedObject: ValueType = { scalar: undefined, list: undefined, map: deducedMap };
+
+/** Which of its type's rules a value follows; a value that none of them fits follows the first that there is. */
+export type ValueKind = "scalar" | "list" | "map";
+
+export function kindOf(type: ValueType, value: JsonValue): ValueKind {
+  if (Array.isArray(value)) {
+    if (type.list !== undefined) return "list";
+  } else if (isJsonObject(value)) {
+    if (type.map !== undefined) return "map";
+  } else if (value !== null && type.scalar !== undefined) {
+    return "scalar";
+  }
+  if (type.map !== undefined) return "map";
+  return type.scalar === undefined ? "list" : "scalar";
+}
+
+/** The type of one key's value. */
+export function typeOfKey(map: MapType, key: string): ValueType {
+  return map.fields.get(key)?.type ?? map.values ?? untypedAtomic;
+}

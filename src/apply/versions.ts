@@ -1,0 +1,67 @@
+import type { JsonObject } from "../api/json.ts";
+import type { FieldSet } from "./field-set.ts";
+import { typeError } from "./type-errors.ts";
+import type { ValueType } from "./value-type.ts";
+
+/** Leaves out the fields that a write through an endpoint cannot change. Gives the same set for the same fields. */
+export type FieldFilter = (fields: FieldSet) => FieldSet;
+
+/** One served version of a kind. */
+export interface TrackedVersion {
+  readonly apiVersion: string;
+  readonly type: ValueType;
+  /** A document that sets nothing, as the version's type writes it. */
+  readonly empty: JsonObject;
+  /** Documents of this version were decoded by a type, so they need no check against `type`. */
+  readonly isDecoded: boolean;
+  /** Depends on the endpoint; absent when every field can be written. */
+  readonly resetFields?: FieldFilter;
+}
+
+/** A document that is needed in another version. */
+export interface ConversionRequest {
+  readonly object: JsonObject;
+  readonly from: TrackedVersion;
+  readonly to: TrackedVersion;
+}
+
+/** A document in the version that was asked for, or why it cannot be had. */
+export type ConversionReply = { readonly object: JsonObject } | { readonly error: string };
+
+/**
+ * A computation that stops where it needs a document in another version. The caller decides how to get it, at once or
+ * by asking a webhook.
+ */
+export type Steps<T> = Generator<ConversionRequest, T, ConversionReply>;
+
+/** Finds a version by its text; undefined for one that is not served. */
+export type VersionFinder = (apiVersion: string) => TrackedVersion | undefined;
+
+/** Field tracking cannot go on: the document does not have the form that the schema asks for, or has no other version. */
+export class TrackingError extends Error {}
+
+/** Runs the steps with a conversion that answers at once. */
+export function runSteps<T>(steps: Steps<T>, convert: (request: ConversionRequest) => ConversionReply): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(convert(step.value));
+  return step.value;
+}
+
+/**
+ * A document in another version, checked against that version's type.
+ * @param context what the conversion is for, in front of an error
+ * @throws TrackingError
+ */
+export function* convertTo(
+  object: JsonObject,
+  from: TrackedVersion,
+  to: TrackedVersion,
+  context = "",
+): Steps<JsonObject> {
+  if (from.apiVersion === to.apiVersion) return object;
+  const reply = yield { object, from, to };
+  if ("error" in reply) throw new TrackingError(context + reply.error);
+  const problem = to.isDecoded ? undefined : typeError(reply.object, to.type, { allowsDuplicates: false });
+  if (problem !== undefined) throw new TrackingError(context + problem);
+  return reply.object;
+}
