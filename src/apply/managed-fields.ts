@@ -13,8 +13,8 @@ export function storedEntries(live: JsonObject | undefined): readonly ManagerEnt
   const entries = managedFieldsOf(live);
   if (!Array.isArray(entries)) return [];
   return entries.map((entry) => {
-    const { manager = "", operation, apiVersion, subresource = "", time = "" } = entry as ManagedFieldsEntry;
-    const identity = { manager, operation, apiVersion, subresource: String(subresource) };
+    const { manager = "", operation, apiVersion = "", subresource = "", time = "" } = entry as ManagedFieldsEntry;
+    const identity = { manager, operation: operation === "Apply" ? operation : "Update", apiVersion, subresource } as const;
     return new ManagerEntry(identity, time, entry as ManagedFieldsEntry);
   });
 }
