@@ -19,7 +19,7 @@ const libp2pApart: BunPlugin = {
 
 await bundle("src/main.ts", { naming: "quorate.js", plugins: [libp2pApart] });
 // libp2p takes an undefined `this` for granted, which modules have and a bundle has only when it is told to be strict.
-await bundle("src/gossip/libp2p-network.ts", { naming: "libp2p-network.js", banner: '"use strict";' });
+await bundle("src/cluster/gossip/libp2p-network.ts", { naming: "libp2p-network.js", banner: '"use strict";' });
 
 async function bundle(entry: string, options: Partial<Bun.BuildConfig>): Promise<void> {
   const built = await Bun.build({

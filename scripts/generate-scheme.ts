@@ -1,10 +1,10 @@
 /**
- * Writes src/scheme/generated/*.json and src/api/types/*.ts from the facts in scripts/scheme-facts.
+ * Writes src/api/scheme/generated/*.json and src/api/types/*.ts from the facts in scripts/scheme-facts.
  * Usage: bun scripts/generate-scheme.ts. Formats of input and output: scripts/README.md.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { TypeEntries } from "../src/schema/compile.ts";
+import type { TypeEntries } from "../src/api/schema/compile.ts";
 import { declarationFileName, typeDeclarations } from "./type-declarations.ts";
 
 /** Types that no resource leads to and that requests or responses carry nevertheless. */
@@ -31,7 +31,7 @@ const metaTypes = [
 
 const root = join(import.meta.dir, "..");
 const factsDir = join(import.meta.dir, "scheme-facts");
-const schemeDir = "src/scheme/generated";
+const schemeDir = "src/api/scheme/generated";
 const typesDir = "src/api/types";
 
 interface FactField {

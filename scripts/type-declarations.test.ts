@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { TypeEntries } from "../src/schema/compile.ts";
+import type { TypeEntries } from "../src/api/schema/compile.ts";
 import { typeDeclarations } from "./type-declarations.ts";
 
 const meta: TypeEntries = {

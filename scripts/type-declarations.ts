@@ -4,8 +4,8 @@ import {
   specialScalars,
   type TypeEntries,
   type TypeEntry,
-} from "../src/schema/compile.ts";
-import type { ScalarKind } from "../src/schema/schema.ts";
+} from "../src/api/schema/compile.ts";
+import type { ScalarKind } from "../src/api/schema/schema.ts";
 
 /** Package key → the text of its file. */
 export type Declarations = ReadonlyMap<string, string>;

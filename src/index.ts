@@ -1,3 +1,3 @@
-export type { RunningServer, ServerOptions } from "./config/server-options.ts";
-export { StartupError } from "./config/startup-error.ts";
-export { startServer } from "./server.ts";
+export type { RunningServer, ServerOptions } from "./server/config/server-options.ts";
+export { StartupError } from "./process/startup-error.ts";
+export { startServer } from "./server/server.ts";

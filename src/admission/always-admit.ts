@@ -1,4 +1,4 @@
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 
 /** Refuses nothing. It exists so that command lines which name it start. */
 export function alwaysAdmit(): AdmissionPlugin {

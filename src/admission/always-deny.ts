@@ -1,4 +1,4 @@
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { refuse } from "./attributes.ts";
 
 /** Makes the API read-only, for tests of what clients do then. */

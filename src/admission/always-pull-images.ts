@@ -1,5 +1,5 @@
 import { fieldError, fieldErrorText } from "../api/field-error.ts";
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
 import { containersOf, type Pod } from "./pod.ts";
 

@@ -1,6 +1,6 @@
 import type { GroupResource } from "../api/gvk.ts";
 import { type StatusCause, type StatusError, status } from "../api/status.ts";
-import type { AdmissionAttributes } from "./admission.ts";
+import type { AdmissionAttributes } from "../registry/admission.ts";
 
 /** Whether the request is about this resource, of any version. */
 export function isResource({ info }: AdmissionAttributes, group: string, resource: string): boolean {

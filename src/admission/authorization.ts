@@ -1,6 +1,6 @@
-import type { ResourceAttributes } from "../authorization/attributes.ts";
-import type { Authorizer } from "../authorization/authorizer.ts";
-import type { UserInfo } from "../authentication/user-info.ts";
+import type { ResourceAttributes } from "../access/authorization/attributes.ts";
+import type { Authorizer } from "../access/authorization/authorizer.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 /** Whether the user may do this, and what the authorizer says about it. */
 export interface Permission {

@@ -1,4 +1,4 @@
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
 import { type Authorize, mayUseSigner } from "./authorization.ts";
 import { signerNameOf, signingRequests } from "./signing-request.ts";

@@ -1,6 +1,6 @@
 import { equalJson, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
 import { type Authorize, mayUseSigner } from "./authorization.ts";
 import { signerNameOf, signingRequests } from "./signing-request.ts";

@@ -1,4 +1,4 @@
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import { requestedOrganizations, signerNameOf, signingRequests } from "./signing-request.ts";
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../api/object-meta.ts";
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import { type Authorize, mayUseSigner } from "./authorization.ts";
 

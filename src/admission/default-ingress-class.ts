@@ -1,8 +1,8 @@
 import type { KubeObject } from "../api/object-meta.ts";
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { defaultClasses } from "./default-class.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 const defaultAnnotation = "ingressclass.kubernetes.io/is-default-class";
 const ingressClassAnnotation = "kubernetes.io/ingress.class";

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../api/object-meta.ts";
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { defaultClasses } from "./default-class.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 const annotations = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";

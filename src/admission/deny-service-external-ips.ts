@@ -1,5 +1,5 @@
 import type { KubeObject } from "../api/object-meta.ts";
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 
 /** An external IP draws traffic that is meant for somebody else: none may be added. Those that are there stay. */

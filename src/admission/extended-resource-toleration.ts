@@ -1,5 +1,5 @@
-import { isExtendedResource } from "../registry/validation/resource-name.ts";
-import type { AdmissionPlugin } from "./admission.ts";
+import { isExtendedResource } from "../kinds/validation/resource-name.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { containersOf, type Pod } from "./pod.ts";
 

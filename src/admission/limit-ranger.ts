@@ -1,8 +1,8 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { compareQuantities, formatQuantity, type Quantity } from "../api/quantity.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, isResource, refuse } from "./attributes.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 import type { Container, Pod, PodSpec, ResourceList } from "./pod.ts";
 import { type Amounts, amountsOf, podLimits, podRequests } from "./pod-resources.ts";
 

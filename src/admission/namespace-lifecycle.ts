@@ -1,8 +1,8 @@
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
-import type { AdmissionPlugin } from "./admission.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 /** Namespaces that cannot be deleted: the control plane itself lives in them. */
 const immortalNamespaces = new Set(["default", "kube-system", "kube-public"]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AdmissionAttributes } from "./admission.ts";
+import type { AdmissionAttributes } from "../registry/admission.ts";
 import { nodeRestriction } from "./node-restriction.ts";
 import { attributes, objects, type ResourceText } from "./testing.ts";
 

@@ -1,11 +1,11 @@
 import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
-import { nodeIdentity } from "../authorization/node/node-identity.ts";
-import { podReferences } from "../authorization/node/references.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import { nodeIdentity } from "../access/authorization/node/node-identity.ts";
+import { podReferences } from "../access/authorization/node/references.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { refuse } from "./attributes.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { requestedCommonName, signerNameOf } from "./signing-request.ts";
 
 const mirrorAnnotation = "kubernetes.io/config.mirror";

@@ -1,7 +1,7 @@
 import { type GroupVersion, parseApiVersion } from "../api/gvk.ts";
 import { equalJson, type JsonValue } from "../api/json.ts";
 import type { KubeObject, OwnerReference } from "../api/object-meta.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
 import type { Authorize } from "./authorization.ts";
 

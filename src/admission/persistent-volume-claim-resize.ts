@@ -1,8 +1,8 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { compareQuantities, parseQuantity } from "../api/quantity.ts";
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 interface Claim extends KubeObject {
   spec?: { storageClassName?: string; resources?: { requests?: Record<string, string> } };

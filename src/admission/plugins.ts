@@ -1,6 +1,6 @@
 import type { Clock } from "../api/clock.ts";
 import type { RandomInt } from "../registry/random-name.ts";
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { alwaysAdmit } from "./always-admit.ts";
 import { alwaysDeny } from "./always-deny.ts";
 import { alwaysPullImages } from "./always-pull-images.ts";
@@ -19,7 +19,7 @@ import { limitRanger } from "./limit-ranger.ts";
 import { namespaceExists } from "./namespace-exists.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { nodeRestriction } from "./node-restriction.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 import {
   ownerReferencesPermissionEnforcement,
   type ResourceOfKind,

@@ -1,6 +1,6 @@
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../api/quantity.ts";
-import { isHugePages } from "../registry/validation/resource-name.ts";
-import { podTotalOf } from "../scheme/defaults/pod.ts";
+import { isHugePages } from "../kinds/validation/resource-name.ts";
+import { podTotalOf } from "../api/scheme/defaults/pod.ts";
 import type { PodSpec, ResourceList } from "./pod.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;

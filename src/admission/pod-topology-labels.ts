@@ -1,6 +1,6 @@
-import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isResource } from "./attributes.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 import type { Pod } from "./pod.ts";
 
 const topologyLabels = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../api/object-meta.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 import type { Pod, PodSpec } from "./pod.ts";
 
 interface PriorityClass extends KubeObject {

@@ -1,8 +1,8 @@
 import { equalJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 import type { Pod, PodSpec, ResourceList, Toleration } from "./pod.ts";
 
 interface RuntimeClass extends KubeObject {

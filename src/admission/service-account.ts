@@ -2,10 +2,10 @@ import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type StatusError, status } from "../api/status.ts";
 import { generatedName, type RandomInt } from "../registry/random-name.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import { isResource, refuse } from "./attributes.ts";
 import { type Container, containersOf, isMirrorPod, type Pod, type PodSpec, type Volume } from "./pod.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 export const defaultServiceAccount = "default";
 /** In every namespace: the authority that pods know the server by. */

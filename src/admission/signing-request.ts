@@ -1,4 +1,4 @@
-import { type CertificateRequest, parseCertificateRequest } from "../api/certificate-request.ts";
+import { type CertificateRequest, parseCertificateRequest } from "../access/certificates/certificate-request.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 
 export const signingRequests = { group: "certificates.k8s.io", resource: "certificatesigningrequests" };

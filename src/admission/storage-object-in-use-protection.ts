@@ -1,4 +1,4 @@
-import type { AdmissionPlugin } from "./admission.ts";
+import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 
 export const claimFinalizer = "kubernetes.io/pvc-protection";

@@ -2,9 +2,9 @@ import type { JsonObject } from "../api/json.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "./admission.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 /** `/pods`, `apps/deployments`: a resource as tests write it. */
 export type ResourceText = `${string}/${string}`;

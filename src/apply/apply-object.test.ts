@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../api/json.ts";
+import type { JsonObject, JsonValue } from "../api/json.ts";
 import type { ManagedFieldsEntry } from "../api/object-meta.ts";
 import { type ApplyOutcome, applyObject } from "./apply-object.ts";
 import { sample, sampleVersion } from "./sample-type.ts";
@@ -44,9 +44,9 @@ function applied(...bodies: readonly [JsonObject, string, Options?][]): JsonObje
   return live as JsonObject;
 }
 
-function owners(object: JsonObject): [string, JsonObject | undefined][] {
+function owners(object: JsonObject): [string | undefined, JsonValue | undefined][] {
   const { managedFields = [] } = object["metadata"] as { managedFields?: ManagedFieldsEntry[] };
-  return managedFields.map(({ manager, fieldsV1 }) => [manager, fieldsV1["f:spec"] as JsonObject | undefined]);
+  return managedFields.map(({ manager, fieldsV1 }) => [manager, (fieldsV1 as JsonObject)["f:spec"]]);
 }
 
 test("an apply creates what is not there", () => {

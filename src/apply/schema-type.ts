@@ -1,5 +1,5 @@
 import type { JsonValue } from "../api/json.ts";
-import type { Field, ScalarKind, Schema, StructSchema } from "../schema/schema.ts";
+import type { Field, ScalarKind, Schema, StructSchema } from "../api/schema/schema.ts";
 import { fieldElement } from "./path-element.ts";
 import { compareTexts } from "./text-order.ts";
 import {

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
-import type { ServerOptions } from "../config/server-options.ts";
-import { escapeControls } from "../observability/redact.ts";
+import type { ServerOptions } from "../server/config/server-options.ts";
+import { escapeControls } from "../process/redact.ts";
 import { addClusterCommands, type ClusterCommands, clusterCommands } from "./cluster/commands.ts";
 import { addServerFlags, toServerOptions } from "./server-flags.ts";
 import { startupFailureText } from "./startup-failure.ts";

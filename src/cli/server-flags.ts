@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
-import { formatDurationMs } from "../config/duration.ts";
-import { type Flag, type FlagName, flagNames, flags, optionName } from "../config/flags.ts";
-import { parseFlag } from "../config/parse-flag.ts";
-import type { ServerOptions } from "../config/server-options.ts";
+import { formatDurationMs } from "../server/config/duration.ts";
+import { type Flag, type FlagName, flagNames, flags, optionName } from "../server/config/flags.ts";
+import { parseFlag } from "../server/config/parse-flag.ts";
+import type { ServerOptions } from "../server/config/server-options.ts";
 
 /** Gives a command every flag of the server. */
 export function addServerFlags(command: Command): Command {

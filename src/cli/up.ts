@@ -7,7 +7,7 @@ import {
   type ServerConfig,
   type ServerOptions,
   type StartServer,
-} from "../config/server-options.ts";
+} from "../server/config/server-options.ts";
 import { startupFailureText } from "./startup-failure.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -97,6 +97,6 @@ function shellWord(text: string): string {
 }
 
 async function loadServer(): Promise<StartServer> {
-  const { startServer } = await import("../server.ts");
+  const { startServer } = await import("../server/server.ts");
   return startServer;
 }

@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import type { KeyPair } from "../pki/authority.ts";
-import { type CertificatePin, parsePin } from "../pki/certificate-pin.ts";
-import { belongTogether } from "../pki/kept-pair.ts";
+import type { KeyPair } from "../access/certificates/authority.ts";
+import { type CertificatePin, parsePin } from "../access/certificates/certificate-pin.ts";
+import { belongTogether } from "../access/certificates/kept-pair.ts";
 import {
   newestOf,
   phaseOf,
@@ -11,7 +11,7 @@ import {
   type RotationPhase,
   type RotationStep,
   trustedAuthorities,
-} from "../pki/rotating-authority.ts";
+} from "../access/certificates/rotating-authority.ts";
 import { ClusterRequestError } from "./cluster-client.ts";
 import { ClusterError } from "../storage/cluster.ts";
 

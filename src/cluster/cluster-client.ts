@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import type { KubeconfigServer, Proof } from "../outbound/kubeconfig.ts";
+import type { KubeconfigServer, Proof } from "../client/kubeconfig.ts";
 import { parseClientUrl } from "./member-address.ts";
 
 /** Answers are a table of members at most; what is longer is none of ours. */

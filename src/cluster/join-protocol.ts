@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { parseSharedSecrets, type SharedSecrets } from "../pki/shared-secrets.ts";
+import { parseSharedSecrets, type SharedSecrets } from "../access/certificates/shared-secrets.ts";
 import type { MemberRecord } from "../storage/cluster.ts";
 import { parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
 

@@ -1,8 +1,8 @@
 import { createHmac, randomInt, timingSafeEqual } from "node:crypto";
 import { formatTime } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { bootstrapTokenNamespace, bootstrapTokenPrefix } from "../authentication/bootstrap-token.ts";
-import { joinersGroup } from "../authorization/join-token-authorizer.ts";
+import { bootstrapTokenNamespace, bootstrapTokenPrefix } from "../access/authentication/bootstrap-token.ts";
+import { joinersGroup } from "../access/authorization/join-token-authorizer.ts";
 import type { MemberNumber } from "../storage/cluster.ts";
 
 /** A bootstrap token that lets a machine become a member of the cluster, and do nothing else. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { hasExpired } from "../authentication/bootstrap-token.ts";
-import type { UserInfo } from "../authentication/user-info.ts";
+import { hasExpired } from "../access/authentication/bootstrap-token.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import type { MemberNumber } from "../storage/cluster.ts";

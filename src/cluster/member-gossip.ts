@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { Clock } from "../api/clock.ts";
-import { gossipAddressOf, type MembershipOptions } from "../config/membership.ts";
-import { StartupError } from "../config/startup-error.ts";
-import { type Gossip, noGossip, type ReplicaHealth } from "../gossip/gossip.ts";
-import { openGossipIdentity } from "../gossip/gossip-identity.ts";
-import type { DropReason } from "../gossip/network.ts";
-import { openGossip } from "../gossip/open-gossip.ts";
-import type { Log } from "../observability/logs.ts";
+import { gossipAddressOf, type MembershipOptions } from "./membership.ts";
+import { StartupError } from "../process/startup-error.ts";
+import { type Gossip, noGossip, type ReplicaHealth } from "./gossip/gossip.ts";
+import { openGossipIdentity } from "./gossip/gossip-identity.ts";
+import type { DropReason } from "./gossip/network.ts";
+import { openGossip } from "./gossip/open-gossip.ts";
+import type { Log } from "../process/logs.ts";
 import { peerAddressText } from "./member-address.ts";
 import type { GossipContact, OpenMember } from "./open-member.ts";
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { clientUrlOf } from "../config/membership.ts";
-import type { ServerConfig } from "../config/server-options.ts";
-import { StartupError } from "../config/startup-error.ts";
-import type { Log } from "../observability/logs.ts";
-import type { StoreMetrics } from "../observability/store-metrics.ts";
-import { PeerIdentity } from "../pki/peer-identity.ts";
+import { clientUrlOf } from "./membership.ts";
+import type { ServerConfig } from "../server/config/server-options.ts";
+import { StartupError } from "../process/startup-error.ts";
+import type { Log } from "../process/logs.ts";
+import type { StoreMetrics } from "../server/metrics/store-metrics.ts";
+import { PeerIdentity } from "../access/certificates/peer-identity.ts";
 import { aloneError, type Cluster, type MemberRecord } from "../storage/cluster.ts";
 import { openReplica, type ReplicaEvent, type ReplicaSelf } from "../storage/replicated/open-replica.ts";
 import { connectPeers, type PeerNetwork } from "../storage/replicated/peer-network.ts";

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
-import { type CertificatePin, keyPin } from "../pki/certificate-pin.ts";
+import { type CertificatePin, keyPin } from "../access/certificates/certificate-pin.ts";
 import { ClusterRequestError, connectionFailureText } from "./cluster-client.ts";
 import { hostOf } from "./member-address.ts";
 

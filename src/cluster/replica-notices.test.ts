@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../api/clock.ts";
-import { openLog } from "../observability/logs.ts";
+import { openLog } from "../process/logs.ts";
 import { replicaNotices } from "./replica-notices.ts";
 
 test("trouble with a member is told once a minute, and each kind of it by itself", async () => {

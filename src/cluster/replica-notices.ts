@@ -1,5 +1,5 @@
 import type { Clock } from "../api/clock.ts";
-import type { Log } from "../observability/logs.ts";
+import type { Log } from "../process/logs.ts";
 import type { ReplicaEvent } from "../storage/replicated/open-replica.ts";
 
 /** What goes on for hours is told so often. */

@@ -1,4 +1,4 @@
-import type { CertificatePin } from "../pki/certificate-pin.ts";
+import type { CertificatePin } from "../access/certificates/certificate-pin.ts";
 import { ClusterRequestError, readAnswer, sendJson, untilAnswered } from "./cluster-client.ts";
 import { type JoinAnswer, type NewMember, parseJoinAnswer } from "./join-protocol.ts";
 import { type JoinToken, joinTokenText } from "./join-token.ts";

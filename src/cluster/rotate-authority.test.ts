@@ -4,9 +4,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "../api/json.ts";
-import { openCertificates } from "../pki/certificates.ts";
-import { KeptCertificates } from "../pki/kept-certificates.ts";
-import { openPeerCertificates } from "../pki/peer-certificates.ts";
+import { openCertificates } from "../access/certificates/certificates.ts";
+import { KeptCertificates } from "../access/certificates/kept-certificates.ts";
+import { openPeerCertificates } from "../access/certificates/peer-certificates.ts";
 import {
   apiAuthority,
   type AuthorityKind,
@@ -17,8 +17,8 @@ import {
   type RotatingAuthority,
   type RotationPhase,
   type RotationStep,
-} from "../pki/rotating-authority.ts";
-import { StepClock } from "../pki/testing.ts";
+} from "../access/certificates/rotating-authority.ts";
+import { StepClock } from "../access/certificates/testing.ts";
 import { type AuthorityHolder, authorityStatus, parseRotationStep } from "./authority-status.ts";
 import { ClusterClient, type ClusterRequest, ClusterRequestError } from "./cluster-client.ts";
 import { beginApiRotation, finishApiRotation, rotatePeerAuthority } from "./rotate-authority.ts";

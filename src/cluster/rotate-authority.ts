@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { type CertificatePin, pinOf, pinsOf } from "../pki/certificate-pin.ts";
+import { type CertificatePin, pinOf, pinsOf } from "../access/certificates/certificate-pin.ts";
 import {
   type AuthorityKind,
   apiAuthority,
@@ -7,7 +7,7 @@ import {
   peerAuthority,
   type RotationPhase,
   type RotationStep,
-} from "../pki/rotating-authority.ts";
+} from "../access/certificates/rotating-authority.ts";
 import { type AuthorityStatus, parseAuthorityStatus, phases } from "./authority-status.ts";
 import { type ClusterClient, ClusterRequestError } from "./cluster-client.ts";
 import { clusterReport, type ClusterReport, type MemberReport } from "./cluster-report.ts";

@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { bootstrapTokenNamespace, bootstrapTokenPrefix, hasExpired } from "../authentication/bootstrap-token.ts";
+import { bootstrapTokenNamespace, bootstrapTokenPrefix, hasExpired } from "../access/authentication/bootstrap-token.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";
-import { parseTimeMs } from "../schema/time-text.ts";
+import { parseTimeMs } from "../api/schema/time-text.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 

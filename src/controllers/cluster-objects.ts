@@ -1,7 +1,7 @@
 import { resourceQuotas } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
-import type { ControllerName } from "../config/controllers.ts";
+import type { ControllerName } from "./controller-names.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store } from "../storage/store.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../authentication/system-user.ts";
-import { CacherSet } from "../cacher/cacher-set.ts";
+import { systemUser } from "../access/authentication/system-user.ts";
+import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
-import { Scheme } from "../scheme/scheme.ts";
+import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
 

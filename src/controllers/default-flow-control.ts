@@ -2,12 +2,12 @@ import { cloneJson, equalJson, type JsonObject } from "../api/json.ts";
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { decodeEntry } from "../codec/stored-object.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import { removeObject } from "../registry/remove-object.ts";
-import { type FlowControlObject, flowSchemas, priorityLevels } from "../api/flow-control-objects.ts";
+import { type FlowControlObject, flowSchemas, priorityLevels } from "../kinds/flowcontrol/flow-control-objects.ts";
 
 /** "true": the server keeps the spec as it is in this release, and removes the object when a later one has it no more. */
 const autoUpdateAnnotation = "apf.kubernetes.io/autoupdate-spec";

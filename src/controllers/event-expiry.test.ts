@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { formatTime } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { systemUser } from "../authentication/system-user.ts";
-import { CacherSet } from "../cacher/cacher-set.ts";
-import { ManualClock } from "../cacher/testing.ts";
+import { systemUser } from "../access/authentication/system-user.ts";
+import { CacherSet } from "../storage/cacher/cacher-set.ts";
+import { ManualClock } from "../storage/cacher/testing.ts";
 import { Registries } from "../registry/registries.ts";
 import type { WriteContext } from "../registry/registry.ts";
-import { Scheme } from "../scheme/scheme.ts";
+import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { EventExpiry } from "./event-expiry.ts";
 

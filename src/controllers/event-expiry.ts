@@ -1,11 +1,11 @@
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { decodeEntry } from "../codec/stored-object.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
-import type { Revision } from "../storage/revision.ts";
+import type { Revision } from "../api/revision.ts";
 import type { Entry, Store } from "../storage/store.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { KubeObject } from "../api/object-meta.ts";
-import { CacherSet } from "../cacher/cacher-set.ts";
-import { ManualClock } from "../cacher/testing.ts";
+import { CacherSet } from "../storage/cacher/cacher-set.ts";
+import { ManualClock } from "../storage/cacher/testing.ts";
 import { Registries } from "../registry/registries.ts";
 import { serverContext } from "../registry/server-context.ts";
-import { Scheme } from "../scheme/scheme.ts";
+import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { LeaderElection } from "./leader-election.ts";

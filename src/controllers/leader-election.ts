@@ -1,4 +1,4 @@
-import { atMost } from "../api/at-most.ts";
+import { atMost } from "../process/at-most.ts";
 import type { Clock } from "../api/clock.ts";
 import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";

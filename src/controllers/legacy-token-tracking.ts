@@ -1,6 +1,6 @@
 import { type Clock, formatTime } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { SecretTokenUses } from "../authentication/service-account/secret-token-uses.ts";
+import type { SecretTokenUses } from "../access/authentication/service-account/secret-token-uses.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
 import type { Store } from "../storage/store.ts";

@@ -1,7 +1,7 @@
 import type { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { isCounted, type ResourceQuota } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../api/clock.ts";
-import { decodeEntry } from "../codec/stored-object.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Key, Store, StoreEvent } from "../storage/store.ts";

@@ -1,4 +1,4 @@
-import type { SecretTokenUses } from "../authentication/service-account/secret-token-uses.ts";
+import type { SecretTokenUses } from "../access/authentication/service-account/secret-token-uses.ts";
 import { StoreUnavailableError } from "../storage/store.ts";
 import { identityLeaseName, startIdentityLease } from "./identity-lease.ts";
 import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";

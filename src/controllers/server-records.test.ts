@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { ManualClock } from "../cacher/testing.ts";
+import { ManualClock } from "../storage/cacher/testing.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { ServerRecords } from "./server-records.ts";

@@ -1,9 +1,9 @@
-import { atMost } from "../api/at-most.ts";
+import { atMost } from "../process/at-most.ts";
 import type { Clock } from "../api/clock.ts";
-import { stringifyJson } from "../codec/json.ts";
-import { decodeBody } from "../codec/stored-object.ts";
+import { stringifyJson } from "../api/codec/json.ts";
+import { decodeBody } from "../api/codec/stored-object.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
-import { type Revision, zeroRevision } from "../storage/revision.ts";
+import { type Revision, zeroRevision } from "../api/revision.ts";
 import { type Entry, type Key, type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
 
 /** One record for each server that runs, named by its id. No resource of the API lies here. */

@@ -1,12 +1,12 @@
 import { type Clock, formatTime } from "../api/clock.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { addressManagedByLabel, addressManager } from "../registry/allocation/cluster-ip-allocator.ts";
-import { inRange, type IpRange, ipRange } from "../registry/allocation/ip-range.ts";
+import { addressManagedByLabel, addressManager } from "../kinds/service-allocation/cluster-ip-allocator.ts";
+import { inRange, type IpRange, ipRange } from "../kinds/service-allocation/ip-range.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
-import { subresourceStrategyOf } from "../registry/strategies.ts";
-import { parseIp } from "../registry/validation/ip.ts";
+import { subresourceStrategyOf } from "../kinds/strategies.ts";
+import { parseIp } from "../kinds/validation/ip.ts";
 import type { Key, Store } from "../storage/store.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 

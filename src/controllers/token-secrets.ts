@@ -1,7 +1,7 @@
 import type { Clock } from "../api/clock.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { TokenIssuer } from "../authentication/service-account/token-issuer.ts";
+import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
 import type { Key, Store } from "../storage/store.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../api/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { claimFinalizer, volumeFinalizer } from "../admission/storage-object-in-use-protection.ts";
-import { decodeEntry } from "../codec/stored-object.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { Key, Store, StoreEvent } from "../storage/store.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../cacher/testing.ts";
+import { ManualClock } from "../storage/cacher/testing.ts";
 import { status } from "../api/status.ts";
 import { WorkQueue } from "./work-queue.ts";
 

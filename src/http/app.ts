@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { status } from "../api/status.ts";
-import type { Exchange, Handler, HttpResponse, IncomingRequest } from "./exchange.ts";
+import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { buildChain, type ChainOptions } from "./filters/chain.ts";
 
 /** Some paths and who serves them. A path that ends in `/*` stands for everything below it. */

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { type Finish, headerValues, type IncomingRequest, type Reply } from "./exchange.ts";
+import { type Finish, headerValues, type IncomingRequest, type Reply } from "../request/exchange.ts";
 
 /** Replies up to this size go out as they are. */
 export const compressionBytesMin = 128 * 1024;

@@ -1,7 +1,7 @@
-import { type MediaType, type Representation, plainJson } from "../codec/representation.ts";
+import { type MediaType, type Representation, plainJson } from "../api/codec/representation.ts";
 import { status } from "../api/status.ts";
-import { parseAccept } from "../codec/negotiate.ts";
-import { type Exchange, type HeaderList, header, type Reply } from "./exchange.ts";
+import { parseAccept } from "./negotiate.ts";
+import { type Exchange, type HeaderList, header, type Reply } from "../request/exchange.ts";
 
 /** The documents of discovery and the like are served to GET (and HEAD, which the listener reads as GET). */
 export function requireGet({ request }: Exchange): void {

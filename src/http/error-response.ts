@@ -1,5 +1,5 @@
 import { type Status, type StatusError, status, StatusError as StatusErrorClass, TextError } from "../api/status.ts";
-import type { Exchange, HeaderList, Reply } from "./exchange.ts";
+import type { Exchange, HeaderList, Reply } from "../request/exchange.ts";
 
 export interface EncodedStatus {
   readonly body: Uint8Array;

@@ -2,7 +2,7 @@ import type { Clock } from "../api/clock.ts";
 import { status } from "../api/status.ts";
 import type { Store } from "../storage/store.ts";
 import { textReply } from "./error-response.ts";
-import type { Exchange, Handler } from "./exchange.ts";
+import type { Exchange, Handler } from "../request/exchange.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 export type HealthEndpoint = "livez" | "readyz" | "healthz";

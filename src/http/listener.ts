@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
-import type { HttpResponse, IncomingRequest } from "./exchange.ts";
+import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
 import { authoritiesOf } from "./listener/authority.ts";
 import { Connection } from "./listener/connection.ts";
 import { createHttp1 } from "./listener/http1.ts";

@@ -1,4 +1,4 @@
-import type { RequestInfo } from "./request-info.ts";
+import type { RequestInfo } from "../request/request-info.ts";
 
 const longRunningSubresources = new Set(["attach", "exec", "proxy", "log", "portforward"]);
 

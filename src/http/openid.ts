@@ -1,7 +1,7 @@
-import { publicJwk, type TokenKey } from "../authentication/service-account/keys.ts";
+import { publicJwk, type TokenKey } from "../access/authentication/service-account/keys.ts";
 import { status } from "../api/status.ts";
 import type { AppPlugin } from "./app.ts";
-import type { HttpResponse } from "./exchange.ts";
+import type { HttpResponse } from "../request/exchange.ts";
 
 const configurationPath = "/.well-known/openid-configuration";
 const keysPath = "/openid/v1/jwks";

@@ -7,7 +7,7 @@ import {
   type RequestInfo,
   type ResourceRequest,
   type Verb,
-} from "./request-info.ts";
+} from "../request/request-info.ts";
 
 /** More parameters than this are refused: no client sends as many, and each costs memory. */
 export const maxQueryParameters = 1000;

@@ -1,5 +1,5 @@
 import { status } from "../api/status.ts";
-import { type Query, queryValue } from "./request-info.ts";
+import { type Query, queryValue } from "../request/request-info.ts";
 
 const int64Max = 2n ** 63n - 1n;
 /** Longer than every int64, leading zeros aside: not worth converting. */

@@ -1,6 +1,6 @@
 import packageJson from "../../package.json" with { type: "json" };
-import { toBytes } from "../codec/byte-text.ts";
-import { stringifyJson } from "../codec/json.ts";
+import { toBytes } from "../api/codec/byte-text.ts";
+import { stringifyJson } from "../api/codec/json.ts";
 import type { Route } from "./discovery/discovery-route.ts";
 import { reply, requireGet } from "./document-reply.ts";
 

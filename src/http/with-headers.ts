@@ -1,4 +1,4 @@
-import type { HeaderList, HttpResponse } from "./exchange.ts";
+import type { HeaderList, HttpResponse } from "../request/exchange.ts";
 
 /** The response with more headers behind its own. */
 export function withHeaders(response: HttpResponse, more: HeaderList): HttpResponse {

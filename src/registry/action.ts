@@ -1,8 +1,8 @@
-import type { Admission } from "../admission/admission.ts";
+import type { Admission } from "./admission.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Status } from "../api/status.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { WriteContext } from "./registry.ts";
 
 /** Where a body was posted, and by whom. */

@@ -1,7 +1,7 @@
-import type { ObjectLookup, StoredObject } from "../admission/object-lookup.ts";
+import type { ObjectLookup, StoredObject } from "./object-lookup.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { decodeEntry } from "../codec/stored-object.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry } from "../storage/store.ts";
 import type { Registry } from "./registry.ts";
 

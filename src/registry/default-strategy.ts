@@ -1,5 +1,5 @@
 import type { Strategy } from "./strategy.ts";
-import { dnsSubdomainProblems } from "./validation/names.ts";
+import { dnsSubdomainProblems } from "../api/validation/names.ts";
 
 /** What most resources do: DNS subdomain names, unconditional updates, immediate removal, a Status as delete result. */
 export const defaultStrategy: Strategy = {

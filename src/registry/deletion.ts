@@ -4,7 +4,7 @@ import { cloneJson } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status, successStatus } from "../api/status.ts";
 import { foregroundDeletionFinalizer, orphanFinalizer } from "../api/vendor.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { Entry } from "../storage/store.ts";
 import type { DeleteResult } from "./registry.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";

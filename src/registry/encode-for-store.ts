@@ -1,8 +1,8 @@
 import { apiVersionOf } from "../api/gvk.ts";
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { stringifyJson } from "../codec/json.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
+import { stringifyJson } from "../api/codec/json.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { ObjectIndex, ProposedBody } from "../storage/store.ts";
 
 /**

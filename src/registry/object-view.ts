@@ -1,5 +1,5 @@
 import type { KubeObject } from "../api/object-meta.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
 
 /** An object shown, and written, as a document of another kind: the Scale of a Deployment. */
 export interface ObjectView {

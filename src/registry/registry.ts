@@ -1,4 +1,4 @@
-import type { Admission, AdmissionAttributes } from "../admission/admission.ts";
+import type { Admission, AdmissionAttributes } from "./admission.ts";
 import { type Clock, formatTime } from "../api/clock.ts";
 import { type FieldError, fieldError } from "../api/field-error.ts";
 import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
@@ -6,13 +6,13 @@ import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } f
 import type { KubeObject } from "../api/object-meta.ts";
 import { type Status, StatusError, status } from "../api/status.ts";
 import { nextTurn } from "../api/turn.ts";
-import type { UserInfo } from "../authentication/user-info.ts";
-import type { Cacher } from "../cacher/cacher.ts";
-import { decodeEntry } from "../codec/stored-object.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
-import { decodeTyped } from "../schema/decode.ts";
-import { applyDefaults } from "../schema/defaults.ts";
-import type { GatedFields } from "../schema/gated-fields.ts";
+import type { UserInfo } from "../request/user-info.ts";
+import type { Cacher } from "../storage/cacher/cacher.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { decodeTyped } from "../api/schema/decode.ts";
+import { applyDefaults } from "../api/schema/defaults.ts";
+import type { GatedFields } from "../api/schema/gated-fields.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Entry, Key, Operation, Store } from "../storage/store.ts";
 import type { Allocator } from "./allocator.ts";
@@ -28,8 +28,8 @@ import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { isLargeObject } from "./large-object.ts";
 import { carrySystemFields, wipeSystemFields } from "./system-fields.ts";
 import { trackFields } from "./track-fields.ts";
-import { fieldErrorsMax } from "./validation/labels.ts";
-import { type ObjectMetaRules, validateObjectMeta, validateObjectMetaUpdate } from "./validation/object-meta.ts";
+import { fieldErrorsMax } from "../api/validation/labels.ts";
+import { type ObjectMetaRules, validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import { isUnchanged } from "./unchanged.ts";
 import { absent } from "./unreadable.ts";
 

@@ -1,8 +1,8 @@
 import { type FieldSelector, matchesFields, requireFieldValue } from "../api/field-selector.ts";
 import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
 import { status } from "../api/status.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
-import { unknownLabelText } from "../scheme/selectable-fields.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { unknownLabelText } from "../api/scheme/selectable-fields.ts";
 import type { Entry, Key } from "../storage/store.ts";
 
 /** Which objects of a resource a request means. Made once per request, asked once per object. */

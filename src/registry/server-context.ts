@@ -1,4 +1,4 @@
-import { systemUser } from "../authentication/system-user.ts";
+import { systemUser } from "../access/authentication/system-user.ts";
 import type { WriteContext } from "./registry.ts";
 
 /** The context of writes that the server makes by itself, without a request. */

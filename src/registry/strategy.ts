@@ -1,7 +1,7 @@
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import type { UserInfo } from "../authentication/user-info.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 /** What a delete asks for, decoded and validated. */
 export interface DeleteOptions {

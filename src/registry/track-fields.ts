@@ -1,11 +1,11 @@
 import { formatTime } from "../api/clock.ts";
 import { apiVersionOf } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { FieldSet } from "../patch/managed-fields/field-set.ts";
-import { fieldElement } from "../patch/managed-fields/path-element.ts";
-import { compareForUpdate } from "../patch/managed-fields/update-manager.ts";
-import { fromStorage } from "../scheme/conversion/convert.ts";
-import type { ResourceInfo } from "../scheme/resource.ts";
+import { FieldSet } from "../apply/managed-fields/field-set.ts";
+import { fieldElement } from "../apply/managed-fields/path-element.ts";
+import { compareForUpdate } from "../apply/managed-fields/update-manager.ts";
+import { fromStorage } from "../api/scheme/conversion/convert.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
 
 /** Who writes what, by which way. */
 export interface FieldWriter {

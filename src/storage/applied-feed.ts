@@ -1,5 +1,5 @@
 import type { Clock } from "../api/clock.ts";
-import type { Revision } from "./revision.ts";
+import type { Revision } from "../api/revision.ts";
 import type { EventListener, StoreEvent } from "./store.ts";
 
 interface Waiter {

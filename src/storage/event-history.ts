@@ -1,5 +1,5 @@
 import { compareKeys } from "./key-order.ts";
-import type { Revision } from "./revision.ts";
+import type { Revision } from "../api/revision.ts";
 import type { StateMachine } from "./state-machine.ts";
 import { CompactedError, type Entry, type Key, type StoreEvent } from "./store.ts";
 

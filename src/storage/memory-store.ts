@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../api/clock.ts";
 import { AppliedFeed } from "./applied-feed.ts";
 import { CommandQueue } from "./command-queue.ts";
 import { EventHistory } from "./event-history.ts";
-import type { Revision } from "./revision.ts";
+import type { Revision } from "../api/revision.ts";
 import { StateMachine } from "./state-machine.ts";
 import {
   type ApplyResult,

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { openAlone } from "../../test/contract/open-alone.ts";
 import { bodyText, del, put } from "../../test/contract/store-commands.ts";
 import { MemoryStore } from "./memory-store.ts";
-import type { Revision } from "./revision.ts";
+import type { Revision } from "../api/revision.ts";
 import { CompactedError, type Entry, type Expect, type Key, type Store, type StoreEvent } from "./store.ts";
 
 const root = mkdtempSync(join(tmpdir(), "store-model-"));

@@ -1,5 +1,5 @@
 import type { Clock } from "../api/clock.ts";
-import type { Revision } from "./revision.ts";
+import type { Revision } from "../api/revision.ts";
 import type { Store } from "./store.ts";
 
 /** Marks per retention time: history is kept for the retention time and at most one part of it longer. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bodyText, del, put } from "../../test/contract/store-commands.ts";
-import { toRevision } from "./revision.ts";
+import { toRevision } from "../api/revision.ts";
 import { StateMachine } from "./state-machine.ts";
 
 const key = "/registry/pods/default/a";

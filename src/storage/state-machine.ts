@@ -1,5 +1,5 @@
 import { KeyOrder, lowerBound } from "./key-order.ts";
-import { nextRevision, type Revision, toRevision } from "./revision.ts";
+import { nextRevision, type Revision, toRevision } from "../api/revision.ts";
 import { hashOf, type StateHash, withEntry, withoutEntry } from "./state-hash.ts";
 import type { ApplyResult, Command, Entry, Expect, Key, ProposedBody, StoreEvent } from "./store.ts";
 

@@ -1,4 +1,4 @@
-import type { Revision } from "./revision.ts";
+import type { Revision } from "../api/revision.ts";
 
 /**
  * A key is `/registry/<resource prefix>/[<namespace>/]<name>`, compared by UTF-16 code unit (all keys are ASCII).

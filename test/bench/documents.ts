@@ -1,6 +1,6 @@
-import { Scheme } from "../../src/scheme/scheme.ts";
-import type { ResourceInfo } from "../../src/scheme/resource.ts";
-import { toRevision } from "../../src/storage/revision.ts";
+import { Scheme } from "../../src/api/scheme/scheme.ts";
+import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
+import { toRevision } from "../../src/api/revision.ts";
 import { openAlone } from "../contract/open-alone.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
 import { encodeForStore } from "../../src/registry/encode-for-store.ts";

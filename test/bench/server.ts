@@ -1,4 +1,4 @@
-import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import { listen } from "../../src/http/listener.ts";
 import { type ServerOptions, startServer } from "../../src/index.ts";
 

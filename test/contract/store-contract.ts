@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Revision } from "../../src/storage/revision.ts";
+import type { Revision } from "../../src/api/revision.ts";
 import {
   CompactedError,
   type Entry,

@@ -4,7 +4,7 @@ import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { detachedSignature } from "../../src/controllers/bootstrap-tokens.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../../src/pki/authority.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/access/certificates/authority.ts";
 import { auditLine } from "./audit-line.ts";
 import { NodeAgent } from "./node-agent.ts";
 import { bearer, type RawAnswer, rawRequest, rawWhoAmI, type Sent } from "./raw-request.ts";

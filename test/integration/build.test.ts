@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openGossipIdentity } from "../../src/gossip/gossip-identity.ts";
-import type { OpenNetwork } from "../../src/gossip/network.ts";
+import { openGossipIdentity } from "../../src/cluster/gossip/gossip-identity.ts";
+import type { OpenNetwork } from "../../src/cluster/gossip/network.ts";
 
 const root = join(import.meta.dir, "../..");
 

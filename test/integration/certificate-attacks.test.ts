@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import * as x509 from "@peculiar/x509";
 import { type Clock, systemClock } from "../../src/api/clock.ts";
-import type { KeyPair } from "../../src/pki/authority.ts";
+import type { KeyPair } from "../../src/access/certificates/authority.ts";
 import { rawRequest, rawWhoAmI, type Sent } from "./raw-request.ts";
 import { TestServer } from "./server.ts";
 

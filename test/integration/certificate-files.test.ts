@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { type Clock, systemClock } from "../../src/api/clock.ts";
 import type { ServerOptions } from "../../src/index.ts";
-import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import { TestServer } from "./server.ts";
 
 const checkMs = 10;

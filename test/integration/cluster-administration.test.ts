@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { type Clock, systemClock } from "../../src/api/clock.ts";
-import { systemUser } from "../../src/authentication/system-user.ts";
+import { systemUser } from "../../src/access/authentication/system-user.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
-import type { PeerHealth } from "../../src/gossip/gossip.ts";
-import { issueCertificate } from "../../src/pki/authority.ts";
-import { pinOf } from "../../src/pki/certificate-pin.ts";
-import { apiAuthority, newAuthority, newestOf, peerAuthority } from "../../src/pki/rotating-authority.ts";
+import type { PeerHealth } from "../../src/cluster/gossip/gossip.ts";
+import { issueCertificate } from "../../src/access/certificates/authority.ts";
+import { pinOf } from "../../src/access/certificates/certificate-pin.ts";
+import { apiAuthority, newAuthority, newestOf, peerAuthority } from "../../src/access/certificates/rotating-authority.ts";
 import { ClusterError } from "../../src/storage/cluster.ts";
 import { type ClusterServer, clusterServers } from "./cluster-server.ts";
 

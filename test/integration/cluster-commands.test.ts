@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { runCommand } from "../../src/cli/program.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
-import type { PeerHealth } from "../../src/gossip/gossip.ts";
-import { renderKubeconfig } from "../../src/pki/kubeconfig.ts";
+import type { PeerHealth } from "../../src/cluster/gossip/gossip.ts";
+import { renderKubeconfig } from "../../src/access/certificates/kubeconfig.ts";
 import { ClusterServer } from "./cluster-server.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "quorate-"));

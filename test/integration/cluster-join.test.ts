@@ -7,7 +7,7 @@ import { createServer, type Server as TlsServer } from "node:tls";
 import { parseJoinToken } from "../../src/cluster/join-token.ts";
 import { requestJoin } from "../../src/cluster/request-join.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
-import { createAuthority, issueCertificate, type KeyPair } from "../../src/pki/authority.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/access/certificates/authority.ts";
 import { type ClusterServer, clusterServers } from "./cluster-server.ts";
 
 const start = clusterServers();

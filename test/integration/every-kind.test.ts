@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { load } from "js-yaml";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
-import { decodeCbor } from "../../src/codec/cbor.ts";
-import { decodeMessage, unwrapUnknown } from "../../src/codec/protobuf.ts";
-import { decodeTyped } from "../../src/schema/decode.ts";
-import { fromStorage } from "../../src/scheme/conversion/convert.ts";
-import { type ResourceInfo, storedInfo } from "../../src/scheme/resource.ts";
-import { Scheme } from "../../src/scheme/scheme.ts";
+import { decodeCbor } from "../../src/api/codec/cbor.ts";
+import { decodeMessage, unwrapUnknown } from "../../src/api/codec/protobuf.ts";
+import { decodeTyped } from "../../src/api/schema/decode.ts";
+import { fromStorage } from "../../src/api/scheme/conversion/convert.ts";
+import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
+import { Scheme } from "../../src/api/scheme/scheme.ts";
 import { type MinimalObject, minimalObjects } from "./minimal-objects.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer, type Watch, type WatchEvent } from "./server.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, issueCertificate, type KeyPair } from "../../src/pki/authority.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "../../src/access/certificates/authority.ts";
 import { TestServer } from "./server.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-"));

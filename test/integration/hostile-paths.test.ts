@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemClock } from "../../src/api/clock.ts";
 import { parseFieldSelector, requireFieldValue } from "../../src/api/field-selector.ts";
-import { systemUser } from "../../src/authentication/system-user.ts";
-import type { UserInfo } from "../../src/authentication/user-info.ts";
-import type { Attributes } from "../../src/authorization/attributes.ts";
-import { CacherSet } from "../../src/cacher/cacher-set.ts";
+import { systemUser } from "../../src/access/authentication/system-user.ts";
+import type { UserInfo } from "../../src/request/user-info.ts";
+import type { Attributes } from "../../src/access/authorization/attributes.ts";
+import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { isJsonObject, type JsonObject } from "../../src/api/json.ts";
-import type { HttpResponse, IncomingRequest } from "../../src/http/exchange.ts";
+import type { HttpResponse, IncomingRequest } from "../../src/request/exchange.ts";
 import { buildChain } from "../../src/http/filters/chain.ts";
 import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import { Registries } from "../../src/registry/registries.ts";
-import { Scheme } from "../../src/scheme/scheme.ts";
+import { Scheme } from "../../src/api/scheme/scheme.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 import type { Key } from "../../src/storage/store.ts";
 

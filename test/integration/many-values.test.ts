@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/api/json.ts";
-import { encodeCbor } from "../../src/codec/cbor.ts";
-import { encodeMessage, wrapUnknown } from "../../src/codec/protobuf.ts";
-import { stringifyYaml } from "../../src/codec/yaml.ts";
-import { Scheme } from "../../src/scheme/scheme.ts";
+import { encodeCbor } from "../../src/api/codec/cbor.ts";
+import { encodeMessage, wrapUnknown } from "../../src/api/codec/protobuf.ts";
+import { stringifyYaml } from "../../src/api/codec/yaml.ts";
+import { Scheme } from "../../src/api/scheme/scheme.ts";
 import { cpuMs } from "../cpu-time.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer } from "./server.ts";
 

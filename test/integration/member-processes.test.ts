@@ -4,7 +4,7 @@ import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
-import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import { eventually, MemberProcess, quorate } from "./member-process.ts";
 
 /** Members in processes of their own, made and looked after by the commands that people type. */

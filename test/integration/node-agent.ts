@@ -2,7 +2,7 @@ import { createServer as createHttp, type IncomingMessage, type ServerResponse }
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer, type Server, type TLSSocket } from "node:tls";
-import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import type { TestServer } from "./server.ts";
 
 /** One request as a node's agent saw it. */

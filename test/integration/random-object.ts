@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../src/api/json.ts";
-import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../src/schema/schema.ts";
+import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../src/api/schema/schema.ts";
 
 /** A stream of numbers in [0, 1) that depends on the seed alone (mulberry32). */
 export class Chance {

@@ -2,18 +2,18 @@ import { describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import type { JsonObject } from "../../src/api/json.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
-import { encodeDecoded } from "../../src/codec/encode-object.ts";
-import type { Representation } from "../../src/codec/representation.ts";
+import { encodeDecoded } from "../../src/api/codec/encode-object.ts";
+import type { Representation } from "../../src/api/codec/representation.ts";
 import { DeclarativeValidation } from "../../src/registry/declarative/declarative-validation.ts";
 import { objectProblems } from "../../src/registry/object-problems.ts";
-import { strategyOf } from "../../src/registry/strategies.ts";
+import { strategyOf } from "../../src/kinds/strategies.ts";
 import { trackFields } from "../../src/registry/track-fields.ts";
-import { toStorage } from "../../src/scheme/conversion/convert.ts";
-import { type ResourceInfo, storedInfo } from "../../src/scheme/resource.ts";
-import { Scheme } from "../../src/scheme/scheme.ts";
-import { decodeTyped } from "../../src/schema/decode.ts";
-import { applyDefaults } from "../../src/schema/defaults.ts";
-import { GatedFields } from "../../src/schema/gated-fields.ts";
+import { toStorage } from "../../src/api/scheme/conversion/convert.ts";
+import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
+import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { decodeTyped } from "../../src/api/schema/decode.ts";
+import { applyDefaults } from "../../src/api/schema/defaults.ts";
+import { GatedFields } from "../../src/api/schema/gated-fields.ts";
 import { Chance, randomObject } from "./random-object.ts";
 
 /** `SEED=<n>` replays a run. */

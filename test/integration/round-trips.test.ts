@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
-import { decodeCbor, encodeCbor } from "../../src/codec/cbor.ts";
-import { parseJson, stringifyJson } from "../../src/codec/json.ts";
-import { decodeMessage, encodeMessage } from "../../src/codec/protobuf.ts";
-import { fromStorage, toStorage } from "../../src/scheme/conversion/convert.ts";
-import { type ResourceInfo, storedInfo } from "../../src/scheme/resource.ts";
-import { Scheme } from "../../src/scheme/scheme.ts";
-import { decodeTyped } from "../../src/schema/decode.ts";
-import type { StructSchema } from "../../src/schema/schema.ts";
+import { decodeCbor, encodeCbor } from "../../src/api/codec/cbor.ts";
+import { parseJson, stringifyJson } from "../../src/api/codec/json.ts";
+import { decodeMessage, encodeMessage } from "../../src/api/codec/protobuf.ts";
+import { fromStorage, toStorage } from "../../src/api/scheme/conversion/convert.ts";
+import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
+import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { decodeTyped } from "../../src/api/schema/decode.ts";
+import type { StructSchema } from "../../src/api/schema/schema.ts";
 import { Chance, randomObject } from "./random-object.ts";
 
 /** `SEED=<n>` replays a run. */

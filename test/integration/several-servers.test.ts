@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Clock } from "../../src/api/clock.ts";
-import { startServerOn } from "../../src/server.ts";
+import { startServerOn } from "../../src/server/server.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 import { TestServer } from "./server.ts";
 

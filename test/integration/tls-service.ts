@@ -1,4 +1,4 @@
-import { createAuthority, issueCertificate } from "../../src/pki/authority.ts";
+import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 
 /** Somebody on this machine whom a server asks over TLS, as a webhook or an issuer of tokens. */
 export class TlsService implements AsyncDisposable {

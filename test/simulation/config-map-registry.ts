@@ -1,10 +1,10 @@
-import { admissionChain } from "../../src/admission/admission.ts";
+import { admissionChain } from "../../src/registry/admission.ts";
 import type { Clock } from "../../src/api/clock.ts";
-import type { CacherSet } from "../../src/cacher/cacher-set.ts";
+import type { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { Registry } from "../../src/registry/registry.ts";
-import { strategyOf } from "../../src/registry/strategies.ts";
-import type { ResourceInfo } from "../../src/scheme/resource.ts";
-import { Scheme } from "../../src/scheme/scheme.ts";
+import { strategyOf } from "../../src/kinds/strategies.ts";
+import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
+import { Scheme } from "../../src/api/scheme/scheme.ts";
 import type { Store } from "../../src/storage/store.ts";
 
 const info = Scheme.builtIn({ runtimeConfig: new Map() }).find("", "v1", "configmaps") as ResourceInfo;

@@ -1,4 +1,4 @@
-import type { FrameEncoder } from "../../src/cacher/frame-encoder.ts";
+import type { FrameEncoder } from "../../src/api/codec/frame-encoder.ts";
 import type { Entry, ProposedBody } from "../../src/storage/store.ts";
 
 export const prefixes = ["/registry/things/", "/registry/others/"] as const;

@@ -5,7 +5,7 @@ import { everyLabel } from "../../src/api/label-selector.ts";
 import { StatusError } from "../../src/api/status.ts";
 import { waitForVersion } from "../../src/http/handlers/freshness.ts";
 import { readPage } from "../../src/http/handlers/list.ts";
-import { toRevision } from "../../src/storage/revision.ts";
+import { toRevision } from "../../src/api/revision.ts";
 import { type ApplyResult, type Command, CompactedError, StoreUnavailableError } from "../../src/storage/store.ts";
 import { encodeContinueToken } from "../../src/registry/continue-token.ts";
 import type { Knowledge } from "./knowledge.ts";

@@ -18,9 +18,9 @@ import {
   type TrackedVersion,
   TrackingError,
 } from "../../src/apply/versions.ts";
-import { Scheme } from "../../src/scheme/scheme.ts";
-import { decodeTyped } from "../../src/schema/decode.ts";
-import type { StructSchema } from "../../src/schema/schema.ts";
+import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { decodeTyped } from "../../src/api/schema/decode.ts";
+import type { StructSchema } from "../../src/api/schema/schema.ts";
 import type { Replay } from "./replay.ts";
 
 /** One request of a case, and what came of it. */

@@ -1,9 +1,9 @@
 import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { ObjectMeta } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { isResource, refuse } from "../attributes.ts";
-import type { ObjectLookup } from "../object-lookup.ts";
+import type { ObjectLookup } from "../../registry/object-lookup.ts";
 import type { Pod, PodSpec } from "../pod.ts";
 import { violations, violationsText } from "./checks.ts";
 import {

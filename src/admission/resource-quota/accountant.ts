@@ -1,9 +1,9 @@
 import type { Clock } from "../../api/clock.ts";
 import type { GroupResource } from "../../api/gvk.ts";
 import { equalJson, type JsonValue } from "../../api/json.ts";
-import type { Revision } from "../../storage/revision.ts";
+import type { Revision } from "../../api/revision.ts";
 import { StatusError, status } from "../../api/status.ts";
-import type { ObjectLookup } from "../object-lookup.ts";
+import type { ObjectLookup } from "../../registry/object-lookup.ts";
 import { type Amounts, resourceListOf, sum } from "../pod-resources.ts";
 import { ChargeTeller } from "./charge-teller.ts";
 import { chargeOf, exceeded, frees, type QuotaRequest, unspecified } from "./check.ts";

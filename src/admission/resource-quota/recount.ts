@@ -1,7 +1,7 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import { addQuantities, type Quantity } from "../../api/quantity.ts";
-import { isHugePages } from "../../registry/validation/resource-name.ts";
-import type { ObjectLookup, StoredObject } from "../object-lookup.ts";
+import { isHugePages } from "../../kinds/validation/resource-name.ts";
+import type { ObjectLookup, StoredObject } from "../../registry/object-lookup.ts";
 import type { Amounts } from "../pod-resources.ts";
 import { hardOf, noAmount, type ResourceQuota } from "./quota.ts";
 import { isInScope, type ScopeFacts, scopeFactsOf } from "./scopes.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../api/clock.ts";
-import type { AdmissionAttributes, AdmissionPlugin } from "../admission.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { isResource, refuse } from "../attributes.ts";
 import type { QuotaAccountant } from "./accountant.ts";
 import { quotaRequest } from "./check.ts";

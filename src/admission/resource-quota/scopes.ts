@@ -1,7 +1,7 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import { isJsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { qosClassOf } from "../../registry/resources/core/pod-qos.ts";
+import { qosClassOf } from "../../kinds/core/pod-qos.ts";
 import type { Pod } from "../pod.ts";
 import type { ResourceQuota, ScopeRequirement } from "./quota.ts";
 

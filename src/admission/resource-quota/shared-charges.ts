@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../api/json.ts";
-import { stringifyJson } from "../../codec/json.ts";
-import { decodeBody } from "../../codec/stored-object.ts";
+import { stringifyJson } from "../../api/codec/json.ts";
+import { decodeBody } from "../../api/codec/stored-object.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
-import type { Revision } from "../../storage/revision.ts";
+import type { Revision } from "../../api/revision.ts";
 import type { Entry, Key, ProposedBody, Store } from "../../storage/store.ts";
 import type { ResourceList } from "../pod.ts";
 import { type Amounts, amountsOf, resourceListOf } from "../pod-resources.ts";

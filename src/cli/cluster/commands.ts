@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import { parseDurationMs } from "../../config/duration.ts";
-import type { ServerOptions } from "../../config/server-options.ts";
-import { StartupError } from "../../config/startup-error.ts";
+import { parseDurationMs } from "../../server/config/duration.ts";
+import type { ServerOptions } from "../../server/config/server-options.ts";
+import { StartupError } from "../../process/startup-error.ts";
 import { addServerFlags, toServerOptions } from "../server-flags.ts";
 import type { Terminal } from "../terminal.ts";
 import type { ConnectionOptions } from "./connection.ts";

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { ClusterClient } from "../../cluster/cluster-client.ts";
-import { defaultDataDir } from "../../config/server-options.ts";
-import { StartupError } from "../../config/startup-error.ts";
-import { readKubeconfig } from "../../outbound/kubeconfig.ts";
+import { defaultDataDir } from "../../server/config/server-options.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import { readKubeconfig } from "../../client/kubeconfig.ts";
 
 /** Where a command finds the cluster, in kubectl's words. */
 export interface ConnectionOptions {

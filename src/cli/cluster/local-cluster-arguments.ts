@@ -1,5 +1,5 @@
-import { type Flag, flagNames, flags, optionName } from "../../config/flags.ts";
-import type { ServerOptions } from "../../config/server-options.ts";
+import { type Flag, flagNames, flags, optionName } from "../../server/config/flags.ts";
+import type { ServerOptions } from "../../server/config/server-options.ts";
 
 /** The options as they are written on a command line, for a process of its own. */
 export function serverArguments(options: ServerOptions): string[] {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writePrivateFile } from "../../pki/private-file.ts";
+import { writePrivateFile } from "../../access/certificates/private-file.ts";
 
 /** What a load balancer in front of replicas is told. */
 export interface BalancerOptions {

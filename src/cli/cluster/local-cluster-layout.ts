@@ -3,8 +3,8 @@ import { mkdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { StartupError } from "../../config/startup-error.ts";
-import { writePrivateFile } from "../../pki/private-file.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import { writePrivateFile } from "../../access/certificates/private-file.ts";
 
 const host = "127.0.0.1";
 const portMax = 65_535;

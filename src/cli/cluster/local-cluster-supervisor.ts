@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { StartupError } from "../../config/startup-error.ts";
+import { StartupError } from "../../process/startup-error.ts";
 import { LocalProcess, ProcessGuard } from "./local-cluster-process.ts";
 
 const pollMs = 50;

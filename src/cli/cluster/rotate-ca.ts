@@ -1,6 +1,6 @@
 import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import { beginApiRotation, finishApiRotation, rotatePeerAuthority } from "../../cluster/rotate-authority.ts";
-import { StartupError } from "../../config/startup-error.ts";
+import { StartupError } from "../../process/startup-error.ts";
 import type { Terminal } from "../terminal.ts";
 import type { RotateCaOptions } from "./rotate-ca-options.ts";
 

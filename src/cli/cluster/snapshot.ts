@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type ClusterClient, connectionFailureText } from "../../cluster/cluster-client.ts";
-import { StartupError } from "../../config/startup-error.ts";
+import { StartupError } from "../../process/startup-error.ts";
 import type { ImageHeader } from "../../storage/mvcc/image.ts";
 import { syncDirectory } from "../../storage/mvcc/data-directory.ts";
 import { inspectImage, restoreReplica } from "../../storage/replicated/restore-replica.ts";

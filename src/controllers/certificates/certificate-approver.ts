@@ -1,8 +1,8 @@
-import { parseCertificateRequest } from "../../api/certificate-request.ts";
+import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
 import { type Clock, formatTime } from "../../api/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { UserInfo } from "../../authentication/user-info.ts";
-import type { Authorizer } from "../../authorization/authorizer.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";

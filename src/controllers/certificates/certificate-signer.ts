@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
-import { parseCertificateRequest } from "../../api/certificate-request.ts";
+import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
 import { type Clock, formatTime } from "../../api/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { type KeyPair, type SignedUsage, signRequest } from "../../pki/authority.ts";
+import { type KeyPair, type SignedUsage, signRequest } from "../../access/certificates/authority.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Strategy } from "../../registry/strategy.ts";

@@ -1,5 +1,5 @@
-import type { CertificateRequest } from "../../api/certificate-request.ts";
-import type { SignedUsage } from "../../pki/authority.ts";
+import type { CertificateRequest } from "../../access/certificates/certificate-request.ts";
+import type { SignedUsage } from "../../access/certificates/authority.ts";
 
 /** What a built-in signer insists on. */
 interface Signer {

@@ -1,6 +1,6 @@
 import { status, type StatusError } from "../../api/status.ts";
-import type { Gossip } from "../../gossip/gossip.ts";
-import { leaderHint } from "../../gossip/leader-hint.ts";
+import type { Gossip } from "../../cluster/gossip/gossip.ts";
+import { leaderHint } from "../../cluster/gossip/leader-hint.ts";
 import { type Cluster, ClusterError, type ClusterErrorCode } from "../../storage/cluster.ts";
 
 /** Beside the code of the error, this cause names the URL of the leader, where the request has to go. */

@@ -12,16 +12,16 @@ import {
 } from "../../cluster/authority-status.ts";
 import { JoinTokens, type NewJoinToken } from "../../cluster/join-tokens.ts";
 import { removeMember } from "../../cluster/remove-member.ts";
-import { decodeBody } from "../../codec/decode-body.ts";
-import type { Gossip } from "../../gossip/gossip.ts";
-import { servingMembers } from "../../gossip/serving-members.ts";
-import type { KeyPair } from "../../pki/authority.ts";
-import type { SharedSecrets } from "../../pki/shared-secrets.ts";
+import { decodeBody } from "../decode-body.ts";
+import type { Gossip } from "../../cluster/gossip/gossip.ts";
+import { servingMembers } from "../../cluster/gossip/serving-members.ts";
+import type { KeyPair } from "../../access/certificates/authority.ts";
+import type { SharedSecrets } from "../../access/certificates/shared-secrets.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Store } from "../../storage/store.ts";
 import { type Cluster, ClusterError, type MemberNumber } from "../../storage/cluster.ts";
 import type { AppPlugin } from "../app.ts";
-import { type Exchange, header, type HttpResponse } from "../exchange.ts";
+import { type Exchange, header, type HttpResponse } from "../../request/exchange.ts";
 import { clusterStatusError } from "./cluster-error.ts";
 import { SnapshotStreams } from "./snapshot-streams.ts";
 

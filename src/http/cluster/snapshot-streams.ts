@@ -1,6 +1,6 @@
 import { status } from "../../api/status.ts";
 import type { Cluster } from "../../storage/cluster.ts";
-import type { ByteSink, Exchange, HttpResponse } from "../exchange.ts";
+import type { ByteSink, Exchange, HttpResponse } from "../../request/exchange.ts";
 
 /** Each one holds old records of the database until it has been sent. */
 const snapshotsMax = 2;

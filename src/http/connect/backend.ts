@@ -1,6 +1,6 @@
 import { isIP, connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { HeaderList } from "../exchange.ts";
+import type { HeaderList } from "../../request/exchange.ts";
 
 /** Somebody whom requests are passed on to. */
 export interface Backend {

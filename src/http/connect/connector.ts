@@ -1,4 +1,4 @@
-import type { HttpResponse } from "../exchange.ts";
+import type { HttpResponse } from "../../request/exchange.ts";
 import type { ResourceRequestCall } from "../handlers/endpoint.ts";
 
 /** A subresource that is a connection to a node, a pod or a service, and not a document. Answers every verb that it has. */

@@ -1,5 +1,5 @@
 import { actionKey } from "../../registry/action.ts";
-import type { ResourceInfo } from "../../scheme/resource.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Connector } from "./connector.ts";
 import { podLog } from "./pod-log.ts";
 import { podPortForward, podProcess, type SessionParts } from "./pod-session.ts";

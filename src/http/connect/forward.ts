@@ -1,8 +1,8 @@
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
-import type { HttpResponse } from "../exchange.ts";
-import type { ByteSink, IncomingRequest } from "../exchange.ts";
+import type { HttpResponse } from "../../request/exchange.ts";
+import type { ByteSink, IncomingRequest } from "../../request/exchange.ts";
 import {
   authorityOf,
   type Backend,

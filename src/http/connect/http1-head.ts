@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { HeaderList } from "../exchange.ts";
+import type { HeaderList } from "../../request/exchange.ts";
 
 /** The head of a response, and what has already arrived of its body. */
 export interface ResponseHead {

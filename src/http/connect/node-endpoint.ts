@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { numberIn, structIn, structsIn, textIn } from "../../codec/table/reading.ts";
+import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
 
 /** Which address of a node is taken when it has several, first choice first. */
 const preferredAddressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];

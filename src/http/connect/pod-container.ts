@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { structIn, structsIn, textIn } from "../../codec/table/reading.ts";
+import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
 
 /**
  * The container of a pod that is meant: the one asked for, or the only one.

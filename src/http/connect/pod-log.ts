@@ -1,10 +1,10 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { StatusError, status } from "../../api/status.ts";
-import { timeErrorText } from "../../schema/time-error.ts";
-import { parseTimeMs } from "../../schema/time-text.ts";
-import type { HttpResponse } from "../exchange.ts";
+import { timeErrorText } from "../../api/schema/time-error.ts";
+import { parseTimeMs } from "../../api/schema/time-text.ts";
+import type { HttpResponse } from "../../request/exchange.ts";
 import { queryInteger } from "../query-integer.ts";
-import { type Query, queryFlag, queryValue } from "../request-info.ts";
+import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import { authorityOf } from "./backend.ts";
 import type { Connector } from "./connector.ts";
 import { ask, type BackendAnswer, passOn } from "./forward.ts";

@@ -1,9 +1,9 @@
 import { status } from "../../api/status.ts";
-import type { Authorizer } from "../../authorization/authorizer.ts";
-import { forbiddenError } from "../../authorization/forbidden.ts";
-import { header } from "../exchange.ts";
+import type { Authorizer } from "../../access/authorization/authorizer.ts";
+import { forbiddenError } from "../../access/authorization/forbidden.ts";
+import { header } from "../../request/exchange.ts";
 import type { ResourceRequestCall } from "../handlers/endpoint.ts";
-import { type Query, queryFlag, queryValue } from "../request-info.ts";
+import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import type { Connector } from "./connector.ts";
 import { containerOf } from "./pod-container.ts";
 import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { numberIn, structIn, structsIn, textIn, textsIn } from "../../codec/table/reading.ts";
-import { decodeEntry } from "../../codec/stored-object.ts";
+import { numberIn, structIn, structsIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
+import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Registry } from "../../registry/registry.ts";
-import type { HttpResponse } from "../exchange.ts";
+import type { HttpResponse } from "../../request/exchange.ts";
 import type { ResourceRequestCall } from "../handlers/endpoint.ts";
 import type { Backend } from "./backend.ts";
 import type { Connector } from "./connector.ts";

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import type { HttpResponse, IncomingRequest, Reply } from "../exchange.ts";
+import type { HttpResponse, IncomingRequest, Reply } from "../../request/exchange.ts";
 import { StreamSink } from "../listener/stream-sink.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
-import type { ResourceInfo } from "../../scheme/resource.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { compare, sortedVerbs } from "./api-resource-list.ts";
 import type { Catalog, ServedGroup } from "./catalog.ts";
 

@@ -1,6 +1,6 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
-import type { ResourceInfo, SubresourceInfo } from "../../scheme/resource.ts";
+import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
 
 /** The APIResourceList of one group version: its resources and subresources by name. */
 export function apiResourceList(groupVersion: GroupVersion, resources: readonly ResourceInfo[]): JsonObject {

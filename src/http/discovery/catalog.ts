@@ -1,5 +1,5 @@
 import type { GroupVersion } from "../../api/gvk.ts";
-import type { ResourceInfo } from "../../scheme/resource.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
 
 export interface ServedGroup {
   /** Empty for the core group. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { toText } from "../../codec/byte-text.ts";
-import { unwrapUnknown } from "../../codec/protobuf.ts";
-import { Scheme } from "../../scheme/scheme.ts";
-import type { Exchange, Reply } from "../exchange.ts";
+import { toText } from "../../api/codec/byte-text.ts";
+import { unwrapUnknown } from "../../api/codec/protobuf.ts";
+import { Scheme } from "../../api/scheme/scheme.ts";
+import type { Exchange, Reply } from "../../request/exchange.ts";
 import { versionRoute } from "../version.ts";
 import { discoveryRoute, type Route } from "./discovery-route.ts";
 import { indexRoute } from "./index-route.ts";

@@ -1,5 +1,5 @@
-import { toBytes } from "../../codec/byte-text.ts";
-import { stringifyJson } from "../../codec/json.ts";
+import { toBytes } from "../../api/codec/byte-text.ts";
+import { stringifyJson } from "../../api/codec/json.ts";
 import { reply, requireGet } from "../document-reply.ts";
 import { compare } from "./api-resource-list.ts";
 import type { Route } from "./discovery-route.ts";

@@ -1,5 +1,5 @@
-import type { ResourceInfo } from "../../scheme/resource.ts";
-import type { Scheme } from "../../scheme/scheme.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { Scheme } from "../../api/scheme/scheme.ts";
 import type { Catalog } from "./catalog.ts";
 
 /** The built-in types, which do not change while the server runs; of them what somebody answers for. */

@@ -1,4 +1,4 @@
-import { type Filter, header } from "../exchange.ts";
+import { type Filter, header } from "../../request/exchange.ts";
 
 const auditIdLengthMax = 64;
 

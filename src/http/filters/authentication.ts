@@ -1,7 +1,7 @@
 import { StatusError } from "../../api/status.ts";
-import type { RequestAuthenticator } from "../../authentication/authenticator.ts";
-import { anonymousUser, type UserInfo } from "../../authentication/user-info.ts";
-import type { Exchange, Filter } from "../exchange.ts";
+import type { RequestAuthenticator } from "../../access/authentication/authenticator.ts";
+import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
+import type { Exchange, Filter } from "../../request/exchange.ts";
 
 /** Finds the user or ends with 401. Strangers on HTTP/2 lose their connection after the reply, so that none can pile up. */
 export function authentication(authenticator: RequestAuthenticator): Filter {

@@ -1,7 +1,7 @@
-import { recordDecision } from "../../audit/recording.ts";
-import type { Authorizer, Decision } from "../../authorization/authorizer.ts";
-import { forbiddenError } from "../../authorization/forbidden.ts";
-import type { Filter } from "../exchange.ts";
+import { recordDecision } from "../../access/audit/recording.ts";
+import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
+import { forbiddenError } from "../../access/authorization/forbidden.ts";
+import type { Filter } from "../../request/exchange.ts";
 
 /** 403 before the body is read and before it is known whether the path exists. */
 export function authorization(authorizer: Authorizer): Filter {

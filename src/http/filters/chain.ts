@@ -1,11 +1,11 @@
 import type { Clock } from "../../api/clock.ts";
-import type { RequestAuthenticator } from "../../authentication/authenticator.ts";
-import { anonymousUser } from "../../authentication/user-info.ts";
-import type { Authorizer } from "../../authorization/authorizer.ts";
-import type { RequestMetrics } from "../../observability/metrics.ts";
+import type { RequestAuthenticator } from "../../access/authentication/authenticator.ts";
+import { anonymousUser } from "../../request/user-info.ts";
+import type { Authorizer } from "../../access/authorization/authorizer.ts";
+import type { RequestMetrics } from "../../server/metrics/metrics.ts";
 import { compression } from "../compression.ts";
 import type { EncodeStatus } from "../error-response.ts";
-import type { Exchange, Filter, Finish, Handler, HttpResponse, IncomingRequest } from "../exchange.ts";
+import type { Exchange, Filter, Finish, Handler, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
 import { Lifecycle } from "../lifecycle.ts";
 import { unparsedRequest } from "../parse-request-info.ts";
 import { auditId } from "./audit-id.ts";

@@ -1,7 +1,7 @@
 import { StatusError, status } from "../../api/status.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
 import { type EncodeStatus, errorReply, faultError, isAnswer } from "../error-response.ts";
-import type { Exchange, HttpResponse } from "../exchange.ts";
+import type { Exchange, HttpResponse } from "../../request/exchange.ts";
 
 export interface ErrorOptions {
   readonly encodeStatus?: EncodeStatus | undefined;

@@ -1,7 +1,7 @@
 import { status } from "../../api/status.ts";
-import type { UserInfo } from "../../authentication/user-info.ts";
-import { impersonate, type ImpersonationOptions } from "../../authorization/impersonation.ts";
-import type { Filter, HeaderList } from "../exchange.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+import { impersonate, type ImpersonationOptions } from "../../access/authorization/impersonation.ts";
+import type { Filter, HeaderList } from "../../request/exchange.ts";
 
 const prefix = "impersonate-";
 const extraPrefix = "impersonate-extra-";

@@ -1,8 +1,8 @@
 import { status } from "../../api/status.ts";
-import { systemMastersGroup } from "../../authorization/system-masters.ts";
-import type { Filter } from "../exchange.ts";
+import { systemMastersGroup } from "../../access/authorization/system-masters.ts";
+import type { Filter } from "../../request/exchange.ts";
 import { isLongRunning } from "../long-running.ts";
-import type { RequestInfo } from "../request-info.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
 
 const maxReadOnlyInFlightDefault = 400;
 const maxMutatingInFlightDefault = 200;

@@ -1,10 +1,10 @@
 import type { Clock } from "../../api/clock.ts";
 import { status } from "../../api/status.ts";
 import { parseGoDuration } from "../../api/go-duration.ts";
-import type { Filter, HttpResponse } from "../exchange.ts";
+import type { Filter, HttpResponse } from "../../request/exchange.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isLongRunning } from "../long-running.ts";
-import { type Query, queryValue } from "../request-info.ts";
+import { type Query, queryValue } from "../../request/request-info.ts";
 
 /**
  * 504 for a request that has no response within `timeoutMs`, or the shorter time that `?timeout=` asks for.

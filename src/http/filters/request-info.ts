@@ -1,4 +1,4 @@
-import type { Filter } from "../exchange.ts";
+import type { Filter } from "../../request/exchange.ts";
 import { parseRequestInfo } from "../parse-request-info.ts";
 
 export const requestInfo: Filter = (next) => (exchange) => {

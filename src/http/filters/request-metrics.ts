@@ -1,5 +1,5 @@
-import type { RequestMetrics } from "../../observability/metrics.ts";
-import type { Exchange, Finish, HttpResponse } from "../exchange.ts";
+import type { RequestMetrics } from "../../server/metrics/metrics.ts";
+import type { Exchange, Finish, HttpResponse } from "../../request/exchange.ts";
 import { isLongRunning } from "../long-running.ts";
 import { whenComplete } from "../with-headers.ts";
 

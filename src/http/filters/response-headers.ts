@@ -1,4 +1,4 @@
-import type { Finish } from "../exchange.ts";
+import type { Finish } from "../../request/exchange.ts";
 import { withHeaders } from "../with-headers.ts";
 import { warningValues } from "./warnings.ts";
 

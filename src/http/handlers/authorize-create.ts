@@ -1,4 +1,4 @@
-import { forbiddenError } from "../../authorization/forbidden.ts";
+import { forbiddenError } from "../../access/authorization/forbidden.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 
 /**

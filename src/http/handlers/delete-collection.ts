@@ -1,7 +1,7 @@
 import { fieldError } from "../../api/field-error.ts";
 import { StatusError, status } from "../../api/status.ts";
-import { encodeList } from "../../codec/encode-list.ts";
-import { contentTypeOf } from "../../codec/negotiate.ts";
+import { encodeList } from "../../api/codec/encode-list.ts";
+import { contentTypeOf } from "../negotiate.ts";
 import { ignoreReadErrorsOption } from "../../registry/delete-options.ts";
 import { selectionOf } from "../../registry/selection.ts";
 import { readDeleteOptions } from "./delete-options.ts";

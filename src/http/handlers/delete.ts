@@ -1,10 +1,10 @@
 import { successStatus } from "../../api/status.ts";
-import { forbiddenError } from "../../authorization/forbidden.ts";
-import { encodeStatus } from "../../codec/encode-object.ts";
-import { contentTypeOf } from "../../codec/negotiate.ts";
-import type { Representation } from "../../codec/representation.ts";
+import { forbiddenError } from "../../access/authorization/forbidden.ts";
+import { encodeStatus } from "../../api/codec/encode-object.ts";
+import { contentTypeOf } from "../negotiate.ts";
+import type { Representation } from "../../api/codec/representation.ts";
 import { removeUnreadable } from "../../registry/unreadable.ts";
-import { annotateExchange, type HttpResponse } from "../exchange.ts";
+import { annotateExchange, type HttpResponse } from "../../request/exchange.ts";
 import { readDeleteOptions } from "./delete-options.ts";
 import { bytesReply, negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { objectReply, writeContext } from "./write-reply.ts";

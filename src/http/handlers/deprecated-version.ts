@@ -1,6 +1,6 @@
-import type { ResourceInfo } from "../../scheme/resource.ts";
-import { deprecationWarning } from "../../scheme/deprecation.ts";
-import { annotateExchange } from "../exchange.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { deprecationWarning } from "../../api/scheme/deprecation.ts";
+import { annotateExchange } from "../../request/exchange.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 
 const deprecatedAnnotation = "k8s.io/deprecated";

@@ -1,21 +1,21 @@
-import type { Admission } from "../../admission/admission.ts";
+import type { Admission } from "../../registry/admission.ts";
 import type { Clock } from "../../api/clock.ts";
-import type { Authorizer } from "../../authorization/authorizer.ts";
-import { negotiate, type NegotiateOptions } from "../../codec/negotiate.ts";
-import type { MediaType, Representation } from "../../codec/representation.ts";
+import type { Authorizer } from "../../access/authorization/authorizer.ts";
+import { negotiate, type NegotiateOptions } from "../negotiate.ts";
+import type { MediaType, Representation } from "../../api/codec/representation.ts";
 import type { Action } from "../../registry/action.ts";
 import type { ComputedObjects } from "../../registry/computed-objects.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { absent } from "../../registry/unreadable.ts";
-import type { ResourceInfo } from "../../scheme/resource.ts";
-import type { Scheme } from "../../scheme/scheme.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { Scheme } from "../../api/scheme/scheme.ts";
 import type { Store } from "../../storage/store.ts";
 import type { DeprecationMetrics } from "./deprecated-version.ts";
 import type { Connector } from "../connect/connector.ts";
-import { type Exchange, header, type HttpResponse } from "../exchange.ts";
-import type { ResourceRequest } from "../request-info.ts";
+import { type Exchange, header, type HttpResponse } from "../../request/exchange.ts";
+import type { ResourceRequest } from "../../request/request-info.ts";
 
 /** What every verb needs; built once by the server. */
 export interface HandlerParts {

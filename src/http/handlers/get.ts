@@ -1,11 +1,11 @@
 import { status } from "../../api/status.ts";
-import { encodeDecoded, encodeObject } from "../../codec/encode-object.ts";
-import { contentTypeOf } from "../../codec/negotiate.ts";
-import type { Representation } from "../../codec/representation.ts";
-import { decodeEntry } from "../../codec/stored-object.ts";
+import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
+import { contentTypeOf } from "../negotiate.ts";
+import type { Representation } from "../../api/codec/representation.ts";
+import { decodeEntry } from "../../api/codec/stored-object.ts";
 import { parseResourceVersion } from "../../registry/resource-version.ts";
-import { queryValue } from "../request-info.ts";
-import type { HttpResponse } from "../exchange.ts";
+import { queryValue } from "../../request/request-info.ts";
+import type { HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, negotiateFor, objectNotFound, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 

@@ -3,7 +3,7 @@ import { everyField, type FieldSelector, parseFieldSelector } from "../../api/fi
 import { everyLabel, type LabelSelector, parseLabelSelector } from "../../api/label-selector.ts";
 import { status } from "../../api/status.ts";
 import { parseResourceVersion } from "../../registry/resource-version.ts";
-import { type Query, queryFlag, queryValue } from "../request-info.ts";
+import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import { queryInteger } from "../query-integer.ts";
 
 /** Query parameters of list, watch and deletecollection, validated. */

@@ -1,10 +1,10 @@
 import { status } from "../../api/status.ts";
-import { encodeList } from "../../codec/encode-list.ts";
-import { contentTypeOf } from "../../codec/negotiate.ts";
-import type { Cacher, ListPage } from "../../cacher/cacher.ts";
+import { encodeList } from "../../api/codec/encode-list.ts";
+import { contentTypeOf } from "../negotiate.ts";
+import type { Cacher, ListPage } from "../../storage/cacher/cacher.ts";
 import { decodeContinueToken, encodeContinueToken } from "../../registry/continue-token.ts";
 import { type Selection, selectionOf } from "../../registry/selection.ts";
-import { toRevision } from "../../storage/revision.ts";
+import { toRevision } from "../../api/revision.ts";
 import { CompactedError, type Key, type Store } from "../../storage/store.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";

@@ -1,10 +1,10 @@
 import { status } from "../../api/status.ts";
-import { bodyInfoOf } from "../../scheme/body-info.ts";
-import type { ResourceInfo } from "../../scheme/resource.ts";
-import type { Scheme } from "../../scheme/scheme.ts";
+import { bodyInfoOf } from "../../api/scheme/body-info.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { Scheme } from "../../api/scheme/scheme.ts";
 import type { Connector } from "../connect/connector.ts";
-import type { Exchange, Handler } from "../exchange.ts";
-import type { ResourceRequest, Verb } from "../request-info.ts";
+import type { Exchange, Handler } from "../../request/exchange.ts";
+import type { ResourceRequest, Verb } from "../../request/request-info.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
 import { deleteCollection } from "./delete-collection.ts";

@@ -1,7 +1,7 @@
-import type { AdmissionAttributes } from "../../admission/admission.ts";
+import type { AdmissionAttributes } from "../../registry/admission.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Transform, UpdateOptions } from "../../registry/registry.ts";
-import { fromStorage } from "../../scheme/conversion/convert.ts";
+import { fromStorage } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceCall } from "./endpoint.ts";
 import { toStoredVersion } from "./stored-version.ts";
 

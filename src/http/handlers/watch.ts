@@ -1,11 +1,11 @@
-import { frameEncoder } from "../../codec/encode-watch.ts";
-import { contentTypeOf } from "../../codec/negotiate.ts";
-import type { CacheWatcher, WatchOptions } from "../../cacher/cacher.ts";
+import { frameEncoder } from "../../api/codec/encode-watch.ts";
+import { contentTypeOf } from "../negotiate.ts";
+import type { CacheWatcher, WatchOptions } from "../../storage/cacher/cacher.ts";
 import { StatusError } from "../../api/status.ts";
 import { selectionOf } from "../../registry/selection.ts";
-import { toRevision } from "../../storage/revision.ts";
+import { toRevision } from "../../api/revision.ts";
 import type { Store } from "../../storage/store.ts";
-import type { ByteSink } from "../exchange.ts";
+import type { ByteSink } from "../../request/exchange.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { waitForVersion } from "./freshness.ts";
 import { type ListOptions, parseListOptions } from "./list-options.ts";

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { status } from "../../api/status.ts";
 import { dryRunErrors } from "../../registry/delete-options.ts";
-import { type Query, queryFlag, queryValue } from "../request-info.ts";
+import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 

@@ -1,11 +1,11 @@
 import type { KubeObject } from "../../api/object-meta.ts";
-import { encodeDecoded, encodeObject } from "../../codec/encode-object.ts";
-import { contentTypeOf } from "../../codec/negotiate.ts";
-import { managerName } from "../../patch/managed-fields/manager-name.ts";
-import type { Representation } from "../../codec/representation.ts";
+import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
+import { contentTypeOf } from "../negotiate.ts";
+import { managerName } from "../../apply/managed-fields/manager-name.ts";
+import type { Representation } from "../../api/codec/representation.ts";
 import type { WriteContext } from "../../registry/registry.ts";
 import type { Entry } from "../../storage/store.ts";
-import { annotateExchange, header, type HttpResponse } from "../exchange.ts";
+import { annotateExchange, header, type HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
 
 /** What the registry has to know of the request besides the object. */

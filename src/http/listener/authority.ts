@@ -1,5 +1,5 @@
 import { type KeyObject, X509Certificate } from "node:crypto";
-import { certificateBlocks } from "../../api/pem.ts";
+import { certificateBlocks } from "../../access/certificates/pem.ts";
 
 /** One that issues client certificates. */
 export interface Authority {

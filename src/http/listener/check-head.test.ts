@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { HeaderList } from "../exchange.ts";
+import type { HeaderList } from "../../request/exchange.ts";
 import { checkHead } from "./check-head.ts";
 
 const host: HeaderList = [["host", "a"]];

@@ -1,5 +1,5 @@
 import type { TLSSocket } from "node:tls";
-import type { PeerCertificate } from "../exchange.ts";
+import type { PeerCertificate } from "../../request/exchange.ts";
 
 /**
  * One TLS connection. Its deadline is swept by the listener instead of having a timer of its own,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { status, type StatusError, type TextError } from "../../api/status.ts";
 import { errorReply, faultError, isAnswer } from "../error-response.ts";
-import type { Reply, StreamReply } from "../exchange.ts";
+import type { Reply, StreamReply } from "../../request/exchange.ts";
 import { answer } from "./answer.ts";
 import { checkHead } from "./check-head.ts";
 import type { Connection } from "./connection.ts";

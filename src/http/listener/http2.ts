@@ -1,6 +1,6 @@
 import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import type { Reply, StreamReply } from "../exchange.ts";
+import type { Reply, StreamReply } from "../../request/exchange.ts";
 import { answer } from "./answer.ts";
 import type { Connection } from "./connection.ts";
 import { ReceivedRequest, type RequestHead } from "./received-request.ts";

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
-import type { PeerCertificate } from "../exchange.ts";
+import type { PeerCertificate } from "../../request/exchange.ts";
 import { type Authority, issuerAmong } from "./authority.ts";
 
 const clientAuthUsage = "1.3.6.1.5.5.7.3.2";

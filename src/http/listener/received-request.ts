@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { StatusError, status } from "../../api/status.ts";
-import { type HeaderList, headerValues, type IncomingRequest, type PeerCertificate } from "../exchange.ts";
+import { type HeaderList, headerValues, type IncomingRequest, type PeerCertificate } from "../../request/exchange.ts";
 import type { ListenerLimits } from "./limits.ts";
 
 export interface RequestHead {

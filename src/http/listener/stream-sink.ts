@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import type { ByteSink } from "../exchange.ts";
+import type { ByteSink } from "../../request/exchange.ts";
 
 /** The body of a streamed response. `end` asks its writer to finish: the server is draining. */
 export class StreamSink implements ByteSink {

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import type { Reply } from "../exchange.ts";
+import type { Reply } from "../../request/exchange.ts";
 
 /** Small chunks are joined up to this size, because every write costs a TLS record and a system call. */
 const slabBytesMax = 256 * 1024;

@@ -1,6 +1,6 @@
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../schema/schema.ts";
+import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { descriptionOf } from "./descriptions.ts";
 import { openApiName } from "./schema-name.ts";
 

@@ -1,6 +1,6 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
-import type { ResourceInfo } from "../../scheme/resource.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Catalog } from "../discovery/catalog.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
 import { type Operation, operationsOf, type QueryParameter, type TypeLookup } from "./operations.ts";

@@ -1,7 +1,7 @@
 import type { GroupVersion } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
-import { toBytes } from "../../codec/byte-text.ts";
-import { stringifyJson } from "../../codec/json.ts";
+import { toBytes } from "../../api/codec/byte-text.ts";
+import { stringifyJson } from "../../api/codec/json.ts";
 import { documentHash } from "../document-reply.ts";
 import { documentKey, groupVersionsOf, protobufMediaType, v2Path, v3Root } from "./document-key.ts";
 import { type OpenApiSource, openApiV2Document, openApiV3Document } from "./documents.ts";

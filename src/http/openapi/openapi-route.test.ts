@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import protobuf from "protobufjs";
-import { toText } from "../../codec/byte-text.ts";
-import { Scheme } from "../../scheme/scheme.ts";
+import { toText } from "../../api/codec/byte-text.ts";
+import { Scheme } from "../../api/scheme/scheme.ts";
 import { schemeCatalog } from "../discovery/scheme-catalog.ts";
-import type { Exchange, Reply } from "../exchange.ts";
+import type { Exchange, Reply } from "../../request/exchange.ts";
 import { openApiRoute } from "./openapi-route.ts";
 
 const scheme = Scheme.builtIn();

@@ -1,10 +1,10 @@
 import type { Clock } from "../../api/clock.ts";
 import { status } from "../../api/status.ts";
-import { parseAccept } from "../../codec/negotiate.ts";
+import { parseAccept } from "../negotiate.ts";
 import { negotiateDocument, requireGet, taggedReply } from "../document-reply.ts";
 import type { Route } from "../discovery/discovery-route.ts";
-import { type Exchange, header, type HttpResponse } from "../exchange.ts";
-import { queryValue } from "../request-info.ts";
+import { type Exchange, header, type HttpResponse } from "../../request/exchange.ts";
+import { queryValue } from "../../request/request-info.ts";
 import { documentKey, groupVersionsOf, protobufMediaType, v2Path, v3Root } from "./document-key.ts";
 import type { OpenApiSource } from "./documents.ts";
 import type { EncodedDocument, EncodedDocuments } from "./encoded-documents.ts";

@@ -1,6 +1,6 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
-import type { ResourceInfo, SubresourceInfo } from "../../scheme/resource.ts";
-import type { StructSchema } from "../../schema/schema.ts";
+import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import { packageOf } from "./schema-name.ts";
 
 type HttpMethod = "get" | "put" | "post" | "delete" | "patch";

@@ -1,7 +1,7 @@
 import type { Writer } from "protobufjs/minimal.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { stringifyJson } from "../../codec/json.ts";
-import { newWriter } from "../../codec/protobuf-writer.ts";
+import { stringifyJson } from "../../api/codec/json.ts";
+import { newWriter } from "../../api/codec/protobuf-writer.ts";
 
 /**
  * Swagger 2.0 as the protobuf message `openapi.v2.Document`, in which kubectl asks for it. Only what our document

@@ -1,7 +1,7 @@
 import type { FieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { StructSchema } from "../../schema/schema.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import { DeclaredRules, type Verdict } from "./declared-rules.ts";
 
 export interface DeclarativeValidationOptions {

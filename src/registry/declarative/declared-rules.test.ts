@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { fieldErrorText } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
-import { type FieldEntry, TypeSchemas } from "../../schema/compile.ts";
-import types from "../../scheme/generated/types.json";
+import { type FieldEntry, TypeSchemas } from "../../api/schema/compile.ts";
+import types from "../../api/scheme/generated/types.json";
 import { DeclaredRules } from "./declared-rules.ts";
 import { parseMarker } from "./marker.ts";
 

@@ -1,5 +1,5 @@
 import { labelKeyErrors } from "../../api/label-syntax.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../validation/names.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
 
 const poolNameBytesMax = 253;
 

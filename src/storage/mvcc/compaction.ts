@@ -1,4 +1,4 @@
-import { nextRevision, type Revision, zeroRevision } from "../revision.ts";
+import { nextRevision, type Revision, zeroRevision } from "../../api/revision.ts";
 import { type Database, type DatabaseOperation, writeDurably } from "./database.ts";
 import { eventRange, parseEventKey, versionKey } from "./layout.ts";
 import { decodeEvent, type EventRecord } from "./record.ts";

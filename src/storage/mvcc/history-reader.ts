@@ -1,5 +1,5 @@
 import { compareKeys } from "../key-order.ts";
-import { nextRevision, type Revision } from "../revision.ts";
+import { nextRevision, type Revision } from "../../api/revision.ts";
 import type { StateMachine } from "../state-machine.ts";
 import { CompactedError, CorruptEntryError, type Entry, type Key, type StoreEvent } from "../store.ts";
 import type { Database } from "./database.ts";

@@ -1,4 +1,4 @@
-import { type Revision, toRevision } from "../revision.ts";
+import { type Revision, toRevision } from "../../api/revision.ts";
 import type { Key } from "../store.ts";
 
 /**

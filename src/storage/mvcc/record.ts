@@ -1,5 +1,5 @@
 import { emptyJsonObject } from "../../api/json.ts";
-import { type Revision, toRevision } from "../revision.ts";
+import { type Revision, toRevision } from "../../api/revision.ts";
 import type { Entry, Key, ObjectIndex, StoreEvent } from "../store.ts";
 
 /**

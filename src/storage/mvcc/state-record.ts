@@ -1,5 +1,5 @@
 import type { MemberRecord } from "../cluster.ts";
-import { type Revision, toRevision } from "../revision.ts";
+import { type Revision, toRevision } from "../../api/revision.ts";
 import type { SessionRecord } from "../sessions.ts";
 import { firstRevision } from "../state-machine.ts";
 import { emptyHash, type StateHash } from "../state-hash.ts";

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { ClusterInProcess } from "../../../test/contract/cluster-in-process.ts";
 import { bodyText, put } from "../../../test/contract/store-commands.ts";
 import { CompactedError } from "../store.ts";
-import type { Revision } from "../revision.ts";
+import type { Revision } from "../../api/revision.ts";
 import { openReplica } from "./open-replica.ts";
 import { prepareMember } from "./prepare-replica.ts";
 import { recoverReplica } from "./recover-replica.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { IndexCache } from "../mvcc/record.ts";
-import { toRevision } from "../revision.ts";
+import { toRevision } from "../../api/revision.ts";
 import type { Command } from "../store.ts";
 import { type Decision, encodeCommands, encodeDecision, LogEntry, UnknownLogEntryError } from "./log-entry.ts";
 

@@ -1,4 +1,4 @@
-import { type Revision, toRevision } from "../revision.ts";
+import { type Revision, toRevision } from "../../api/revision.ts";
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
 import { encodeSharedIndex, type IndexCache } from "../mvcc/record.ts";
 import type { BatchId } from "../sessions.ts";

@@ -7,10 +7,10 @@ import { ClusterInProcess, eventually } from "../../../test/contract/cluster-in-
 import { bodyText, del, put } from "../../../test/contract/store-commands.ts";
 import { storeContract } from "../../../test/contract/store-contract.ts";
 import { systemClock } from "../../api/clock.ts";
-import { CacherSet } from "../../cacher/cacher-set.ts";
-import { lineEncoder, MemorySink } from "../../cacher/testing.ts";
+import { CacherSet } from "../cacher/cacher-set.ts";
+import { lineEncoder, MemorySink } from "../cacher/testing.ts";
 import { ClusterError, type MemberRecord } from "../cluster.ts";
-import { type Revision, toRevision } from "../revision.ts";
+import { type Revision, toRevision } from "../../api/revision.ts";
 import type { StoreEvent } from "../store.ts";
 import type { OpenReplica } from "./open-replica.ts";
 

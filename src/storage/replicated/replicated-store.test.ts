@@ -16,7 +16,7 @@ import { type Log, openLog } from "../../../raft/index.ts";
 import { openAlone } from "../../../test/contract/open-alone.ts";
 import { bodyText, del, put } from "../../../test/contract/store-commands.ts";
 import { storeContract } from "../../../test/contract/store-contract.ts";
-import type { Revision } from "../revision.ts";
+import type { Revision } from "../../api/revision.ts";
 import { CorruptEntryError, StoreUnavailableError } from "../store.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
 import { type Database, openDatabase } from "../mvcc/database.ts";

@@ -1,11 +1,11 @@
 import { type RaftNode, RaftError } from "../../../raft/index.ts";
-import { atMost } from "../../api/at-most.ts";
+import { atMost } from "../../process/at-most.ts";
 import type { Clock } from "../../api/clock.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
 import { CommandQueue } from "../command-queue.ts";
 import { assertStorable } from "../mvcc/layout.ts";
 import type { HistoryReader } from "../mvcc/history-reader.ts";
-import type { Revision } from "../revision.ts";
+import type { Revision } from "../../api/revision.ts";
 import {
   type ApplyResult,
   type Command,

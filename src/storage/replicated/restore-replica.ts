@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { toRevision } from "../revision.ts";
+import { toRevision } from "../../api/revision.ts";
 import { DataDirectory, syncDirectory } from "../mvcc/data-directory.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
 import { openDatabase, writeDurably } from "../mvcc/database.ts";

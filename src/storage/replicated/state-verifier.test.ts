@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { membershipOf, toMemberId } from "../../../raft/index.ts";
-import { ManualClock } from "../../cacher/testing.ts";
+import { ManualClock } from "../cacher/testing.ts";
 import { LeaderWatch } from "./leader-watch.ts";
 import type { Decision } from "./log-entry.ts";
 import { verifyStates } from "./state-verifier.ts";

@@ -1,0 +1,13 @@
+import { apiVersionOf } from "../../api/gvk.ts";
+import { decodeMessage, unwrapUnknown } from "../../api/codec/protobuf.ts";
+import type { Scheme } from "../../api/scheme/scheme.ts";
+import type { DecodeProtobuf } from "./object-text.ts";
+
+/** Objects of kinds that are served, by what their envelope says. */
+export function messageDecoder(scheme: Scheme): DecodeProtobuf {
+  return (bytes) => {
+    const { apiVersion, kind, raw } = unwrapUnknown(bytes);
+    const info = scheme.resources.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
+    return info === undefined ? undefined : { kind, apiVersion, ...decodeMessage(info.schema, raw) };
+  };
+}

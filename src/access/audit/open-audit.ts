@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import type { Clock } from "../../api/clock.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import type { AuditMetrics } from "../../server/metrics/audit-metrics.ts";
+import { kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
+import type { AuditOptions } from "./audit-options.ts";
+import { allBackends, type AuditBackend, encodedBackend } from "./backend.ts";
+import { eventEncoder } from "./encode-event.ts";
+import { logBackend } from "./log-backend.ts";
+import { parseAuditPolicy } from "./parse-policy.ts";
+import type { AuditPolicy } from "./policy.ts";
+import { WebhookBackend } from "./webhook-backend.ts";
+
+export interface OpenAudit {
+  readonly policy: AuditPolicy;
+  readonly backend: AuditBackend;
+}
+
+export interface AuditParts {
+  readonly clock: Clock;
+  readonly metrics: AuditMetrics;
+  /** Hears of events that were lost. */
+  onError(error: unknown): void;
+}
+
+/** @throws StartupError for a policy or a backend that cannot be used */
+export function openAudit(options: AuditOptions, { clock, metrics, onError }: AuditParts): OpenAudit {
+  const { policyFile, log, webhook } = options;
+  const policy = orStartupError("--audit-policy-file", () => parseAuditPolicy(readFileSync(policyFile)));
+  const { truncate: dropped } = metrics.lost;
+  const backends: AuditBackend[] = [];
+  if (log !== undefined) {
+    const { log: lost } = metrics.lost;
+    const encode = eventEncoder({ ...log, dropped, onError });
+    backends.push(orStartupError("--audit-log-path", () => logBackend({ ...log, encode, clock, lost, onError })));
+  }
+  if (webhook !== undefined) {
+    const { configFile, ...rest } = webhook;
+    const { webhook: lost } = metrics.lost;
+    const endpoint = orStartupError("--audit-webhook-config-file", () => kubeconfigEndpoint(configFile));
+    const receiver = new WebhookBackend({ ...rest, endpoint, clock, lost, onError });
+    backends.push(encodedBackend(eventEncoder({ ...rest, format: "json", dropped, onError }), receiver));
+  }
+  const all = allBackends(backends);
+  const write: AuditBackend["write"] = (event) => {
+    metrics.events.value++;
+    return all.write(event);
+  };
+  return { policy, backend: { write, close: () => all.close() } };
+}
+
+function orStartupError<T>(flag: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw new StartupError(`${flag}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,83 @@
+import type { Attributes } from "../authorization/attributes.ts";
+import { resourceText } from "../authorization/attributes.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+
+/** How much of a request is recorded, least first. */
+export const levels = ["None", "Metadata", "Request", "RequestResponse"] as const;
+export type Level = (typeof levels)[number];
+
+export const stages = ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"] as const;
+export type Stage = (typeof stages)[number];
+
+/** Rules in order; the first that matches a request says how it is recorded, and none means not at all. */
+export interface AuditPolicy {
+  readonly rules: readonly AuditRule[];
+}
+
+/** An empty list says nothing about its part of the request. */
+export interface AuditRule {
+  readonly level: Level;
+  readonly users: readonly string[];
+  readonly userGroups: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resources: readonly AuditedResources[];
+  /** "" is the cluster scope. */
+  readonly namespaces: readonly string[];
+  readonly nonResourceURLs: readonly string[];
+  /** With those of the whole policy. */
+  readonly omitStages: ReadonlySet<Stage>;
+  readonly omitManagedFields: boolean;
+}
+
+export interface AuditedResources {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly resourceNames: readonly string[];
+}
+
+/** The rule for a request; undefined when it is not recorded. `user` is undefined for one who did not authenticate. */
+export function auditRule(
+  { rules }: AuditPolicy,
+  user: UserInfo | undefined,
+  attributes: Attributes,
+): AuditRule | undefined {
+  for (const rule of rules) {
+    if (matches(rule, user, attributes)) return rule.level === "None" ? undefined : rule;
+  }
+  return undefined;
+}
+
+function matches(rule: AuditRule, user: UserInfo | undefined, attributes: Attributes): boolean {
+  const { users, userGroups, verbs, namespaces, resources, nonResourceURLs } = rule;
+  if (users.length > 0 && (user === undefined || !users.includes(user.name))) return false;
+  if (userGroups.length > 0 && !userGroups.some((group) => user?.groups.includes(group) === true)) return false;
+  if (verbs.length > 0 && !verbs.includes(attributes.verb)) return false;
+  if (namespaces.length > 0 || resources.length > 0) return matchesResource(rule, attributes);
+  if (nonResourceURLs.length === 0) return true;
+  return attributes.kind === "nonResource" && nonResourceURLs.some((pattern) => matchesPath(pattern, attributes.path));
+}
+
+function matchesResource({ namespaces, resources }: AuditRule, attributes: Attributes): boolean {
+  if (attributes.kind === "nonResource") return false;
+  if (namespaces.length > 0 && !namespaces.includes(attributes.namespace)) return false;
+  if (resources.length === 0) return true;
+  const { resource, subresource, name, group } = attributes;
+  const full = resourceText(attributes);
+  return resources.some((entry) => {
+    if (entry.group !== group) return false;
+    if (entry.resources.length === 0) return true;
+    if (entry.resourceNames.length > 0 && !entry.resourceNames.includes(name)) return false;
+    return entry.resources.some(
+      (pattern) =>
+        pattern === "*" ||
+        pattern === full ||
+        pattern === `${resource}/*` ||
+        (subresource !== "" && pattern === `*/${subresource}`),
+    );
+  });
+}
+
+function matchesPath(pattern: string, path: string): boolean {
+  if (pattern === "*" || pattern === path) return true;
+  return pattern.endsWith("*") && path.startsWith(pattern.slice(0, -1));
+}

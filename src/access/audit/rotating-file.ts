@@ -1,0 +1,121 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  unlinkSync,
+  write,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { promisify } from "node:util";
+import type { Clock } from "../../api/clock.ts";
+
+const writeAsync = promisify(write);
+
+export interface RotatingFileOptions {
+  readonly file: string;
+  readonly clock: Clock;
+  /** A file that would grow beyond this is put aside under its time. */
+  readonly sizeBytesMax: number;
+  /** Files put aside longer ago than this are deleted; 0: none is for its age. */
+  readonly ageMsMax: number;
+  /** More files put aside than this are deleted, the oldest first; 0: none is for their number. */
+  readonly backupsMax: number;
+}
+
+/** A file that is written to at its end, for our user's eyes only, and put aside when it is full. */
+export class RotatingFile {
+  readonly #options: RotatingFileOptions;
+  #descriptor: number;
+  #size: number;
+
+  constructor(options: RotatingFileOptions) {
+    this.#options = options;
+    this.#descriptor = openSync(options.file, "a", 0o600);
+    this.#size = fstatSync(this.#descriptor).size;
+    this.#removeOld();
+  }
+
+  /** Written when it returns. @throws Error of the file system */
+  write(bytes: Uint8Array): void {
+    this.#makeRoom(bytes.length);
+    let written = 0;
+    while (written < bytes.length) {
+      const count = writeSync(this.#descriptor, bytes, written);
+      written += count;
+      this.#size += count;
+    }
+  }
+
+  /** Written when it resolves; one at a time. Rejects with an Error of the file system. */
+  async writeLater(bytes: Uint8Array): Promise<void> {
+    this.#makeRoom(bytes.length);
+    let written = 0;
+    while (written < bytes.length) {
+      const { bytesWritten } = await writeAsync(this.#descriptor, bytes, written);
+      written += bytesWritten;
+      this.#size += bytesWritten;
+    }
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#size > 0 && this.#size + bytes > this.#options.sizeBytesMax) this.#rotate();
+  }
+
+  #rotate(): void {
+    const { file } = this.#options;
+    // Gone already when the last rotation ended here, or somebody else has moved it.
+    if (existsSync(file)) renameSync(file, this.#backupName());
+    const next = openSync(file, "a", 0o600);
+    closeSync(this.#descriptor);
+    this.#descriptor = next;
+    this.#size = 0;
+    this.#removeOld();
+  }
+
+  /** `audit-2026-01-02T03-04-05.006.log`; one that is taken is not overwritten. */
+  #backupName(): string {
+    const { file, clock } = this.#options;
+    const { folder, stem, extension } = parts(file);
+    const time = new Date(clock.nowMs()).toISOString().slice(0, -1).replaceAll(":", "-");
+    for (let count = 0; ; count++) {
+      const name = join(folder, `${stem}-${time}${count === 0 ? "" : `-${count}`}${extension}`);
+      if (!existsSync(name)) return name;
+    }
+  }
+
+  #removeOld(): void {
+    const { file, clock, ageMsMax, backupsMax } = this.#options;
+    const backups = backupsOf(file);
+    for (const [at, { path, timeMs }] of backups.entries()) {
+      const tooMany = backupsMax > 0 && at >= backupsMax;
+      const tooOld = ageMsMax > 0 && clock.nowMs() - timeMs > ageMsMax;
+      if (tooMany || tooOld) unlinkSync(path);
+    }
+  }
+}
+
+/** The files put aside, newest first. */
+function backupsOf(file: string): { path: string; timeMs: number }[] {
+  const { folder, stem, extension } = parts(file);
+  return readdirSync(folder)
+    .flatMap((name) => {
+      if (!name.startsWith(`${stem}-`) || !name.endsWith(extension)) return [];
+      const time = /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2}\.\d{3})/.exec(name.slice(stem.length + 1));
+      if (time === null) return [];
+      return [{ path: join(folder, name), timeMs: Date.parse(`${time[1]}T${time[2]}:${time[3]}:${time[4]}Z`) }];
+    })
+    .sort((a, b) => b.timeMs - a.timeMs || (a.path < b.path ? 1 : -1));
+}
+
+function parts(file: string): { folder: string; stem: string; extension: string } {
+  const extension = extname(file);
+  return { folder: dirname(file), stem: basename(file, extension), extension };
+}

@@ -1,0 +1,112 @@
+import { status } from "../../api/status.ts";
+import type { IncomingRequest } from "../../request/exchange.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+
+/**
+ * Finds out who sent a request. Undefined: the request carries no credential of this kind.
+ * @throws AuthenticationFailure when it carries one that is not valid
+ */
+export interface Authenticator {
+  /** Whom it finds, at once, is the user whatever other credentials the request carries: it speaks for the sender. */
+  readonly isFinal?: true;
+  authenticate(request: IncomingRequest): Promise<UserInfo | undefined> | UserInfo | undefined;
+}
+
+/** An authenticator that always finds a user, or throws a 401. */
+export interface RequestAuthenticator {
+  authenticate(request: IncomingRequest): Promise<UserInfo> | UserInfo;
+}
+
+/** A credential that was given and is not valid. The reason is for the log only, never for the client. */
+export class AuthenticationFailure extends Error {
+  /** A decisive failure is a 401 whatever other credentials say; another one only when nothing else succeeds. */
+  readonly decisive: boolean;
+
+  constructor(reason: string, options: { decisive: boolean }) {
+    super(reason);
+    this.name = "AuthenticationFailure";
+    this.decisive = options.decisive;
+  }
+}
+
+/**
+ * Asks every authenticator in order; the first success is the user. All are asked, because an invalid bearer token
+ * makes the request a 401 even when the client certificate is good. `fallback` answers requests without any credential;
+ * `onRefused` hears what is wrong with those that have one.
+ * @throws StatusError 401
+ */
+export function unionAuthenticator(
+  authenticators: readonly Authenticator[],
+  fallback?: Authenticator,
+  onRefused: (reason: string) => void = () => {},
+): RequestAuthenticator {
+  return { authenticate: (request) => ask(request, 0, nothingFound) };
+
+  /** Asks from the authenticator `at` on; at once where every answer is at hand. */
+  function ask(request: IncomingRequest, at: number, before: Findings): UserInfo | Promise<UserInfo> {
+    let findings = before;
+    for (let next = at; next < authenticators.length; next++) {
+      try {
+        const authenticator = authenticators[next] as Authenticator;
+        const answer = authenticator.authenticate(request);
+        if (answer instanceof Promise) {
+          const { user, failed } = findings;
+          return answer
+            .then(
+              (found) => ({ user: user ?? found, failed }),
+              (error: unknown) => ({ user, failed: isFailure(error) }),
+            )
+            .then((found) => ask(request, next + 1, { user: found.user, failed: failed || found.failed }));
+        }
+        if (answer !== undefined && authenticator.isFinal === true) return withAuthenticatedGroup(answer);
+        if (findings.user === undefined && answer !== undefined) findings = { user: answer, failed: findings.failed };
+      } catch (error) {
+        findings = { user: findings.user, failed: isFailure(error) };
+      }
+    }
+    if (findings.user !== undefined) return withAuthenticatedGroup(findings.user);
+    return findings.failed ? unauthorized() : askFallback(request);
+  }
+
+  /** @throws StatusError 401 for a decisive failure; anything else than a failure as it is */
+  function isFailure(error: unknown): true {
+    if (!(error instanceof AuthenticationFailure)) throw error;
+    onRefused(error.message);
+    return error.decisive ? unauthorized() : true;
+  }
+
+  function askFallback(request: IncomingRequest): UserInfo | Promise<UserInfo> {
+    const answer = fallback?.authenticate(request);
+    if (answer instanceof Promise) return answer.then((user) => user ?? unauthorized());
+    return answer ?? unauthorized();
+  }
+}
+
+interface Findings {
+  readonly user: UserInfo | undefined;
+  /** A credential was given that is not valid. */
+  readonly failed: boolean;
+}
+
+const nothingFound: Findings = { user: undefined, failed: false };
+
+function unauthorized(): never {
+  throw status.unauthorized();
+}
+
+const authenticatedGroup = "system:authenticated";
+export const unauthenticatedGroup = "system:unauthenticated";
+
+/** Made once for users that stay, such as those of the token file and of a connection's certificate. */
+const authenticated = new WeakMap<UserInfo, UserInfo>();
+
+/** Everyone who authenticated is in `system:authenticated`. */
+export function withAuthenticatedGroup(user: UserInfo): UserInfo {
+  if (user.groups.includes(authenticatedGroup) || user.groups.includes(unauthenticatedGroup)) return user;
+  let member = authenticated.get(user);
+  if (member === undefined) {
+    member = { ...user, groups: [...user.groups, authenticatedGroup] };
+    authenticated.set(user, member);
+  }
+  return member;
+}

@@ -1,0 +1,54 @@
+import type { Clock } from "../../api/clock.ts";
+import type { PeerCertificate } from "../../request/exchange.ts";
+import { AuthenticationFailure, type Authenticator, unauthenticatedGroup } from "./authenticator.ts";
+import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
+
+export const credentialIdExtra = "authentication.kubernetes.io/credential-id";
+
+/**
+ * Common name → user name, organizations → groups; the uid where the certificate says one and `uids` is on. The listener has verified chain and purpose at the handshake;
+ * the validity is looked at again for every request, because connections outlive certificates.
+ */
+export function clientCertificateAuthenticator(clock: Clock, { uids = true } = {}): Authenticator {
+  const users = new WeakMap<PeerCertificate, UserInfo>();
+  return {
+    authenticate({ peer }) {
+      if (peer.kind === "none") return undefined;
+      if (peer.kind === "rejected") throw refused(peer.reason);
+      // Of the proxies' authority: it may speak for others, and is nobody itself.
+      if (peer.isFrontProxy === true) return undefined;
+      refuseOutdated(peer, clock);
+      let user = users.get(peer);
+      if (user === undefined) {
+        user = userOf(peer, uids);
+        users.set(peer, user);
+      }
+      return user;
+    },
+  };
+}
+
+/** Connections outlive certificates. @throws AuthenticationFailure outside of the certificate's time */
+export function refuseOutdated(peer: PeerCertificate & { kind: "verified" }, clock: Clock): void {
+  const now = clock.nowMs();
+  if (now > peer.validToMs) throw refused("the client certificate has expired");
+  if (now < peer.validFromMs) throw refused("the client certificate is not valid yet");
+}
+
+function userOf(peer: PeerCertificate & { kind: "verified" }, withUid: boolean): UserInfo {
+  if (peer.commonName === "") throw refused("the client certificate has no common name");
+  if (peer.commonName === anonymousUser.name || peer.organizations.includes(unauthenticatedGroup)) {
+    throw refused("the client certificate names the anonymous user");
+  }
+  const fingerprint = peer.fingerprint256.replaceAll(":", "").toLowerCase();
+  return {
+    name: peer.commonName,
+    uid: withUid ? (peer.uid ?? "") : "",
+    groups: peer.organizations,
+    extra: new Map([[credentialIdExtra, [`X509SHA256=${fingerprint}`]]]),
+  };
+}
+
+function refused(reason: string): AuthenticationFailure {
+  return new AuthenticationFailure(reason, { decisive: false });
+}

@@ -1,0 +1,267 @@
+import { fieldError } from "../../../api/field-error.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { type FileCheck, parseConfigurationFile } from "../../../api/codec/configuration-file.ts";
+
+const kind = "AuthenticationConfiguration";
+const versions = ["v1", "v1beta1", "v1alpha1"];
+const authenticatorsMax = 64;
+const noExpressions = "CEL expressions cannot be used yet: name a claim";
+
+/** Whose tokens are accepted and what their claims mean. */
+export interface JwtIssuer {
+  readonly url: string;
+  /** Where the discovery document is; undefined: below `url`. */
+  readonly discoveryUrl: string | undefined;
+  /** PEM; undefined for the authorities that the system trusts. */
+  readonly certificateAuthority: string | undefined;
+  readonly audiences: readonly string[];
+  /** Claims that must have exactly this value. */
+  readonly requiredClaims: readonly (readonly [claim: string, value: string])[];
+  readonly username: PrefixedClaim;
+  readonly groups: PrefixedClaim | undefined;
+  readonly uid: string | undefined;
+  readonly algorithms: readonly string[];
+}
+export interface PrefixedClaim {
+  readonly claim: string;
+  readonly prefix: string;
+}
+
+export interface AuthenticationConfiguration {
+  readonly jwt: readonly JwtIssuer[];
+  /** Undefined where the file says nothing; `paths` undefined for all. */
+  readonly anonymous: { readonly enabled: boolean; readonly paths: readonly string[] | undefined } | undefined;
+}
+
+/** Signatures that a key set can check; nothing that a shared secret makes. */
+export const asymmetricAlgorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "PS256",
+  "PS384",
+  "PS512",
+] as const;
+
+/**
+ * Reads an AuthenticationConfiguration, YAML or JSON.
+ * @param ownIssuers of service account tokens, which must stay ours
+ * @throws Error with a text for everything that is wrong with it
+ */
+export function parseAuthenticationConfiguration(
+  bytes: Uint8Array,
+  ownIssuers: readonly string[],
+): AuthenticationConfiguration {
+  return parseConfigurationFile(bytes, { kind, versions, fields: ["jwt", "anonymous"] }, (value, check) => {
+    const entries = listOf(value["jwt"]);
+    if (entries.length > authenticatorsMax) {
+      check.errors.push(fieldError.tooMany("jwt", entries.length, authenticatorsMax));
+    }
+    const jwt = entries.map((entry, at) => parseIssuer(check, isJsonObject(entry) ? entry : {}, `jwt[${at}]`));
+    checkTogether(check, jwt, ownIssuers);
+    return { jwt, anonymous: parseAnonymous(check, value) };
+  });
+}
+
+function checkTogether(check: FileCheck, jwt: readonly JwtIssuer[], ownIssuers: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const [at, { url, discoveryUrl }] of jwt.entries()) {
+    if (ownIssuers.includes(url)) {
+      const detail = "URL must not overlap with disallowed issuers: service account tokens come from it";
+      check.errors.push(fieldError.invalid(`jwt[${at}].issuer.url`, url, detail));
+    }
+    if (seen.has(url)) check.errors.push(fieldError.duplicate(`jwt[${at}].issuer.url`, url));
+    if (discoveryUrl !== undefined && seen.has(discoveryUrl)) {
+      check.errors.push(fieldError.duplicate(`jwt[${at}].issuer.discoveryURL`, discoveryUrl));
+    }
+    seen.add(url);
+    if (discoveryUrl !== undefined) seen.add(discoveryUrl);
+  }
+}
+
+const issuerFields = [
+  "url",
+  "discoveryURL",
+  "certificateAuthority",
+  "audiences",
+  "audienceMatchPolicy",
+  "egressSelectorType",
+];
+
+/** Both networks are the same one here. */
+const egressSelectorTypes = ["controlplane", "cluster"];
+
+function parseIssuer(check: FileCheck, value: JsonObject, path: string): JwtIssuer {
+  check.fields(value, path, ["issuer", "claimValidationRules", "claimMappings", "userValidationRules"]);
+  const issuer = check.object(value, path, "issuer") ?? {};
+  const issuerPath = `${path}.issuer`;
+  check.fields(issuer, issuerPath, issuerFields);
+  const url = parseUrl(check, issuer, issuerPath, "url");
+  const discoveryUrl = check.text(issuer, issuerPath, "discoveryURL");
+  if (discoveryUrl !== "") {
+    parseUrl(check, issuer, issuerPath, "discoveryURL");
+    if (discoveryUrl === url) {
+      check.errors.push(
+        fieldError.invalid(`${issuerPath}.discoveryURL`, url, "discoveryURL must be different from URL"),
+      );
+    }
+  }
+  if (listOf(value["userValidationRules"]).length > 0) {
+    check.errors.push(fieldError.forbidden(`${path}.userValidationRules`, noExpressions));
+  }
+  const egress = check.text(issuer, issuerPath, "egressSelectorType");
+  if (egress !== "" && !egressSelectorTypes.includes(egress)) {
+    const detail = "egress selector must be either controlplane or cluster";
+    check.errors.push(fieldError.invalid(`${issuerPath}.egressSelectorType`, egress, detail));
+  }
+  const certificateAuthority = check.text(issuer, issuerPath, "certificateAuthority");
+  return {
+    url,
+    discoveryUrl: discoveryUrl === "" ? undefined : discoveryUrl,
+    certificateAuthority: certificateAuthority === "" ? undefined : certificateAuthority,
+    audiences: parseAudiences(check, issuer, issuerPath),
+    requiredClaims: parseRequiredClaims(check, value, path),
+    ...parseMappings(check, value, path),
+    algorithms: asymmetricAlgorithms,
+  };
+}
+
+/** https, and nothing beside host and path. */
+function parseUrl(check: FileCheck, value: JsonObject, path: string, name: string): string {
+  const text = check.text(value, path, name);
+  const field = `${path}.${name}`;
+  if (text === "") {
+    check.errors.push(fieldError.required(field, "URL is required"));
+    return text;
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const problem =
+    url === undefined
+      ? "must be a URL"
+      : url.protocol !== "https:"
+        ? "URL scheme must be https"
+        : url.username !== "" || url.password !== ""
+          ? "URL must not contain a username or password"
+          : text.includes("?")
+            ? "URL must not contain a query"
+            : text.includes("#")
+              ? "URL must not contain a fragment"
+              : undefined;
+  if (problem !== undefined) check.errors.push(fieldError.invalid(field, text, problem));
+  return text;
+}
+
+function parseAudiences(check: FileCheck, issuer: JsonObject, path: string): string[] {
+  const audiences = listOf(issuer["audiences"]).filter((one) => typeof one === "string");
+  const field = `${path}.audiences`;
+  if (audiences.length === 0)
+    check.errors.push(fieldError.required(field, "at least one jwt.issuer.audiences is required"));
+  for (const [at, audience] of audiences.entries()) {
+    if (audience === "") check.errors.push(fieldError.required(`${field}[${at}]`, "audience can't be empty"));
+    if (audiences.indexOf(audience) < at) check.errors.push(fieldError.duplicate(`${field}[${at}]`, audience));
+  }
+  const policy = check.text(issuer, path, "audienceMatchPolicy");
+  const policyField = `${path}.audienceMatchPolicy`;
+  if (audiences.length > 1 && policy !== "MatchAny") {
+    const detail = "audienceMatchPolicy must be MatchAny for multiple audiences";
+    check.errors.push(fieldError.invalid(policyField, policy, detail));
+  } else if (policy !== "" && policy !== "MatchAny") {
+    const detail = "audienceMatchPolicy must be empty or MatchAny for single audience";
+    check.errors.push(fieldError.invalid(policyField, policy, detail));
+  }
+  return audiences;
+}
+
+function parseRequiredClaims(check: FileCheck, value: JsonObject, path: string): [string, string][] {
+  const seen = new Set<string>();
+  return listOf(value["claimValidationRules"]).flatMap((entry, at) => {
+    const rule = isJsonObject(entry) ? entry : {};
+    const field = `${path}.claimValidationRules[${at}]`;
+    check.fields(rule, field, ["claim", "requiredValue", "expression", "message"]);
+    if ((rule["expression"] ?? "") !== "") {
+      check.errors.push(fieldError.forbidden(`${field}.expression`, noExpressions));
+      return [];
+    }
+    const claim = check.text(rule, field, "claim");
+    if (claim === "") check.errors.push(fieldError.required(field, "claim or expression is required"));
+    if (seen.has(claim)) check.errors.push(fieldError.duplicate(`${field}.claim`, claim));
+    seen.add(claim);
+    return [[claim, check.text(rule, field, "requiredValue")] as [string, string]];
+  });
+}
+
+function parseMappings(
+  check: FileCheck,
+  value: JsonObject,
+  path: string,
+): Pick<JwtIssuer, "username" | "groups" | "uid"> {
+  const field = `${path}.claimMappings`;
+  const mappings = check.object(value, path, "claimMappings") ?? {};
+  check.fields(mappings, field, ["username", "groups", "uid", "extra"]);
+  if (listOf(mappings["extra"]).length > 0) check.errors.push(fieldError.forbidden(`${field}.extra`, noExpressions));
+  const username = parsePrefixed(check, mappings, field, "username");
+  if (username === undefined) {
+    check.errors.push(fieldError.required(`${field}.username`, "claim or expression is required"));
+  }
+  const uid = check.object(mappings, field, "uid");
+  refuseExpression(check, uid, `${field}.uid`);
+  const uidClaim = uid === undefined ? "" : check.text(uid, `${field}.uid`, "claim");
+  return {
+    username: username ?? { claim: "", prefix: "" },
+    groups: parsePrefixed(check, mappings, field, "groups"),
+    uid: uidClaim === "" ? undefined : uidClaim,
+  };
+}
+
+/** Undefined where neither claim nor expression is given. The prefix must be there, though it may be empty. */
+function parsePrefixed(check: FileCheck, mappings: JsonObject, path: string, name: string): PrefixedClaim | undefined {
+  const value = check.object(mappings, path, name);
+  if (value === undefined) return undefined;
+  const field = `${path}.${name}`;
+  check.fields(value, field, ["claim", "prefix", "expression"]);
+  refuseExpression(check, value, field);
+  const claim = check.text(value, field, "claim");
+  const { prefix } = value;
+  if (claim === "") return undefined;
+  if (prefix === undefined || prefix === null) {
+    check.errors.push(
+      fieldError.required(
+        `${field}.prefix`,
+        "prefix is required when claim is set. It can be set to an empty string to disable prefixing",
+      ),
+    );
+  }
+  return { claim, prefix: check.text(value, field, "prefix") };
+}
+
+function refuseExpression(check: FileCheck, value: JsonObject | undefined, field: string): void {
+  if ((value?.["expression"] ?? "") === "") return;
+  check.errors.push(fieldError.forbidden(`${field}.expression`, noExpressions));
+}
+
+function parseAnonymous(check: FileCheck, value: JsonObject): AuthenticationConfiguration["anonymous"] {
+  const anonymous = check.object(value, "", "anonymous");
+  if (anonymous === undefined) return undefined;
+  check.fields(anonymous, "anonymous", ["enabled", "conditions"]);
+  const enabled = check.boolean(anonymous, "anonymous", "enabled", false);
+  const conditions = listOf(anonymous["conditions"]);
+  if (conditions.length === 0) return { enabled, paths: undefined };
+  if (!enabled) {
+    const detail = "enabled should be set to true when conditions are defined";
+    check.errors.push(fieldError.invalid("anonymous.conditions", [...conditions], detail));
+  }
+  const paths = conditions.map((condition, at) => {
+    const one = isJsonObject(condition) ? condition : {};
+    const field = `anonymous.conditions[${at}]`;
+    check.fields(one, field, ["path"]);
+    return check.text(one, field, "path");
+  });
+  return { enabled, paths };
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

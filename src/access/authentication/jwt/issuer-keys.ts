@@ -1,0 +1,30 @@
+import type { JSONWebKeySet } from "jose";
+import { getJson } from "../../../client/json-endpoint.ts";
+import type { JwtIssuer } from "./authentication-configuration.ts";
+
+const timeoutMs = 10_000;
+
+/**
+ * The key set that an issuer's discovery document names.
+ * @throws Error when either cannot be had, or the document is another issuer's
+ */
+export async function fetchIssuerKeys({ url, discoveryUrl, certificateAuthority }: JwtIssuer): Promise<JSONWebKeySet> {
+  const tls = {
+    ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
+    rejectUnauthorized: true,
+  };
+  const get = (from: string) => getJson(from, { signal: AbortSignal.timeout(timeoutMs), tls });
+  const document = (await get(discoveryUrl ?? `${url.replace(/\/$/, "")}/.well-known/openid-configuration`)) as {
+    issuer?: unknown;
+    jwks_uri?: unknown;
+  };
+  if (document.issuer !== url)
+    throw new Error(`the discovery document is of the issuer ${JSON.stringify(document.issuer)}`);
+  const { jwks_uri: keysUrl } = document;
+  if (typeof keysUrl !== "string" || !keysUrl.startsWith("https://")) {
+    throw new Error("the discovery document names no https URL of keys");
+  }
+  const keys = (await get(keysUrl)) as JSONWebKeySet;
+  if (!Array.isArray(keys.keys)) throw new Error("the key set holds no keys");
+  return keys;
+}

@@ -1,0 +1,221 @@
+import type { JSONWebKeySet, JWK, JWTPayload } from "jose";
+import type { Clock } from "../../../api/clock.ts";
+import { AuthenticationFailure } from "../authenticator.ts";
+import { claimedIssuer } from "../service-account/verified-tokens.ts";
+import type { TokenAnswer, TokenAuthenticator } from "../token-authenticator.ts";
+import { commonAudiences } from "../token-authenticator.ts";
+import type { UserInfo } from "../../../request/user-info.ts";
+import type { JwtIssuer } from "./authentication-configuration.ts";
+
+/** A key that is not known may be new; but nobody's made-up key ids make us ask more often than this. */
+const refetchMsMin = 10_000;
+/** Keys that are known are asked for again after this time, so that withdrawn ones go. */
+const keysMaxAgeMs = 10 * 60_000;
+/** Others who hear of a withdrawn key ask too: an issuer that answers each of us differently would keep us asking each other. */
+const withdrawalsToldMsMin = 60_000;
+const clockSkewSeconds = 10;
+
+export interface JwtAuthenticatorParts {
+  readonly issuer: JwtIssuer;
+  /** What an accepted token counts for: it was not made for this server by name. */
+  readonly apiAudiences: readonly string[];
+  /** The issuer's key set, from its discovery document. */
+  readonly fetchKeys: () => Promise<JSONWebKeySet>;
+  readonly clock: Clock;
+  /** Hears that the issuer has withdrawn keys which it had; once a minute at the most, when a token comes after it. */
+  readonly onKeyWithdrawn: () => void;
+}
+
+export interface JwtAuthenticator extends TokenAuthenticator {
+  /** Keys that are known may be withdrawn: with the next token they are asked for again. */
+  doubtKeys(): void;
+}
+
+/** ID tokens of an OpenID provider. What it says is believed as far as the configuration maps it. */
+export function jwtAuthenticator({
+  issuer,
+  apiAudiences,
+  fetchKeys,
+  clock,
+  onKeyWithdrawn,
+}: JwtAuthenticatorParts): JwtAuthenticator {
+  const keys = new IssuerKeys(fetchKeys, clock, onKeyWithdrawn);
+  return {
+    doubtKeys: () => keys.doubt(),
+    authenticateToken(token, asked) {
+      if (claimedIssuer(token) !== issuer.url) return undefined;
+      return verified(token, issuer, keys, clock).then((claims): TokenAnswer => {
+        refuseFuture(claims, clock);
+        for (const [claim, value] of issuer.requiredClaims) {
+          if (claims[claim] !== value) throw refused(`the claim ${claim} has not the required value`);
+        }
+        const audiences = commonAudiences(asked, apiAudiences);
+        if (audiences.length === 0 && apiAudiences.length > 0) throw refused("the token is meant for this server only");
+        return { user: userOf(claims, issuer), audiences };
+      });
+    },
+  };
+}
+
+/** @throws AuthenticationFailure for a token that is made later than now */
+function refuseFuture({ iat = 0 }: JWTPayload, clock: Clock): void {
+  if (typeof iat !== "number" || iat > clock.nowMs() / 1_000 + clockSkewSeconds) {
+    throw refused("the token is from the future");
+  }
+}
+
+async function verified(token: string, issuer: JwtIssuer, keys: IssuerKeys, clock: Clock): Promise<JWTPayload> {
+  const { jwtVerify, errors } = await import("jose");
+  const verify = async () =>
+    jwtVerify(token, await keys.resolver(), {
+      issuer: issuer.url,
+      audience: [...issuer.audiences],
+      algorithms: [...issuer.algorithms],
+      currentDate: new Date(clock.nowMs()),
+      clockTolerance: clockSkewSeconds,
+      requiredClaims: ["exp"],
+    });
+  try {
+    return (await verify()).payload;
+  } catch (error) {
+    const isUnknownKey = error instanceof errors.JWKSNoMatchingKey;
+    if (!isUnknownKey || !(await keys.refetch())) throw refused(`the token is not valid: ${(error as Error).message}`);
+  }
+  try {
+    return (await verify()).payload;
+  } catch (error) {
+    throw refused(`the token is not valid: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * The key set of one issuer, fetched when first needed and again when it is old, doubted or lacks a key. While it is fetched
+ * again, and while the issuer does not answer, what was known stays good.
+ */
+class IssuerKeys {
+  readonly #fetch: () => Promise<JSONWebKeySet>;
+  readonly #clock: Clock;
+  readonly #onWithdrawn: () => void;
+  #known: JSONWebKeySet | undefined;
+  #fetching: Promise<JSONWebKeySet> | undefined;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #isDoubted = false;
+  #failure: unknown;
+  #hasUntoldWithdrawal = false;
+  #toldMs = Number.NEGATIVE_INFINITY;
+
+  constructor(fetchKeys: () => Promise<JSONWebKeySet>, clock: Clock, onWithdrawn: () => void) {
+    this.#fetch = fetchKeys;
+    this.#clock = clock;
+    this.#onWithdrawn = onWithdrawn;
+  }
+
+  doubt(): void {
+    this.#isDoubted = true;
+  }
+
+  /** @throws Error while nothing is known and the issuer cannot be asked */
+  async resolver() {
+    const { createLocalJWKSet } = await import("jose");
+    const ageMs = this.#clock.nowMs() - this.#askedMs;
+    if (this.#known === undefined) return createLocalJWKSet(await this.#first(ageMs));
+    this.#tellOfWithdrawals();
+    // Nobody waits for it: the caller's key is most likely among those that are known.
+    if (ageMs > (this.#isDoubted ? refetchMsMin : keysMaxAgeMs)) this.#ask().catch(() => undefined);
+    return createLocalJWKSet(this.#known);
+  }
+
+  /** Whether the keys are newer than before: false when they were asked for only just now, and without an answer. */
+  async refetch(): Promise<boolean> {
+    const ageMs = this.#clock.nowMs() - this.#askedMs;
+    if (this.#fetching === undefined && ageMs < refetchMsMin) return false;
+    return this.#ask().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** An issuer that fails is not asked again for every token that somebody makes up. */
+  #first(ageMs: number): Promise<JSONWebKeySet> {
+    if (this.#fetching === undefined && ageMs < refetchMsMin) return Promise.reject(this.#failure);
+    return this.#ask();
+  }
+
+  /** One question at a time; all who need its answer share it. */
+  #ask(): Promise<JSONWebKeySet> {
+    this.#fetching ??= this.#fetchOnce().finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  async #fetchOnce(): Promise<JSONWebKeySet> {
+    this.#askedMs = this.#clock.nowMs();
+    this.#isDoubted = false;
+    const before = this.#known;
+    const known = await this.#fetched();
+    this.#known = known;
+    this.#hasUntoldWithdrawal ||= before !== undefined && lacksAny(before, known);
+    this.#tellOfWithdrawals();
+    return known;
+  }
+
+  async #fetched(): Promise<JSONWebKeySet> {
+    try {
+      return await this.#fetch();
+    } catch (error) {
+      this.#failure = error;
+      // What is known is old by now, or was doubted: the issuer is asked again soon.
+      this.#isDoubted = true;
+      throw error;
+    }
+  }
+
+  #tellOfWithdrawals(): void {
+    const nowMs = this.#clock.nowMs();
+    if (!this.#hasUntoldWithdrawal || nowMs - this.#toldMs < withdrawalsToldMsMin) return;
+    this.#hasUntoldWithdrawal = false;
+    this.#toldMs = nowMs;
+    this.#onWithdrawn();
+  }
+}
+
+function lacksAny(before: JSONWebKeySet, now: JSONWebKeySet): boolean {
+  const left = new Set(now.keys.map(identityOf));
+  return before.keys.some((key) => !left.has(identityOf(key)));
+}
+
+/** Which key it is, however its fields are ordered and whatever else is said of it. */
+function identityOf({ kid, kty, crv, x, y, n, e, pub }: JWK): string {
+  return JSON.stringify([kid, kty, crv, x, y, n, e, pub]);
+}
+
+/** @throws AuthenticationFailure for claims that do not make a user */
+function userOf(claims: JWTPayload, { username, groups, uid }: JwtIssuer): UserInfo {
+  const name = claims[username.claim];
+  if (typeof name !== "string" || name === "") throw refused(`the claim ${username.claim} holds no name`);
+  if (username.claim === "email" && claims["email_verified"] !== undefined && claims["email_verified"] !== true) {
+    throw refused("the email is not verified");
+  }
+  const id = uid === undefined ? "" : claims[uid];
+  if (typeof id !== "string") throw refused(`the claim ${uid} holds no text`);
+  return {
+    name: username.prefix + name,
+    uid: id,
+    groups: groups === undefined ? [] : groupsOf(claims[groups.claim], groups),
+    extra: new Map(),
+  };
+}
+
+function groupsOf(value: unknown, { claim, prefix }: { claim: string; prefix: string }): string[] {
+  if (value === undefined || value === null) return [];
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  return list.map((group) => {
+    if (typeof group !== "string") throw refused(`the claim ${claim} holds no list of texts`);
+    return prefix + group;
+  });
+}
+
+function refused(reason: string): AuthenticationFailure {
+  return new AuthenticationFailure(reason, { decisive: false });
+}

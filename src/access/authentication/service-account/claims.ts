@@ -1,0 +1,151 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
+
+/** An object that a token is bound to: the token ends with it. */
+export interface BoundObject {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What a token of ours says, whichever of the two forms it has. */
+export interface ServiceAccountClaims {
+  readonly namespace: string;
+  readonly serviceAccount: BoundObject;
+  readonly pod: BoundObject | undefined;
+  readonly node: BoundObject | undefined;
+  readonly secret: BoundObject | undefined;
+  /** Undefined for a token of a Secret, which is meant for the API server and never expires. */
+  readonly audiences: readonly string[] | undefined;
+  readonly id: string;
+  /** Seconds since the epoch; 0 and Infinity where there is no limit. */
+  readonly issuedAt: number;
+  readonly notBefore: number;
+  readonly expires: number;
+  /** From here on the token should have been renewed; its holder is told by a warning in the audit log. */
+  readonly warnAfter: number | undefined;
+}
+
+export const legacyIssuer = "kubernetes/serviceaccount";
+const legacyPrefix = "kubernetes.io/serviceaccount/";
+const secondsMax = 2 ** 40;
+
+/** The claims of a JWT payload; undefined when they are not those of a service account token. */
+export function parseClaims(payload: JsonObject): ServiceAccountClaims | undefined {
+  return payload["iss"] === legacyIssuer ? legacyClaims(payload) : boundClaims(payload);
+}
+
+function boundClaims(payload: JsonObject): ServiceAccountClaims | undefined {
+  const own = payload["kubernetes.io"];
+  const { sub, aud, exp, nbf, iat, jti } = payload;
+  if (!isJsonObject(own) || !isSeconds(exp)) return undefined;
+  if (nbf !== undefined && !isSeconds(nbf)) return undefined;
+  if (iat !== undefined && !isSeconds(iat)) return undefined;
+  const audiences = typeof aud === "string" ? [aud] : aud;
+  if (!Array.isArray(audiences) || audiences.length === 0 || !audiences.every(isText)) return undefined;
+  const serviceAccount = boundObject(own["serviceaccount"]);
+  const { namespace } = own;
+  if (serviceAccount === undefined || !isText(namespace)) return undefined;
+  if (sub !== serviceAccountUserName(namespace, serviceAccount.name)) return undefined;
+  const bound = { pod: boundObject(own["pod"]), node: boundObject(own["node"]), secret: boundObject(own["secret"]) };
+  for (const [name, object] of Object.entries(bound))
+    if (own[name] !== undefined && object === undefined) return undefined;
+  const warnAfter = own["warnafter"];
+  return {
+    namespace,
+    serviceAccount,
+    ...bound,
+    audiences: audiences as string[],
+    id: isText(jti) ? jti : "",
+    issuedAt: iat ?? 0,
+    notBefore: nbf ?? 0,
+    expires: exp,
+    warnAfter: isSeconds(warnAfter) ? warnAfter : undefined,
+  };
+}
+
+/** Tokens of Secrets, which stand there until the Secret goes. */
+function legacyClaims(payload: JsonObject): ServiceAccountClaims | undefined {
+  const of = (name: string) => payload[legacyPrefix + name];
+  const [namespace, secret, name, uid] = [
+    of("namespace"),
+    of("secret.name"),
+    of("service-account.name"),
+    of("service-account.uid"),
+  ];
+  if (!isText(namespace) || !isText(secret) || !isText(name) || !isText(uid)) return undefined;
+  if (payload["sub"] !== serviceAccountUserName(namespace, name)) return undefined;
+  return {
+    namespace,
+    serviceAccount: { name, uid },
+    pod: undefined,
+    node: undefined,
+    secret: { name: secret, uid: "" },
+    audiences: undefined,
+    id: "",
+    issuedAt: 0,
+    notBefore: 0,
+    expires: Number.POSITIVE_INFINITY,
+    warnAfter: undefined,
+  };
+}
+
+/** The payload of the token of a Secret. */
+export function legacyPayload(namespace: string, secret: string, serviceAccount: BoundObject): JsonObject {
+  return {
+    iss: legacyIssuer,
+    sub: serviceAccountUserName(namespace, serviceAccount.name),
+    [`${legacyPrefix}namespace`]: namespace,
+    [`${legacyPrefix}secret.name`]: secret,
+    [`${legacyPrefix}service-account.name`]: serviceAccount.name,
+    [`${legacyPrefix}service-account.uid`]: serviceAccount.uid,
+  };
+}
+
+/** The payload of a token that a TokenRequest gave. */
+export function boundPayload(
+  issuer: string,
+  claims: ServiceAccountClaims & { readonly audiences: readonly string[] },
+): JsonObject {
+  const { namespace, serviceAccount, pod, node, secret, warnAfter } = claims;
+  const bound: [string, BoundObject | undefined][] = [
+    ["serviceaccount", serviceAccount],
+    ["pod", pod],
+    ["node", node],
+    ["secret", secret],
+  ];
+  const objects = bound.flatMap(([name, object]) =>
+    object === undefined ? [] : [[name, { name: object.name, uid: object.uid }] as const],
+  );
+  return {
+    aud: [...claims.audiences],
+    exp: claims.expires,
+    iat: claims.issuedAt,
+    iss: issuer,
+    jti: claims.id,
+    "kubernetes.io": {
+      namespace,
+      ...Object.fromEntries(objects),
+      ...(warnAfter === undefined ? {} : { warnafter: warnAfter }),
+    },
+    nbf: claims.notBefore,
+    sub: serviceAccountUserName(namespace, serviceAccount.name),
+  };
+}
+
+export function serviceAccountUserName(namespace: string, name: string): string {
+  return `system:serviceaccount:${namespace}:${name}`;
+}
+
+function boundObject(value: JsonValue | undefined): BoundObject | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { name, uid } = value;
+  return isText(name) && isText(uid) ? { name, uid } : undefined;
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** A number of seconds that a calendar could hold: a text, 1e400 and fractions of a claim are no time. */
+function isSeconds(value: JsonValue | undefined): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= secondsMax;
+}

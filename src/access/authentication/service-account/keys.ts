@@ -1,0 +1,80 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { StartupError } from "../../../process/startup-error.ts";
+
+/** What a key signs with: RSA keys with RS256, curves with the hash of their size. */
+export type TokenAlgorithm = "RS256" | "ES256" | "ES384" | "ES512";
+
+export interface TokenKey {
+  /** base64url of the SHA-256 of the DER public key: what `kid` says. */
+  readonly id: string;
+  readonly algorithm: TokenAlgorithm;
+  readonly publicKey: KeyObject;
+}
+export interface SigningKey extends TokenKey {
+  readonly privateKey: KeyObject;
+}
+
+const rsaBitsMin = 2048;
+const curves: Readonly<Record<string, TokenAlgorithm>> = {
+  prime256v1: "ES256",
+  secp384r1: "ES384",
+  secp521r1: "ES512",
+};
+const blockPattern = /-----BEGIN ([A-Z0-9 ]{1,64})-----[^-]*-----END \1-----/g;
+/** Curve parameters stand before the key in files that OpenSSL wrote. */
+const skippedBlocks = new Set(["EC PARAMETERS"]);
+
+/**
+ * The keys of a PEM text: private keys, public keys and certificates alike count as what they verify.
+ * @param where names the flag and file in messages
+ * @throws StartupError for a text without keys and for a key that is too weak or of an unknown kind
+ */
+export function parseTokenKeys(pem: string, where: string): TokenKey[] {
+  const blocks = [...pem.matchAll(blockPattern)].filter(([, label = ""]) => !skippedBlocks.has(label));
+  if (blocks.length === 0) throw new StartupError(`${where} holds no PEM key: check the file`);
+  return blocks.map(([block]) =>
+    tokenKey(
+      readKey(() => createPublicKey(block), where),
+      where,
+    ),
+  );
+}
+
+/** @throws StartupError */
+export function parseSigningKey(pem: string, where: string): SigningKey {
+  const privateKey = readKey(() => createPrivateKey(pem), where);
+  return { ...tokenKey(createPublicKey(privateKey), where), privateKey };
+}
+
+/** The public half as a JSON Web Key of a key set. */
+export function publicJwk({ id, algorithm, publicKey }: TokenKey): Record<string, unknown> {
+  return { use: "sig", kid: id, alg: algorithm, ...publicKey.export({ format: "jwk" }) };
+}
+
+function readKey(read: () => KeyObject, where: string): KeyObject {
+  try {
+    return read();
+  } catch (error) {
+    throw new StartupError(`${where} holds a key that cannot be read: check the file`, { cause: error });
+  }
+}
+
+function tokenKey(publicKey: KeyObject, where: string): TokenKey {
+  const der = publicKey.export({ type: "spki", format: "der" });
+  return {
+    id: createHash("sha256").update(der).digest("base64url"),
+    algorithm: algorithmOf(publicKey, where),
+    publicKey,
+  };
+}
+
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject, where: string): TokenAlgorithm {
+  if (asymmetricKeyType === "rsa") {
+    const { modulusLength = 0 } = asymmetricKeyDetails;
+    if (modulusLength >= rsaBitsMin) return "RS256";
+    throw new StartupError(`${where} holds an RSA key of ${modulusLength} bits: use one of ${rsaBitsMin} or more`);
+  }
+  const algorithm = curves[asymmetricKeyDetails.namedCurve ?? ""];
+  if (asymmetricKeyType === "ec" && algorithm !== undefined) return algorithm;
+  throw new StartupError(`${where} holds a key that cannot sign tokens: use RSA, or the curves P-256, P-384 or P-521`);
+}

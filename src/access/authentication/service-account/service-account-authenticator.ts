@@ -1,0 +1,143 @@
+import type { Clock } from "../../../api/clock.ts";
+import { AuthenticationFailure } from "../authenticator.ts";
+import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "../token-authenticator.ts";
+import type { UserInfo } from "../../../request/user-info.ts";
+import { type BoundObject, legacyIssuer, type ServiceAccountClaims, serviceAccountUserName } from "./claims.ts";
+import type { TokenKey } from "./keys.ts";
+import type { BoundResource, LiveObjects } from "./live-objects.ts";
+import { claimedIssuer, VerifiedTokens } from "./verified-tokens.ts";
+
+/** Clocks of servers that share a key may differ by this much; nothing is accepted beyond it. */
+const clockSkewMs = 60_000;
+/** Pods that are being deleted go on with their tokens for this long. */
+const deletionLeewayMs = 60_000;
+const extraPrefix = "authentication.kubernetes.io/";
+const legacyTokenNote = "authentication.k8s.io/legacy-token";
+const staleTokenNote = "authentication.k8s.io/stale-token";
+
+export interface ServiceAccountTokenOptions {
+  /** All whose tokens are accepted. */
+  readonly issuers: readonly string[];
+  readonly keys: readonly TokenKey[];
+  /** What a token of a Secret is meant for: it names no audience. */
+  readonly apiAudiences: readonly string[];
+  /** Whether a token of a Secret ends with its Secret and account. Tokens of a TokenRequest always end with theirs. */
+  readonly lookup: boolean;
+  readonly objects: LiveObjects;
+  readonly clock: Clock;
+  /** Hears of the use of a token of a Secret. */
+  onSecretUsed?(namespace: string, name: string): void;
+}
+
+/** Set on a Secret whose token nobody used for long: it is not accepted any more. */
+const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
+
+/**
+ * Tokens of service accounts: signed by one of our keys, and good for as long as the account and what the token is bound
+ * to exist under the same uid.
+ */
+export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions): TokenAuthenticator {
+  const { objects, clock } = options;
+  const issuers = new Set([...options.issuers, legacyIssuer]);
+  const verified = new VerifiedTokens(options.keys);
+  const users = new WeakMap<ServiceAccountClaims, UserInfo>();
+
+  return {
+    authenticateToken(token, audiences) {
+      const issuer = claimedIssuer(token);
+      if (issuer === undefined || !issuers.has(issuer)) return undefined;
+      const claims = verified.claims(token);
+      return claims instanceof Promise
+        ? claims.then((found) => judge(token, found, audiences))
+        : judge(token, claims, audiences);
+    },
+  };
+
+  function judge(token: string, claims: ServiceAccountClaims | undefined, asked: readonly string[]): TokenAnswer {
+    if (claims === undefined) throw refused("invalid bearer token");
+    const now = clock.nowMs();
+    if (now > claims.expires * 1_000 + clockSkewMs) throw refused("service account token has expired");
+    if (now < claims.notBefore * 1_000 - clockSkewMs) throw refused("service account token is not valid yet");
+    if (now < claims.issuedAt * 1_000 - clockSkewMs) throw refused("service account token is from the future");
+    const audiences = commonAudiences(asked, claims.audiences ?? options.apiAudiences);
+    if (audiences.length === 0) throw refused("token audiences are not among those of this server");
+    if (claims.audiences === undefined) return judgeSecretToken(token, claims, audiences);
+    checkObjects(claims, now);
+    return { user: userOf(claims), audiences, notes: staleness(claims, now) };
+  }
+
+  /** A token of a Secret names its Secret without a uid: what ties them is that the Secret still holds this very token. */
+  function judgeSecretToken(token: string, claims: ServiceAccountClaims, audiences: readonly string[]): TokenAnswer {
+    const { namespace, serviceAccount, secret } = claims;
+    const subject = serviceAccountUserName(namespace, serviceAccount.name);
+    const answer = { user: userOf(claims), audiences, notes: [[legacyTokenNote, subject]] as const };
+    if (!options.lookup || secret === undefined) return answer;
+    const holder = objects.find("secrets", namespace, secret.name);
+    if (holder === undefined || holder.deletedMs !== undefined) throw refused("the Secret of the token is gone");
+    if (holder.token !== Buffer.from(token).toString("base64")) throw refused("the Secret holds another token by now");
+    const account = objects.find("serviceaccounts", namespace, serviceAccount.name);
+    if (account === undefined || account.deletedMs !== undefined) throw refused("the account of the token is gone");
+    if (account.uid !== serviceAccount.uid) throw refused("the account of the token is another one by now");
+    if ((holder.labels[invalidSinceLabel] ?? "") !== "") throw refused("the token of the Secret is marked as invalid");
+    options.onSecretUsed?.(namespace, secret.name);
+    return answer;
+  }
+
+  function checkObjects(claims: ServiceAccountClaims, now: number): void {
+    const { namespace, serviceAccount, pod, secret, node } = claims;
+    check("serviceaccounts", namespace, serviceAccount, now);
+    if (pod !== undefined) check("pods", namespace, pod, now);
+    if (secret !== undefined) check("secrets", namespace, secret, now);
+    // A pod's node stands in its token for information; a token that is bound to a node ends with it.
+    if (node !== undefined && pod === undefined) check("nodes", "", node, now);
+  }
+
+  function check(resource: BoundResource, namespace: string, { name, uid }: BoundObject, now: number): void {
+    const object = objects.find(resource, namespace, name);
+    if (object === undefined) throw refused(`a ${resource} object of the token does not exist any more`);
+    if (object.uid !== uid) throw refused(`a ${resource} object of the token is another one by now`);
+    if (object.deletedMs !== undefined && now > object.deletedMs + deletionLeewayMs) {
+      throw refused(`a ${resource} object of the token is being deleted`);
+    }
+  }
+
+  function userOf(claims: ServiceAccountClaims): UserInfo {
+    let user = users.get(claims);
+    if (user === undefined) {
+      user = serviceAccountUser(claims);
+      users.set(claims, user);
+    }
+    return user;
+  }
+}
+
+/** Tells of a token that is used after the time that it says itself: its holder does not read it again. */
+function staleness(claims: ServiceAccountClaims, nowMs: number): TokenAnswer["notes"] {
+  const { warnAfter, namespace, serviceAccount } = claims;
+  const seconds = Math.floor(nowMs / 1_000) - (warnAfter ?? Number.POSITIVE_INFINITY);
+  if (seconds <= 0) return undefined;
+  const subject = serviceAccountUserName(namespace, serviceAccount.name);
+  return [[staleTokenNote, `subject: ${subject}, seconds after warning threshold: ${seconds}`]];
+}
+
+function serviceAccountUser({ namespace, serviceAccount, pod, node, id }: ServiceAccountClaims): UserInfo {
+  const extra = new Map<string, readonly string[]>();
+  const set = (name: string, value: string | undefined) => {
+    if (value !== undefined && value !== "") extra.set(extraPrefix + name, [value]);
+  };
+  set("credential-id", id === "" ? undefined : `JTI=${id}`);
+  set("node-name", node?.name);
+  set("node-uid", node?.uid);
+  set("pod-name", pod?.name);
+  set("pod-uid", pod?.uid);
+  return {
+    name: serviceAccountUserName(namespace, serviceAccount.name),
+    uid: serviceAccount.uid,
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`],
+    extra,
+  };
+}
+
+function refused(reason: string): AuthenticationFailure {
+  return new AuthenticationFailure(reason, { decisive: false });
+}

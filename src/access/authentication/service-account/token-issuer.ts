@@ -1,0 +1,24 @@
+import type { JsonObject } from "../../../api/json.ts";
+import { boundPayload, type BoundObject, legacyPayload, type ServiceAccountClaims } from "./claims.ts";
+import type { SigningKey } from "./keys.ts";
+
+export interface TokenIssuer {
+  /** Signs a token with the claims that a TokenRequest asked for. */
+  issue(claims: ServiceAccountClaims & { readonly audiences: readonly string[] }): Promise<string>;
+  /** Signs a token that stands in a Secret, and ends with it. */
+  issueForSecret(namespace: string, secret: string, serviceAccount: BoundObject): Promise<string>;
+}
+
+/** Tokens of `issuer`, a URL, signed with one key. */
+export function tokenIssuer(issuer: string, key: SigningKey): TokenIssuer {
+  const sign = async (payload: JsonObject) => {
+    // Loaded for the first token: a server that issues none starts without it.
+    const { CompactSign } = await import("jose");
+    const bytes = new TextEncoder().encode(JSON.stringify(payload));
+    return new CompactSign(bytes).setProtectedHeader({ alg: key.algorithm, kid: key.id }).sign(key.privateKey);
+  };
+  return {
+    issue: (claims) => sign(boundPayload(issuer, claims)),
+    issueForSecret: (namespace, secret, account) => sign(legacyPayload(namespace, secret, account)),
+  };
+}

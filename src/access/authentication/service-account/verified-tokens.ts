@@ -1,0 +1,86 @@
+import { randomBytes } from "node:crypto";
+import { isJsonObject, type JsonObject } from "../../../api/json.ts";
+import { parseClaims, type ServiceAccountClaims } from "./claims.ts";
+import type { TokenKey } from "./keys.ts";
+
+/** Signatures that are known to hold; beyond so many the oldest are checked again. */
+const verifiedTokensMax = 4_096;
+
+/**
+ * Checks signatures, each once: a client sends the same token with every request. What a signature proves stays true;
+ * everything that may change is checked elsewhere, for every request.
+ */
+export class VerifiedTokens {
+  readonly #keys: readonly TokenKey[];
+  readonly #salt = randomBytes(32).toString("base64");
+  /** By digest, oldest first, so that no token stays in memory. */
+  readonly #claims = new Map<string, ServiceAccountClaims>();
+
+  constructor(keys: readonly TokenKey[]) {
+    this.#keys = keys;
+  }
+
+  /** The claims of a token whose signature holds; undefined when none of the keys made it. */
+  claims(token: string): ServiceAccountClaims | Promise<ServiceAccountClaims | undefined> {
+    // Padding bits that say nothing must be zero: of one signature there is one text.
+    if (!isCanonical(token)) return Promise.resolve(undefined);
+    const digest = Bun.SHA256.hash(`${this.#salt}${token}`, "base64");
+    return this.#claims.get(digest) ?? this.#verify(token, digest);
+  }
+
+  async #verify(token: string, digest: string): Promise<ServiceAccountClaims | undefined> {
+    const { compactVerify, decodeProtectedHeader } = await import("jose");
+    let header: ReturnType<typeof decodeProtectedHeader>;
+    try {
+      header = decodeProtectedHeader(token);
+    } catch {
+      return undefined;
+    }
+    // Unencoded payloads and critical extensions mean another token than the one that is read here.
+    if (header.b64 !== undefined || header.crit !== undefined) return undefined;
+    const candidates = this.#keys.filter(
+      ({ id, algorithm }) => algorithm === header.alg && (header.kid === undefined || header.kid === id),
+    );
+    for (const { algorithm, publicKey } of candidates) {
+      try {
+        const { payload } = await compactVerify(token, publicKey, { algorithms: [algorithm] });
+        return this.#keep(digest, parsePayload(payload));
+      } catch {
+        // Another key may have made it.
+      }
+    }
+    return undefined;
+  }
+
+  #keep(digest: string, claims: ServiceAccountClaims | undefined): ServiceAccountClaims | undefined {
+    if (claims === undefined) return undefined;
+    if (this.#claims.size >= verifiedTokensMax) {
+      const [oldest] = this.#claims.keys();
+      if (oldest !== undefined) this.#claims.delete(oldest);
+    }
+    this.#claims.set(digest, claims);
+    return claims;
+  }
+}
+
+function isCanonical(token: string): boolean {
+  return token.split(".").every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
+}
+
+function parsePayload(bytes: Uint8Array): ServiceAccountClaims | undefined {
+  const payload: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  return isJsonObject(payload as JsonObject) ? parseClaims(payload as JsonObject) : undefined;
+}
+
+/** The issuer that a token names, read without believing it: whose token it is decides who checks it. */
+export function claimedIssuer(token: string): string | undefined {
+  const parts = token.split(".", 4);
+  if (parts.length !== 3) return undefined;
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(parts[1] as string, "base64url").toString("utf8"));
+    const { iss } = payload as { iss?: unknown };
+    return typeof iss === "string" ? iss : undefined;
+  } catch {
+    return undefined;
+  }
+}

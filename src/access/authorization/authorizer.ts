@@ -1,0 +1,24 @@
+import type { UserInfo } from "../../request/user-info.ts";
+import type { Attributes } from "./attributes.ts";
+import type { PolicyRule } from "./rbac/policy-rule.ts";
+
+/** `noOpinion` leaves the question to the next authorizer; at the end it means no. The reason may reach the client. */
+export interface Decision {
+  readonly kind: "allow" | "deny" | "noOpinion";
+  readonly reason: string;
+}
+
+export interface Authorizer {
+  authorize(user: UserInfo, attributes: Attributes): Decision | Promise<Decision>;
+  /** What a user may do in a namespace and in the cluster. Absent: the authorizer grants nothing that could be listed. */
+  rulesFor?(user: UserInfo, namespace: string): AuthorizedRules;
+}
+
+export interface AuthorizedRules {
+  readonly rules: readonly PolicyRule[];
+  /** There may be more than is listed. */
+  readonly incomplete: boolean;
+  readonly errors: readonly string[];
+}
+
+export const noOpinion: Decision = { kind: "noOpinion", reason: "" };

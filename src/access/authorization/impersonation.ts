@@ -1,0 +1,174 @@
+import type { StatusError } from "../../api/status.ts";
+import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
+import type { Attributes, ResourceAttributes } from "./attributes.ts";
+import type { Authorizer } from "./authorizer.ts";
+import { forbiddenError } from "./forbidden.ts";
+import { systemMastersGroup } from "./system-masters.ts";
+import { nodeNameOf, serviceAccountOf } from "./user-names.ts";
+
+const authenticationGroup = "authentication.k8s.io";
+const nodeNameExtra = "authentication.kubernetes.io/node-name";
+const authenticatedGroup = "system:authenticated";
+const unauthenticatedGroup = "system:unauthenticated";
+
+/** Whom a request becomes. */
+export interface Impersonated {
+  readonly user: UserInfo;
+  /** The constrained verb that allowed it; "" for `impersonate`, which allows every request. */
+  readonly constraint: string;
+}
+
+export interface ImpersonationOptions {
+  readonly authorizer: Authorizer;
+  /** Whether the constrained modes are tried before the verb that allows everything. */
+  readonly constrained: boolean;
+}
+
+/**
+ * A way to be allowed to impersonate. The constrained ones each fit some kinds of users, and need, beside their verb on
+ * every part of the user, `impersonate-on:<mode>:<verb>` on what the request is about.
+ */
+interface Mode {
+  readonly name: "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info";
+  fits(wanted: UserInfo, requestor: UserInfo): boolean;
+}
+
+const constrainedModes: readonly Mode[] = [
+  {
+    name: "associated-node",
+    fits(wanted, requestor) {
+      const node = nodeNameOf(wanted.name);
+      const own = requestor.extra.get(nodeNameExtra);
+      const isAccount = serviceAccountOf(requestor.name) !== undefined;
+      return node !== undefined && isNameOnly(wanted) && isAccount && own?.length === 1 && own[0] === node;
+    },
+  },
+  { name: "arbitrary-node", fits: (wanted) => isNameOnly(wanted) && nodeNameOf(wanted.name) !== undefined },
+  { name: "serviceaccount", fits: (wanted) => isNameOnly(wanted) && serviceAccountOf(wanted.name) !== undefined },
+  {
+    name: "user-info",
+    fits: ({ name }) => nodeNameOf(name) === undefined && serviceAccountOf(name) === undefined,
+  },
+];
+
+/**
+ * The user that `requestor` may be for this request. Each part of `wanted` is authorized on its own; nothing of the
+ * requestor's groups is kept.
+ * @throws StatusError 403 that names the part that is refused
+ */
+export async function impersonate(
+  { authorizer, constrained }: ImpersonationOptions,
+  requestor: UserInfo,
+  wanted: UserInfo,
+  request: Attributes,
+): Promise<Impersonated> {
+  for (const mode of constrained ? constrainedModes : []) {
+    if (!mode.fits(wanted, requestor)) continue;
+    const checks = [onRequest(mode, request), ...constrainedChecks(mode, wanted)];
+    const refused = isUnfit(wanted) || (await firstRefused(authorizer, askedOf(mode, requestor), checks));
+    if (!refused) return { user: withImpliedGroups(wanted, true), constraint: `impersonate:${mode.name}` };
+  }
+  const refused = await firstRefused(authorizer, requestor, legacyChecks(wanted));
+  if (refused !== undefined) throw refused;
+  return { user: withImpliedGroups(wanted, false), constraint: "" };
+}
+
+async function firstRefused(
+  authorizer: Authorizer,
+  requestor: UserInfo,
+  checks: readonly Attributes[],
+): Promise<StatusError | undefined> {
+  for (const attributes of checks) {
+    const decision = await authorizer.authorize(requestor, attributes);
+    if (decision.kind !== "allow") return forbiddenError(requestor, attributes, decision.reason);
+  }
+  return undefined;
+}
+
+function legacyChecks(wanted: UserInfo): Attributes[] {
+  const account = serviceAccountOf(wanted.name);
+  const who =
+    account === undefined
+      ? check("impersonate", "", "users", wanted.name)
+      : { ...check("impersonate", "", "serviceaccounts", account.name), namespace: account.namespace };
+  return [
+    who,
+    ...uidChecks("impersonate", wanted),
+    ...wanted.groups.map((group) => check("impersonate", "", "groups", group)),
+    ...extraChecks("impersonate", wanted),
+  ];
+}
+
+function constrainedChecks({ name: mode }: Mode, wanted: UserInfo): Attributes[] {
+  const verb = `impersonate:${mode}`;
+  return [
+    constrainedNameCheck(mode, verb, wanted.name),
+    ...uidChecks(verb, wanted),
+    ...wanted.groups.map((group) => check(verb, authenticationGroup, "groups", group)),
+    ...extraChecks(verb, wanted),
+  ];
+}
+
+function constrainedNameCheck(mode: Mode["name"], verb: string, userName: string): Attributes {
+  const node = nodeNameOf(userName);
+  // Whoever may be the node that they run on may be so on every node.
+  if (node !== undefined) return check(verb, authenticationGroup, "nodes", mode === "associated-node" ? "*" : node);
+  const account = serviceAccountOf(userName);
+  if (account === undefined) return check(verb, authenticationGroup, "users", userName);
+  return { ...check(verb, authenticationGroup, "serviceaccounts", account.name), namespace: account.namespace };
+}
+
+function uidChecks(verb: string, { uid }: UserInfo): Attributes[] {
+  return uid === "" ? [] : [check(verb, authenticationGroup, "uids", uid)];
+}
+
+function extraChecks(verb: string, { extra }: UserInfo): Attributes[] {
+  return [...extra].flatMap(([key, values]) =>
+    values.map((value) => ({ ...check(verb, authenticationGroup, "userextras", value), subresource: key })),
+  );
+}
+
+function check(verb: string, group: string, resource: string, name: string): ResourceAttributes {
+  return { kind: "resource", verb, group, version: "v1", resource, subresource: "", namespace: "", name };
+}
+
+function onRequest({ name }: Mode, request: Attributes): Attributes {
+  return { ...request, verb: `impersonate-on:${name}:${request.verb}` };
+}
+
+/** What the constrained modes never allow. */
+function isUnfit({ groups, extra }: UserInfo): boolean {
+  if (groups.includes("") || groups.includes(systemMastersGroup)) return true;
+  for (const [key, values] of extra) {
+    if (key === "" || key !== key.toLowerCase() || values.includes("")) return true;
+  }
+  return false;
+}
+
+/** An account is authorized for all nodes alike: what is particular to one is left out. */
+function askedOf({ name }: Mode, requestor: UserInfo): UserInfo {
+  if (name !== "associated-node") return requestor;
+  const keys = [...requestor.extra.keys()].sort();
+  return { ...requestor, extra: new Map([["authentication.kubernetes.io/associated-node-keys", keys]]) };
+}
+
+function isNameOnly({ uid, groups, extra }: UserInfo): boolean {
+  return uid === "" && groups.length === 0 && extra.size === 0;
+}
+
+/** The groups that everybody, every account and, where nodes are impersonated as such, every node has. */
+function withImpliedGroups(wanted: UserInfo, constrained: boolean): UserInfo {
+  let { groups } = wanted;
+  const account = serviceAccountOf(wanted.name);
+  if (account !== undefined && groups.length === 0) {
+    groups = ["system:serviceaccounts", `system:serviceaccounts:${account.namespace}`];
+  }
+  if (constrained && nodeNameOf(wanted.name) !== undefined) groups = ["system:nodes"];
+  if (wanted.name === anonymousUser.name) return { ...wanted, groups: withGroup(groups, unauthenticatedGroup) };
+  if (groups.includes(unauthenticatedGroup)) return { ...wanted, groups };
+  return { ...wanted, groups: withGroup(groups, authenticatedGroup) };
+}
+
+function withGroup(groups: readonly string[], group: string): readonly string[] {
+  return groups.includes(group) ? groups : [...groups, group];
+}

@@ -1,0 +1,42 @@
+import { equalJson, isJsonObject, type JsonObject } from "../../../api/json.ts";
+import { matchesLabels } from "../../../api/label-selector.ts";
+import { labelSelectorOf } from "../../../api/label-selector-object.ts";
+import type { KubeObject } from "../../../api/object-meta.ts";
+
+/**
+ * The rules that an aggregated ClusterRole has to have: those of every other role that one of its selectors picks, in
+ * order of the roles' names, each once. Undefined for a role that is not aggregated.
+ */
+export function aggregatedRules(role: KubeObject, clusterRoles: readonly KubeObject[]): JsonObject[] | undefined {
+  const { aggregationRule } = role;
+  if (!isJsonObject(aggregationRule)) return undefined;
+  const selectors = listOf(aggregationRule["clusterRoleSelectors"]).map(labelSelectorOf);
+  const picked = clusterRoles.filter(
+    ({ metadata }) =>
+      metadata.name !== role.metadata.name &&
+      selectors.some((selector) => selector !== undefined && matchesLabels(selector, metadata.labels)),
+  );
+  const rules: JsonObject[] = [];
+  const seen = new Set<string>();
+  for (const { rules: own } of picked.toSorted(byName)) {
+    for (const rule of listOf(own)) {
+      const text = JSON.stringify(rule);
+      if (!seen.has(text)) rules.push(rule);
+      seen.add(text);
+    }
+  }
+  return rules;
+}
+
+/** Whether the role has these rules already. */
+export function hasRules(role: KubeObject, rules: readonly JsonObject[]): boolean {
+  return equalJson([...listOf(role["rules"])], [...rules]);
+}
+
+function byName(a: KubeObject, b: KubeObject): number {
+  return (a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1;
+}
+
+function listOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}

@@ -1,0 +1,95 @@
+import { type FieldTerm, parseFieldSelector } from "../../api/field-selector.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { type LabelRequirement, parseLabelSelector } from "../../api/label-selector.ts";
+import { labelSelectorOf } from "../../api/label-selector-object.ts";
+import type { Attributes, ResourceAttributes } from "./attributes.ts";
+
+/** What a review asks about, and a text for each part of a selector that could not be considered. */
+export interface ReviewQuestion {
+  readonly attributes: Attributes;
+  readonly errors: readonly string[];
+}
+
+/** The question of a valid spec with `resourceAttributes` or `nonResourceAttributes`. */
+export function reviewQuestion(spec: JsonObject): ReviewQuestion {
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  if (isJsonObject(resourceAttributes)) return resourceQuestion(resourceAttributes);
+  const { path, verb } = isJsonObject(nonResourceAttributes) ? nonResourceAttributes : ({} as JsonObject);
+  return { attributes: { kind: "nonResource", path: text(path), verb: text(verb) }, errors: [] };
+}
+
+function resourceQuestion(given: JsonObject): ReviewQuestion {
+  const fields = readSelector(given["fieldSelector"], parseFieldText, fieldTermOf);
+  const labels = readSelector(given["labelSelector"], parseLabelText, labelRequirementOf);
+  const attributes: ResourceAttributes = {
+    kind: "resource",
+    verb: text(given["verb"]),
+    group: text(given["group"]),
+    version: text(given["version"]) === "" ? "*" : text(given["version"]),
+    resource: text(given["resource"]),
+    subresource: text(given["subresource"]),
+    namespace: text(given["namespace"]),
+    name: text(given["name"]),
+    selectors: { fields: fields.parsed, labels: labels.parsed },
+  };
+  const errors = [...ignoredText("fieldSelector", fields), ...ignoredText("labelSelector", labels)];
+  return { attributes, errors };
+}
+
+interface ReadSelector<Requirement> {
+  readonly parsed: readonly Requirement[];
+  readonly failed: boolean;
+}
+
+/** All requirements hold of what is read, so leaving one out only makes the question broader. */
+function readSelector<Requirement>(
+  value: JsonValue | undefined,
+  parseText: (raw: string) => readonly Requirement[] | undefined,
+  parseOne: (requirement: JsonObject) => Requirement | undefined,
+): ReadSelector<Requirement> {
+  if (!isJsonObject(value)) return { parsed: [], failed: false };
+  const { requirements } = value;
+  if (Array.isArray(requirements) && requirements.length > 0) {
+    const parsed = requirements.map((one) => (isJsonObject(one) ? parseOne(one) : undefined));
+    const understood = parsed.filter((one) => one !== undefined);
+    return { parsed: understood, failed: understood.length < parsed.length };
+  }
+  const parsed = parseText(text(value["rawSelector"]));
+  return { parsed: parsed ?? [], failed: parsed === undefined };
+}
+
+function ignoredText(name: string, { failed, parsed }: ReadSelector<unknown>): string[] {
+  if (!failed) return [];
+  return [`spec.resourceAttributes.${name} ${parsed.length > 0 ? "partially " : ""}ignored due to parse error`];
+}
+
+function parseFieldText(raw: string): readonly FieldTerm[] | undefined {
+  try {
+    return parseFieldSelector(raw).terms;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseLabelText(raw: string): readonly LabelRequirement[] | undefined {
+  try {
+    return parseLabelSelector(raw).requirements;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fields can be compared with one value only. */
+function fieldTermOf({ key, operator, values }: JsonObject): FieldTerm | undefined {
+  const sign = operator === "In" ? "=" : operator === "NotIn" ? "!=" : undefined;
+  if (sign === undefined || !Array.isArray(values) || values.length !== 1) return undefined;
+  return { label: text(key), operator: sign, value: text(values[0]) };
+}
+
+function labelRequirementOf(requirement: JsonObject): LabelRequirement | undefined {
+  return labelSelectorOf({ matchExpressions: [requirement] })?.requirements[0];
+}
+
+function text(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}

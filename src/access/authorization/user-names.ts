@@ -1,0 +1,19 @@
+import { dnsLabelBytesMax, isDnsLabel, isDnsSubdomain } from "../../api/dns-name.ts";
+
+const accountPrefix = "system:serviceaccount:";
+const nodePrefix = "system:node:";
+
+/** The account that a user name stands for; undefined for every other user. */
+export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
+  if (!userName.startsWith(accountPrefix)) return undefined;
+  const [namespace = "", name = "", ...rest] = userName.slice(accountPrefix.length).split(":");
+  const valid = namespace.length <= dnsLabelBytesMax && isDnsLabel(namespace) && isDnsSubdomain(name);
+  return rest.length === 0 && valid ? { namespace, name } : undefined;
+}
+
+/** The node that a user name stands for; undefined for every other user. */
+export function nodeNameOf(userName: string): string | undefined {
+  if (!userName.startsWith(nodePrefix)) return undefined;
+  const name = userName.slice(nodePrefix.length);
+  return isDnsSubdomain(name) ? name : undefined;
+}

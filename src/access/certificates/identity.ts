@@ -1,0 +1,203 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../api/clock.ts";
+import { certificateBlocks } from "./pem.ts";
+import type { ServerConfig } from "../../server/config/server-options.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import type { ListenerTls } from "../../http/listener.ts";
+import { issueCertificate, type KeyPair } from "./authority.ts";
+import { pinOf } from "./certificate-pin.ts";
+import { watchFiles } from "./changed-files.ts";
+import { type Certificates, openCertificates } from "./certificates.ts";
+import { KeptCertificates } from "./kept-certificates.ts";
+import { renderKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
+import {
+  apiAuthority,
+  issuerOf,
+  type RotatingAuthority,
+  type RotationStep,
+  trustedAuthorities,
+} from "./rotating-authority.ts";
+import type { SharedSecrets } from "./shared-secrets.ts";
+
+const clockSkewMs = 60 * 60 * 1000;
+const nodeClientLifetimeMs = 24 * 60 * 60 * 1000;
+
+/**
+ * How this server proves who it is and whom it trusts: our own authority and what it has signed, with the user's serving
+ * certificate and client authorities in their place where flags name them.
+ */
+export class ServerIdentity {
+  readonly #config: ServerConfig;
+  readonly #kept: KeptCertificates<Certificates>;
+  readonly #followers = new Set<() => void>();
+  #url = "";
+  #nodeClient: (KeyPair & { readonly renewAtMs: number; readonly signer: KeyPair }) | undefined;
+
+  static async open(config: ServerConfig): Promise<ServerIdentity> {
+    const { clock, bindAddress, servingHosts: hosts } = config;
+    const directory = config.dataDir === undefined ? undefined : join(config.dataDir, "pki");
+    const open = (current?: Certificates) =>
+      openCertificates({ directory, bindAddress, hosts, nowMs: clock.nowMs(), current });
+    const current = await open();
+    const kept = new KeptCertificates<Certificates>({ clock, kind: apiAuthority, directory, current, open });
+    return new ServerIdentity(config, kept);
+  }
+
+  private constructor(config: ServerConfig, kept: KeptCertificates<Certificates>) {
+    this.#config = config;
+    this.#kept = kept;
+  }
+
+  /** The administrator's bearer token. */
+  get token(): string {
+    return this.#kept.current.token;
+  }
+
+  /** What the administrator proves itself with. */
+  get admin(): KeyPair {
+    return this.#kept.current.admin;
+  }
+
+  /** The token as a line of a token file. */
+  get tokenFile(): string {
+    return `${this.token},kubernetes-admin,kubernetes-admin,system:masters\n`;
+  }
+
+  /**
+   * How this server proves itself to the agents of nodes: a certificate of its own authority, made when first needed. It
+   * is in no group: whoever makes a node point back at this server gets no rights here.
+   */
+  nodeClient(nowMs: number): KeyPair {
+    // Agents know us by the authority that we serve with.
+    const signer = this.#kept.current.authority;
+    const { renewAtMs = 0, signer: before } = this.#nodeClient ?? {};
+    if (this.#nodeClient === undefined || renewAtMs <= nowMs || before?.key !== signer.key) {
+      const notBeforeMs = nowMs - clockSkewMs;
+      const validity = { notBeforeMs, notAfterMs: nowMs + nodeClientLifetimeMs };
+      const names = { commonName: "kube-apiserver-kubelet-client", organizations: [] };
+      const pair = issueCertificate(signer, {
+        ...names,
+        ...validity,
+        usage: "client",
+        dnsNames: [],
+        ipAddresses: [],
+      });
+      this.#nodeClient = { ...pair, signer, renewAtMs: nowMs + nodeClientLifetimeMs / 2 };
+    }
+    return this.#nodeClient;
+  }
+
+  /** What clients have to trust, PEM: our authority, and another one on its way, or the user's certificate itself. */
+  get ca(): string {
+    const { tlsFiles } = this.#config;
+    return tlsFiles === undefined
+      ? trustedAuthorities(this.#kept.current).join("")
+      : readPem("--tls-cert-file", tlsFiles.certificate);
+  }
+
+  /** By which those who are told it know this server before they trust its authority. */
+  get caHash(): string {
+    return pinOf(this.#config.tlsFiles === undefined ? this.#kept.current.authority.certificate : this.ca);
+  }
+
+  /** What a new replica gets. */
+  sharedSecrets(peerAuthority: KeyPair): SharedSecrets {
+    const { authority, next, nextIssues, former, serviceAccountKey, token } = this.#kept.current;
+    return { authority, next, nextIssues, former, peerAuthority, serviceAccountKey, token };
+  }
+
+  /** For the listener; read again at each reload, so that replaced files count. */
+  tls(): ListenerTls {
+    const { tlsFiles, clientCaFile } = this.#config;
+    const { authority, serving } = this.#kept.current;
+    const further = clientCaFile === undefined ? [] : [readPem("--client-ca-file", clientCaFile)];
+    const ca = [...trustedAuthorities(this.#kept.current), ...further];
+    const frontProxyCa = this.#frontProxyCa(ca);
+    if (tlsFiles === undefined) {
+      // With the authority, which those who know its hash alone have to see.
+      const chain = serving.certificate + authority.certificate;
+      return { cert: chain, key: serving.key, ca, frontProxyCa };
+    }
+    const cert = readPem("--tls-cert-file", tlsFiles.certificate);
+    return { cert, key: readPem("--tls-private-key-file", tlsFiles.key), ca, frontProxyCa };
+  }
+
+  /** @throws StartupError for an authority of clients too: all of them could speak for everybody */
+  #frontProxyCa(ca: readonly string[]): string | undefined {
+    const flag = "--requestheader-client-ca-file";
+    const { caFile } = this.#config.authentication.frontProxy ?? {};
+    if (caFile === undefined) return undefined;
+    const pem = readPem(flag, caFile);
+    const clients = certificateBlocks(ca.join("\n"));
+    const shared = certificateBlocks(pem).some((one) => clients.some((other) => other.equals(one)));
+    if (!shared) return pem;
+    throw new StartupError(`${flag}: ${caFile} holds an authority of clients: give the proxies one of their own`);
+  }
+
+  /** Our own authority that signs certificates of clients. */
+  get issuer(): KeyPair {
+    return issuerOf(this.#kept.current);
+  }
+
+  get rotating(): RotatingAuthority {
+    return this.#kept.current;
+  }
+
+  /** Takes a step to another authority, once all replicas have taken the one before. @throws RotationError */
+  rotate(step: RotationStep): Promise<void> {
+    return this.#kept.rotate(step);
+  }
+
+  /** Calls `run` when what clients have to trust may be something else. */
+  follow(run: () => void): Disposable {
+    this.#followers.add(run);
+    return { [Symbol.dispose]: () => void this.#followers.delete(run) };
+  }
+
+  /** Private key of service account tokens, PEM. */
+  get serviceAccountKey(): string {
+    return this.#kept.current.serviceAccountKey;
+  }
+
+  /** Renders the kubeconfig for `url`, and writes it where the configuration says. */
+  async publish(url: string): Promise<string> {
+    this.#url = url;
+    const { admin, token } = this.#kept.current;
+    const text = renderKubeconfig({ server: url, authority: this.ca, admin, token });
+    if (this.#config.kubeconfig !== undefined) await writeKubeconfig(this.#config.kubeconfig, text);
+    return text;
+  }
+
+  /**
+   * Makes new certificates before the old ones end, follows the user's own files, and hands both to the listener without
+   * dropping a connection.
+   */
+  keepFresh(clock: Clock, reload: (tls: ListenerTls) => void, onError: (error: unknown) => void): Disposable {
+    const use = () => {
+      // Throws for files that cannot be used now; they are looked at again.
+      reload(this.tls());
+      for (const run of this.#followers) run();
+      return this.publish(this.#url).then(() => undefined);
+    };
+    const kept = new DisposableStack();
+    kept.use(this.#kept.keepFresh(use, onError));
+    const { tlsFiles, clientCaFile, authentication } = this.#config;
+    if (tlsFiles !== undefined || clientCaFile !== undefined || authentication.frontProxy !== undefined) {
+      const read = () => JSON.stringify(this.tls());
+      kept.use(watchFiles({ clock, read, current: read(), onChanged: () => void use().catch(onError), onError }));
+    }
+    return kept;
+  }
+}
+
+function readPem(flag: string, file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StartupError(`${flag}: cannot read ${file} (${(error as { code?: string }).code}): check the path`);
+  }
+  if (!text.includes("-----BEGIN ")) throw new StartupError(`${flag}: ${file} holds no PEM block: check the file`);
+  return text;
+}

@@ -1,0 +1,82 @@
+import { open, stat, writeFile } from "node:fs/promises";
+import { StartupError } from "../../process/startup-error.ts";
+import type { KeyPair } from "./authority.ts";
+import { writePrivateFile } from "./private-file.ts";
+
+export interface KubeconfigContents {
+  /** `https://127.0.0.1:6443` */
+  readonly server: string;
+  /** Authorities that the client trusts, PEM. */
+  readonly authority: string;
+  readonly admin: KeyPair;
+  readonly token: string;
+  /** Servers that have a context of their own besides, by its name, for the same administrator. */
+  readonly others?: readonly { readonly name: string; readonly server: string }[];
+}
+
+/** The first line of each kubeconfig of ours, by which it is known as ours. */
+const firstLine = "# Written by quorate and replaced at every start.";
+
+/**
+ * YAML text with two contexts for the same administrator: `quorate` by client certificate, which is current, and
+ * `quorate-token` by bearer token.
+ */
+export function renderKubeconfig({ server, authority, admin, token, others = [] }: KubeconfigContents): string {
+  const cluster = (name: string, url: string) => `- name: ${name}
+  cluster:
+    server: ${JSON.stringify(url)}
+    certificate-authority-data: ${base64(authority)}
+`;
+  const context = (name: string, clusterName: string, user: string) => `- name: ${name}
+  context:
+    cluster: ${clusterName}
+    user: ${user}
+`;
+  return `${firstLine}
+apiVersion: v1
+kind: Config
+current-context: quorate
+clusters:
+${cluster("quorate", server)}${others.map((other) => cluster(other.name, other.server)).join("")}contexts:
+${context("quorate", "quorate", "quorate-admin")}${context("quorate-token", "quorate", "quorate-token")}${others.map(({ name }) => context(name, name, "quorate-admin")).join("")}users:
+- name: quorate-admin
+  user:
+    client-certificate-data: ${base64(admin.certificate)}
+    client-key-data: ${base64(admin.key)}
+- name: quorate-token
+  user:
+    token: ${JSON.stringify(token)}
+`;
+}
+
+/**
+ * Replaces the kubeconfig at `path`, readable by its owner only.
+ * A device, such as /dev/null, is written to.
+ * @throws StartupError when a file is there that is not ours: it may hold the way to other clusters
+ */
+export async function writeKubeconfig(path: string, text: string): Promise<void> {
+  // Replacing what it is would take it from everybody else.
+  if ((await stat(path).catch(() => undefined))?.isCharacterDevice() === true) return writeFile(path, text);
+  const present = await firstBytes(path, firstLine.length);
+  if (present !== undefined && present !== "" && present !== firstLine) {
+    throw new StartupError(
+      `${path} was not written by quorate and is left alone: choose another file with --kubeconfig`,
+    );
+  }
+  await writePrivateFile(path, text);
+}
+
+async function firstBytes(path: string, length: number): Promise<string | undefined> {
+  try {
+    await using file = await open(path, "r");
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}

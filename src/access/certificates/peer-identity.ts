@@ -1,0 +1,61 @@
+import type { Clock } from "../../api/clock.ts";
+import { KeptCertificates } from "./kept-certificates.ts";
+import { openPeerCertificates, type PeerCertificates } from "./peer-certificates.ts";
+import { peerAuthority, type RotatingAuthority, type RotationStep, trustedAuthorities } from "./rotating-authority.ts";
+
+/** PEM texts of one side of a connection between members. */
+export interface PeerTls {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface PeerIdentityOptions {
+  /** Undefined: in memory. */
+  readonly directory: string | undefined;
+  readonly memberId: number;
+  readonly clock: Clock;
+}
+
+/** How this member proves to the others that it is one. */
+export class PeerIdentity {
+  readonly #certificates: KeptCertificates<PeerCertificates>;
+
+  /** @throws StartupError when a key file can be read by others or does not parse */
+  static async open({ directory, memberId, clock }: PeerIdentityOptions): Promise<PeerIdentity> {
+    const open = (current?: PeerCertificates) =>
+      openPeerCertificates({ directory, memberId, nowMs: clock.nowMs(), current });
+    const current = await open();
+    return new PeerIdentity(
+      new KeptCertificates<PeerCertificates>({ clock, kind: peerAuthority, directory, current, open }),
+    );
+  }
+
+  private constructor(certificates: KeptCertificates<PeerCertificates>) {
+    this.#certificates = certificates;
+  }
+
+  get rotating(): RotatingAuthority {
+    return this.#certificates.current;
+  }
+
+  /** Asked anew for each connection. */
+  tls(): PeerTls {
+    const { member, ...rotating } = this.#certificates.current;
+    return { ca: trustedAuthorities(rotating).join(""), cert: member.certificate, key: member.key };
+  }
+
+  /** Takes a step to another authority of the members, once all of them have taken the one before. @throws RotationError */
+  rotate(step: RotationStep): Promise<void> {
+    return this.#certificates.rotate(step);
+  }
+
+  /**
+   * Looks every hour whether a certificate is past two thirds of its life. New connections then use the new one; those that
+   * are open go on.
+   * @param reload tells what listens that `tls()` gives something new
+   */
+  keepFresh(reload: () => void, onError: (error: unknown) => void): Disposable {
+    return this.#certificates.keepFresh(reload, onError);
+  }
+}

@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import type { KeyPair } from "./authority.ts";
+import { serviceAccountKeyFile, tokenFile } from "./certificates.ts";
+import { belongTogether, writePair } from "./kept-pair.ts";
+import { writePrivateFile } from "./private-file.ts";
+import { apiAuthority, peerAuthority, type RotatingAuthority, writeAuthority } from "./rotating-authority.ts";
+
+/**
+ * What all replicas of a cluster have in common, and a new one gets from those that are there: whichever a client reaches,
+ * it finds the same authority, or as far on the way to another one, the same administrator and the same service accounts.
+ */
+export interface SharedSecrets extends RotatingAuthority {
+  /** Signs members. */
+  readonly peerAuthority: KeyPair;
+  /** Signs service account tokens, PEM. */
+  readonly serviceAccountKey: string;
+  /** The administrator's bearer token. */
+  readonly token: string;
+}
+
+/** @throws Error that says which part is missing or does not fit */
+export function parseSharedSecrets(value: JsonValue | undefined): SharedSecrets {
+  const { authority, next, nextIssues, former, peerAuthority, serviceAccountKey, token } = isJsonObject(value)
+    ? value
+    : {};
+  return {
+    authority: parsePair("authority", authority),
+    next: next === undefined ? undefined : parsePair("next", next),
+    nextIssues: nextIssues === true,
+    former: former === undefined ? undefined : parseText("former", former),
+    peerAuthority: parsePair("peerAuthority", peerAuthority),
+    serviceAccountKey: parseText("serviceAccountKey", serviceAccountKey),
+    token: parseText("token", token),
+  };
+}
+
+function parsePair(name: string, value: JsonValue | undefined): KeyPair {
+  const { certificate, key } = isJsonObject(value) ? value : {};
+  const pair = { certificate: parseText(`${name}.certificate`, certificate), key: parseText(`${name}.key`, key) };
+  if (!belongTogether(pair)) throw new Error(`certificate and key of ${name} do not belong together`);
+  return pair;
+}
+
+function parseText(name: string, value: JsonValue | undefined): string {
+  if (typeof value !== "string" || value === "") throw new Error(`${name} is missing`);
+  return value;
+}
+
+/** Writes the files that a replica opens at its start. Repeating it after a crash does no harm. */
+export async function writeSharedSecrets(directory: string, secrets: SharedSecrets): Promise<void> {
+  await writeAuthority(directory, apiAuthority, secrets);
+  await writePair({ directory, name: peerAuthority.file }, secrets.peerAuthority);
+  await writePrivateFile(join(directory, serviceAccountKeyFile), `${secrets.serviceAccountKey.trim()}\n`);
+  await writePrivateFile(join(directory, tokenFile), `${secrets.token}\n`);
+}

@@ -1,0 +1,24 @@
+import type { Clock } from "../../api/clock.ts";
+
+/** A clock that stands still; what it would do now and then is done when a test says so. */
+export class StepClock implements Clock {
+  ms = Date.now();
+  readonly #runs: (() => void)[] = [];
+  nowMs(): number {
+    return this.ms;
+  }
+  steadyMs(): number {
+    return this.ms;
+  }
+  after(): Disposable {
+    throw new Error("nothing here waits once");
+  }
+  every(_intervalMs: number, run: () => void): Disposable {
+    this.#runs.push(run);
+    return { [Symbol.dispose]: () => {} };
+  }
+  async turn(): Promise<void> {
+    for (const run of this.#runs) run();
+    await Bun.sleep(50);
+  }
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from "../json.ts";
+import { protobufMediaType } from "../vendor.ts";
+import type { StructSchema } from "../schema/schema.ts";
+import { toBytes } from "./byte-text.ts";
+import { encodeCbor } from "./cbor.ts";
+import { stringifyJson } from "./json.ts";
+import { encodeMessage, wrapUnknown } from "./protobuf.ts";
+import type { Representation } from "./representation.ts";
+import { stringifyYaml } from "./yaml.ts";
+
+/** A document with its kind and apiVersion, and the schema by which it is written as protobuf. */
+export interface TypedDocument {
+  readonly document: JsonObject;
+  /** Undefined for what has no protobuf form. */
+  readonly schema: StructSchema | undefined;
+}
+
+/** A whole document in the media type of the response. The transform of the representation is the caller's work. */
+export function encodeDocument(typed: TypedDocument, { mediaType, pretty }: Representation): Uint8Array {
+  const { document } = typed;
+  switch (mediaType) {
+    case "application/json":
+      return toBytes(pretty ? stringifyJson(document, 2) : `${stringifyJson(document)}\n`);
+    case "application/yaml":
+      return toBytes(stringifyYaml(document));
+    case protobufMediaType:
+      return encodeEnvelope(typed);
+    case "application/cbor":
+      return encodeCbor(document);
+  }
+}
+
+/** The document as protobuf in its envelope, which is where its kind and apiVersion go. */
+export function encodeEnvelope({ document, schema }: TypedDocument): Uint8Array {
+  const { kind, apiVersion } = document;
+  if (schema === undefined) throw new Error(`${String(kind)} has no protobuf form`);
+  return wrapUnknown({ kind: textOf(kind), apiVersion: textOf(apiVersion) }, encodeMessage(schema, document));
+}
+
+function textOf(value: JsonObject[string] | undefined): string {
+  return typeof value === "string" ? value : "";
+}

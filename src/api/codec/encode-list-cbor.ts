@@ -1,0 +1,32 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import { encodeCbor } from "./cbor.ts";
+import type { ListHead } from "./encode-list.ts";
+
+const tagBytes = 3;
+const mapOfFour = 0xa4;
+const listType = 0x80;
+
+/** A list as CBOR, in parts: one tag in front, keys in the order of their encoded form, which is by length first. */
+export function* cborListParts(
+  { kind, apiVersion, metadata, itemsField }: ListHead,
+  count: number,
+  items: Iterable<JsonObject>,
+): Generator<Uint8Array> {
+  yield encodeCbor(kind).subarray(0, tagBytes);
+  yield Uint8Array.of(mapOfFour);
+  yield* [item("kind"), item(kind), item(itemsField), listHead(count)];
+  for (const document of items) yield item(document);
+  yield* [item("metadata"), item(metadata), item("apiVersion"), item(apiVersion)];
+}
+
+/** A value without the tag that marks a whole document. */
+function item(value: JsonValue): Uint8Array {
+  return encodeCbor(value).subarray(tagBytes);
+}
+
+/** The head of a list is written as its length is, with another type in the upper bits. */
+function listHead(count: number): Uint8Array {
+  const head = item(count);
+  head[0] = (head[0] as number) | listType;
+  return head;
+}

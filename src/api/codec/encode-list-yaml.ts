@@ -1,0 +1,22 @@
+import type { JsonObject } from "../json.ts";
+import { toBytes } from "./byte-text.ts";
+import type { ListHead } from "./encode-list.ts";
+import { stringifyYaml } from "./yaml.ts";
+
+/** A list as YAML, in parts. Keys are sorted, as in all YAML of the API, so the items stand between other fields. */
+export function* yamlListParts(head: ListHead, items: Iterable<JsonObject>): Generator<Uint8Array> {
+  const { kind, apiVersion, metadata, extra, itemsField } = head;
+  const fields = Object.entries({ kind, apiVersion, metadata, ...extra });
+  yield fieldsText(fields.filter(([key]) => key < itemsField));
+  let empty = true;
+  for (const item of items) {
+    yield toBytes(`${empty ? `${itemsField}:\n` : ""}${stringifyYaml([item])}`);
+    empty = false;
+  }
+  if (empty) yield toBytes(`${itemsField}: []\n`);
+  yield fieldsText(fields.filter(([key]) => key > itemsField));
+}
+
+function fieldsText(fields: readonly (readonly [string, JsonObject[string]])[]): Uint8Array {
+  return toBytes(fields.length === 0 ? "" : stringifyYaml(Object.fromEntries(fields)));
+}

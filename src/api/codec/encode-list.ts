@@ -1,0 +1,180 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import { apiVersionOf } from "../gvk.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import type { StructSchema } from "../schema/schema.ts";
+import type { Revision } from "../revision.ts";
+import type { Entry } from "../../storage/store.ts";
+import { joinBytes, toBytes } from "./byte-text.ts";
+import { cborListParts } from "./encode-list-cbor.ts";
+import { protobufListParts } from "./encode-list-protobuf.ts";
+import { yamlListParts } from "./encode-list-yaml.ts";
+import { stringifyJson } from "./json.ts";
+import {
+  partialMetadataKind,
+  partialMetadataListKind,
+  partialMetadataOfEntry,
+  partialMetadataSchema,
+} from "./partial-metadata.ts";
+import { isPlainJson, type Representation } from "./representation.ts";
+import { decodeItem, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
+import { columnDefinitions, tableRow, tableType } from "./table/table.ts";
+
+/** A list is written in pieces of about this size, so that its length costs no memory. */
+export const listSlabBytes = 256 * 1024;
+
+export interface ListPage {
+  readonly entries: readonly Entry[];
+  readonly revision: Revision;
+  /** Token of the next page. */
+  readonly continue?: string;
+  /** Number of objects after this page. */
+  readonly remaining?: number;
+}
+
+/** A list before its items are written. */
+export interface ListHead {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: JsonObject;
+  /** Fields between metadata and the items: the columns of a Table. */
+  readonly extra: JsonObject;
+  readonly itemsField: "items" | "rows";
+}
+
+const comma = toBytes(",");
+const listEnd = toBytes("]}\n");
+const metadataKey = toBytes('"metadata":');
+const closeBrace = toBytes("}");
+
+/** The body of a list response in slabs; each is a fresh buffer, as the socket may hold on to it. */
+export function* encodeList(
+  page: ListPage,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Generator<Uint8Array> {
+  const head = listHead(page, info, representation);
+  yield* slabs(listParts(head, page, info, representation, nowMs));
+}
+
+/** kind, apiVersion and metadata of the list in the form that the client asked for. */
+function listHead(page: ListPage, info: ResourceInfo, { transform }: Representation): ListHead {
+  const metadata = listMeta(page);
+  switch (transform.kind) {
+    case "none":
+      return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata, extra: {}, itemsField: "items" };
+    case "partialMetadata": {
+      const gvk = partialMetadataListKind(transform.version);
+      return { kind: gvk.kind, apiVersion: apiVersionOf(gvk), metadata, extra: {}, itemsField: "items" };
+    }
+    case "table": {
+      const extra = { columnDefinitions: columnDefinitions(info) };
+      return { ...tableType(transform), metadata, extra, itemsField: "rows" };
+    }
+  }
+}
+
+function listMeta(page: ListPage): JsonObject {
+  return {
+    resourceVersion: String(page.revision),
+    ...(page.continue === undefined || page.continue === "" ? {} : { continue: page.continue }),
+    ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+  };
+}
+
+function listParts(
+  head: ListHead,
+  page: ListPage,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Iterable<Uint8Array> {
+  switch (representation.mediaType) {
+    case "application/json":
+      return representation.pretty
+        ? prettyParts(head, documents(page, info, representation, nowMs))
+        : jsonParts(head, jsonItems(page, info, representation, nowMs));
+    case "application/vnd.kubernetes.protobuf":
+      return protobufListParts(head, documents(page, info, representation, nowMs), itemSchema(info, representation));
+    case "application/yaml":
+      return yamlListParts(head, documents(page, info, representation, nowMs));
+    case "application/cbor":
+      return cborListParts(head, page.entries.length, documents(page, info, representation, nowMs));
+  }
+}
+
+function itemSchema(info: ResourceInfo, { transform }: Representation): StructSchema {
+  return transform.kind === "none" ? info.schema : partialMetadataSchema();
+}
+
+function* jsonParts(head: ListHead, items: Iterable<Uint8Array>): Generator<Uint8Array> {
+  const { kind, apiVersion, metadata, extra, itemsField } = head;
+  const opening = stringifyJson({ kind, apiVersion, metadata, ...extra });
+  yield toBytes(`${opening.slice(0, -1)},"${itemsField}":[`);
+  let first = true;
+  for (const item of items) {
+    if (!first) yield comma;
+    first = false;
+    yield item;
+  }
+  yield listEnd;
+}
+
+function* jsonItems(
+  page: ListPage,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Generator<Uint8Array> {
+  if (isPlainJson(representation) && servesStoredBytes(info)) {
+    for (const entry of page.entries) yield entry.body;
+    return;
+  }
+  if (representation.transform.kind === "partialMetadata") {
+    const prefix = typePrefix(partialMetadataKind(representation.transform.version));
+    for (const entry of page.entries) yield joinBytes([prefix, metadataKey, metadataBytes(entry), closeBrace]);
+    return;
+  }
+  for (const document of documents(page, info, representation, nowMs)) yield toBytes(stringifyJson(document));
+}
+
+/** Items one at a time, decoded and in the form that the client asked for. */
+function* documents(
+  page: ListPage,
+  info: ResourceInfo,
+  { transform }: Representation,
+  nowMs: number,
+): Generator<JsonObject> {
+  for (const entry of page.entries) {
+    if (transform.kind === "none") yield decodeItem(entry, info);
+    else if (transform.kind === "table") yield tableRow(decodeStored(entry, info), info, transform, nowMs);
+    else yield partialMetadataOfEntry(entry, transform.version);
+  }
+}
+
+/** Newlines inside JSON strings are escaped, so indenting line by line is safe. */
+function* prettyParts(head: ListHead, items: Iterable<JsonValue>): Generator<Uint8Array> {
+  const { kind, apiVersion, metadata, extra, itemsField } = head;
+  const opening = stringifyJson({ kind, apiVersion, metadata, ...extra }, 2);
+  yield toBytes(`${opening.slice(0, -2)},\n  "${itemsField}": [`);
+  let empty = true;
+  for (const item of items) {
+    yield toBytes(`${empty ? "" : ","}\n    ${stringifyJson(item, 2).replaceAll("\n", "\n    ")}`);
+    empty = false;
+  }
+  yield toBytes(empty ? "]\n}" : "\n  ]\n}");
+}
+
+function* slabs(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let pending: Uint8Array[] = [];
+  let length = 0;
+  for (const part of parts) {
+    pending.push(part);
+    length += part.length;
+    if (length < listSlabBytes) continue;
+    yield joinBytes(pending);
+    pending = [];
+    length = 0;
+  }
+  if (length > 0) yield joinBytes(pending);
+}

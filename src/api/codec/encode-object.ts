@@ -1,0 +1,80 @@
+import type { JsonObject } from "../json.ts";
+import type { KubeObject } from "../object-meta.ts";
+import type { Status } from "../status.ts";
+import type { StructSchema } from "../schema/schema.ts";
+import { fromStorage } from "../scheme/conversion/convert.ts";
+import type { ResourceInfo } from "../scheme/resource.ts";
+import type { Entry } from "../../storage/store.ts";
+import { joinBytes, toBytes } from "./byte-text.ts";
+import { encodeDocument, type TypedDocument } from "./encode-document.ts";
+import { partialMetadata, partialMetadataKind, partialMetadataSchema } from "./partial-metadata.ts";
+import { metaSchema } from "./meta-schema.ts";
+import { isPlainJson, type Representation } from "./representation.ts";
+import { decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
+import { tableOf } from "./table/table.ts";
+
+const newline = toBytes("\n");
+const metadataKey = toBytes('"metadata":');
+const closing = toBytes("}\n");
+
+/** The response body for one stored object. `nowMs` is what ages in tables count from. */
+export function encodeObject(
+  entry: Entry,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Uint8Array {
+  if (isPlainJson(representation) && servesStoredBytes(info)) {
+    return joinBytes([typePrefix(info), entry.body.subarray(1), newline]);
+  }
+  const { mediaType, transform, pretty } = representation;
+  if (mediaType === "application/json" && transform.kind === "partialMetadata" && !pretty) {
+    return joinBytes([typePrefix(partialMetadataKind(transform.version)), metadataKey, metadataBytes(entry), closing]);
+  }
+  return encodeDecoded(decodeStored(entry, info), info, representation, nowMs);
+}
+
+/**
+ * The response body for an object that does not come from the store: a dry run, or a kind that is never stored. The
+ * object is in the form in which it would be stored.
+ */
+export function encodeDecoded(
+  object: KubeObject,
+  info: ResourceInfo,
+  representation: Representation,
+  nowMs: number,
+): Uint8Array {
+  return encodeDocument(transformed(object, info, representation, nowMs), representation);
+}
+
+/** For writing a Status as protobuf. */
+export function statusSchema(): StructSchema {
+  return metaSchema("meta/v1.Status");
+}
+
+/** A Status goes out as it is, whatever transform was asked for. */
+export function encodeStatus(status: Status, representation: Representation): Uint8Array {
+  return encodeDocument({ document: status as unknown as JsonObject, schema: statusSchema() }, representation);
+}
+
+/** The object, given in its stored form, in the version and form that the client asked for; not yet bytes. */
+export function transformed(
+  object: KubeObject,
+  info: ResourceInfo,
+  { transform }: Representation,
+  nowMs: number,
+): TypedDocument {
+  switch (transform.kind) {
+    case "none":
+      return { document: typeFirst(fromStorage(object, info)), schema: info.schema };
+    case "partialMetadata":
+      return { document: partialMetadata(object, transform.version), schema: partialMetadataSchema() };
+    case "table":
+      return { document: tableOf([object], info, transform, nowMs), schema: undefined };
+  }
+}
+
+function typeFirst(object: KubeObject): JsonObject {
+  const { kind, apiVersion, ...rest } = object;
+  return { kind, apiVersion, ...rest } as unknown as JsonObject;
+}

@@ -1,0 +1,135 @@
+import { apiVersionOf } from "../gvk.ts";
+import type { Clock } from "../clock.ts";
+import type { JsonObject } from "../json.ts";
+import type { KubeObject } from "../object-meta.ts";
+import type { Status } from "../status.ts";
+import { initialEventsEndAnnotation, protobufMediaType } from "../vendor.ts";
+import type { WatchEventType } from "../watch-event.ts";
+import type { FrameEncoder } from "./frame-encoder.ts";
+import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
+import type { Revision } from "../revision.ts";
+import type { Entry } from "../../storage/store.ts";
+import { joinBytes, toBytes } from "./byte-text.ts";
+import { encodeDocument, encodeEnvelope, type TypedDocument } from "./encode-document.ts";
+import { statusSchema, transformed } from "./encode-object.ts";
+import { stringifyJson } from "./json.ts";
+import { partialMetadata, partialMetadataKind } from "./partial-metadata.ts";
+import { encodeWatchFrame } from "./protobuf.ts";
+import type { Representation } from "./representation.ts";
+import { decodeServed, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
+import { columnDefinitions, type TableTransform, tableRow, tableType } from "./table/table.ts";
+import { zeroObject } from "./zero-object.ts";
+
+const eventPrefixes: Record<WatchEventType, Uint8Array> = {
+  ADDED: toBytes('{"type":"ADDED","object":'),
+  MODIFIED: toBytes('{"type":"MODIFIED","object":'),
+  DELETED: toBytes('{"type":"DELETED","object":'),
+  BOOKMARK: toBytes('{"type":"BOOKMARK","object":'),
+  ERROR: toBytes('{"type":"ERROR","object":'),
+};
+const eventEnd = toBytes("}\n");
+const metadataKey = toBytes('"metadata":');
+const metadataEnd = toBytes("}}\n");
+
+/** The encoder of one watch response. Frames of encoders with the same `format` are interchangeable. */
+export function frameEncoder(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
+  const { mediaType, transform } = representation;
+  if (mediaType !== "application/json" && transform.kind !== "table") {
+    return binaryFrames(info, representation, clock);
+  }
+  const format = `${apiVersionOf(info)}/${info.resource} ${mediaType}`;
+  switch (transform.kind) {
+    case "none":
+      return jsonFrames(`${format} plain`, info);
+    case "partialMetadata":
+      return partialJsonFrames(`${format} partial ${transform.version}`, info, transform.version);
+    case "table":
+      return tableFrames(info, transform, clock);
+  }
+}
+
+function jsonFrames(format: string, info: ResourceInfo): FrameEncoder {
+  const prefix = typePrefix(info);
+  return {
+    format,
+    event: servesStoredBytes(info)
+      ? (type, entry) => joinBytes([eventPrefixes[type], prefix, entry.body.subarray(1), eventEnd])
+      : (type, entry) => jsonEvent(type, decodeServed(entry, info) as unknown as JsonObject),
+    bookmark: (revision, initialEventsEnd) =>
+      jsonEvent("BOOKMARK", bookmarkObject(info, revision, initialEventsEnd) as JsonObject),
+    error: errorFrame,
+  };
+}
+
+function partialJsonFrames(format: string, info: ResourceInfo, version: "v1" | "v1beta1"): FrameEncoder {
+  const prefix = typePrefix(partialMetadataKind(version));
+  return {
+    format,
+    event: (type, entry) => joinBytes([eventPrefixes[type], prefix, metadataKey, metadataBytes(entry), metadataEnd]),
+    bookmark: (revision, initialEventsEnd) =>
+      jsonEvent("BOOKMARK", partialMetadata(bookmarkObject(info, revision, initialEventsEnd), version)),
+    error: errorFrame,
+  };
+}
+
+/** Ages are counted at the moment of sending and columns go out once, so the frames of a table belong to one stream. */
+function tableFrames(info: ResourceInfo, transform: TableTransform, clock: Clock): FrameEncoder {
+  let columnsSent = false;
+  const tableEvent = (type: WatchEventType, object: KubeObject): Uint8Array => {
+    const { resourceVersion } = object.metadata;
+    const columns = columnsSent ? null : columnDefinitions(info);
+    columnsSent = true;
+    return jsonEvent(type, {
+      ...tableType(transform),
+      metadata: resourceVersion === undefined ? {} : { resourceVersion },
+      columnDefinitions: columns,
+      rows: [tableRow(object, info, transform, clock.nowMs())],
+    });
+  };
+  return {
+    format: "",
+    event: (type: WatchEventType, entry: Entry) => tableEvent(type, decodeStored(entry, info)),
+    bookmark: (revision, initialEventsEnd) =>
+      tableEvent("BOOKMARK", bookmarkObject(storedInfo(info), revision, initialEventsEnd)),
+    error: errorFrame,
+  };
+}
+
+/** Protobuf and CBOR: the object is built, transformed and written whole. */
+function binaryFrames(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
+  const { mediaType, transform } = representation;
+  const frame = (type: WatchEventType, typed: TypedDocument): Uint8Array => {
+    if (mediaType === protobufMediaType) return encodeWatchFrame(type, encodeEnvelope(typed));
+    return encodeDocument({ document: { type, object: typed.document }, schema: undefined }, representation);
+  };
+  const objectFrame = (type: WatchEventType, object: KubeObject) =>
+    frame(type, transformed(object, info, representation, clock.nowMs()));
+  return {
+    format: `${apiVersionOf(info)}/${info.resource} ${mediaType} ${JSON.stringify(transform)}`,
+    event: (type, entry) => objectFrame(type, decodeStored(entry, info)),
+    bookmark: (revision, initialEventsEnd) =>
+      objectFrame("BOOKMARK", bookmarkObject(storedInfo(info), revision, initialEventsEnd)),
+    error: (status) => frame("ERROR", { document: status as unknown as JsonObject, schema: statusSchema() }),
+  };
+}
+
+function errorFrame(status: Status): Uint8Array {
+  return jsonEvent("ERROR", status as unknown as JsonObject);
+}
+
+function jsonEvent(type: WatchEventType, object: JsonObject): Uint8Array {
+  return toBytes(`${stringifyJson({ type, object })}\n`);
+}
+
+/** An empty object of the kind that carries a revision: every event up to it has been sent. */
+function bookmarkObject(info: ResourceInfo, revision: Revision, initialEventsEnd: boolean): KubeObject {
+  return {
+    kind: info.kind,
+    apiVersion: apiVersionOf(info),
+    ...zeroObject(info.schema),
+    metadata: {
+      resourceVersion: String(revision),
+      ...(initialEventsEnd ? { annotations: { [initialEventsEndAnnotation]: "true" } } : {}),
+    },
+  };
+}

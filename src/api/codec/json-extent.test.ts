@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { countValues } from "../object-extent.ts";
+import { jsonExtent } from "./json-extent.ts";
+
+test("a compact text has as many values as its document", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+      const text = JSON.stringify(value);
+      const document = JSON.parse(text);
+      expect(jsonExtent(text).values).toBe(countValues(document, 1_000_000));
+    }),
+  );
+});
+
+test("depth is that of lists and objects inside each other", () => {
+  expect(jsonExtent('{"a":[{"b":1},[2]],"c":[]}').depth).toBe(3);
+  expect(jsonExtent("1").depth).toBe(0);
+});
+
+test("what a string holds does not count", () => {
+  expect(jsonExtent('"a,[{\\",[{\\\\"')).toEqual({ values: 1, depth: 0 });
+  expect(jsonExtent('["\\\\",1]').values).toBe(3);
+});
+
+test("a text that ends inside a string is no trouble", () => {
+  expect(jsonExtent('["abc').values).toBe(2);
+});

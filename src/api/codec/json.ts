@@ -1,0 +1,407 @@
+import { emptyJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { status } from "../status.ts";
+import { jsonExtent } from "./json-extent.ts";
+
+/** Objects and lists deeper than this are refused: everything that walks a document may then recurse. */
+export const jsonDepthMax = 1_000;
+/** Repeated keys beyond this many are not reported one by one. */
+export const duplicatesMax = 100;
+
+const int64Min = -(2n ** 63n);
+const uint64Max = 2n ** 64n - 1n;
+const uint64DigitsMax = 20;
+const safeDigits = 15;
+
+/** The bytes are not one JSON document. The texts follow Go's encoding/json, which clients print. */
+export class JsonSyntaxError extends Error {
+  /** Where in the input, in bytes. */
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.name = "JsonSyntaxError";
+    this.offset = offset;
+  }
+}
+
+export interface ParsedDocument {
+  readonly value: JsonValue;
+  /** Paths of keys that occur more than once in their object (`spec.list[0].b`), each once; the last value holds. */
+  readonly duplicates: readonly string[];
+}
+
+/**
+ * Parses one JSON document. Integers that a double cannot hold but 64 bits can are BigInt; invalid UTF-8 and lone
+ * surrogates become U+FFFD, as in Go. `strict` looks for repeated keys too and costs several times as much.
+ * Throws JsonSyntaxError, and StatusError 413 for more than `valuesMax` values.
+ */
+export function parseJson(
+  bytes: Uint8Array,
+  { strict, valuesMax }: { readonly strict: boolean; readonly valuesMax?: number },
+): ParsedDocument {
+  const text = textDecoder.decode(bytes);
+  if (valuesMax !== undefined) refuseMoreValues(text, valuesMax);
+  if (!strict && !needsOwnParser(text)) {
+    const value = parseNatively(text);
+    if (value !== undefined) return { value, duplicates: [] };
+  }
+  return new JsonParser(text).parse();
+}
+
+/** Before anything is parsed, as the native parser cannot stop half way. */
+function refuseMoreValues(text: string, valuesMax: number): void {
+  // Every value but the last is followed by a comma or bracket.
+  if (text.length >= 2 * valuesMax && jsonExtent(text).values > valuesMax) throw status.tooManyValues(valuesMax);
+}
+
+/**
+ * Compact JSON, or indented by `indent` spaces. BigInt is written with all its digits; `<`, `>`, `&`, U+2028 and U+2029
+ * are escaped as Go's encoder does.
+ */
+export function stringifyJson(value: JsonValue, indent = 0): string {
+  const text = stringifyExactly(value, indent);
+  return escapedByGo.test(text) ? text.replace(escapedByGoAll, escapeCharacter) : text;
+}
+
+/** Keeps a byte order mark, so that it is refused. */
+const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const longInteger = /\d{16}/;
+const longExponent = /(?:^|[:,[\s])-?\d[\d.]*[eE]\+?\d{3}/;
+const escapedByGo = /[<>&\u2028\u2029]/;
+const escapedByGoAll = /[<>&\u2028\u2029]/g;
+
+/**
+ * What JSON.parse reads differently: long integers, escaped surrogates, numbers out of range. As one expression the
+ * three cost more than the parsing.
+ */
+function needsOwnParser(text: string): boolean {
+  return longInteger.test(text) || longExponent.test(text) || text.includes("\\ud") || text.includes("\\uD");
+}
+
+/** From here on the text is looked through faster than the document, which may be one large map. */
+const longText = 64 * 1024;
+
+/** Undefined when the document is not valid or too deep: the own parser then finds the words. */
+function parseNatively(text: string): JsonValue | undefined {
+  const isLong = text.length > longText;
+  if (isLong && jsonExtent(text).depth > jsonDepthMax) return undefined;
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+  // A document of n characters is at most n/2 deep.
+  if (!isLong && text.length > 2 * jsonDepthMax && isDeeperThan(value, jsonDepthMax)) return undefined;
+  return value;
+}
+
+/** True when lists and objects nest more than `levels` times. */
+export function isDeeperThan(value: JsonValue, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (isDeeperThan(item, levels - 1)) return true;
+    return false;
+  }
+  for (const key in value) if (isDeeperThan(value[key] as JsonValue, levels - 1)) return true;
+  return false;
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+interface ExactJson {
+  rawJSON(text: string): unknown;
+}
+
+function stringifyExactly(value: JsonValue, indent: number): string {
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch (error) {
+    // A BigInt somewhere: rare, and the replacer is slow, so it is only used then.
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(value, replaceBigInt, indent);
+  }
+}
+
+function replaceBigInt(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? (JSON as unknown as ExactJson).rawJSON(value.toString()) : value;
+}
+
+const code = {
+  quote: 0x22,
+  plus: 0x2b,
+  comma: 0x2c,
+  minus: 0x2d,
+  dot: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  openBracket: 0x5b,
+  backslash: 0x5c,
+  closeBracket: 0x5d,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const;
+
+const simpleEscapes: Readonly<Record<string, string>> = {
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+};
+
+class JsonParser {
+  readonly #text: string;
+  #at = 0;
+  #depth = 0;
+  /** The key or index being read at each depth. */
+  readonly #path: (string | number)[] = [];
+  readonly #duplicates = new Set<string>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  parse(): ParsedDocument {
+    const value = this.#value();
+    this.#skipSpace();
+    if (this.#at < this.#text.length) this.#fail("after top-level value");
+    return { value, duplicates: [...this.#duplicates] };
+  }
+
+  #value(): JsonValue {
+    this.#skipSpace();
+    const first = this.#text.charCodeAt(this.#at);
+    if (first === code.quote) return this.#string();
+    if (first === code.openBrace) return this.#object();
+    if (first === code.openBracket) return this.#list();
+    if (first === code.minus || isDigit(first)) return this.#number();
+    if (first === 0x74) return this.#literal("true", true);
+    if (first === 0x66) return this.#literal("false", false);
+    if (first === 0x6e) return this.#literal("null", null);
+    return this.#fail("looking for beginning of value");
+  }
+
+  #object(): JsonObject {
+    this.#descend();
+    const object = emptyJsonObject();
+    this.#skipSpace();
+    if (this.#take(code.closeBrace)) return this.#ascend(object);
+    for (;;) {
+      this.#skipSpace();
+      if (this.#text.charCodeAt(this.#at) !== code.quote) this.#fail("looking for beginning of object key string");
+      const key = this.#string();
+      this.#path[this.#depth] = key;
+      if (key in object) this.#noteDuplicate();
+      this.#skipSpace();
+      if (!this.#take(code.colon)) this.#fail("after object key");
+      object[key] = this.#value();
+      this.#skipSpace();
+      if (this.#take(code.comma)) continue;
+      if (this.#take(code.closeBrace)) return this.#ascend(object);
+      this.#fail("after object key:value pair");
+    }
+  }
+
+  #list(): JsonValue[] {
+    this.#descend();
+    const list: JsonValue[] = [];
+    this.#skipSpace();
+    if (this.#take(code.closeBracket)) return this.#ascend(list);
+    for (;;) {
+      this.#path[this.#depth] = list.length;
+      list.push(this.#value());
+      this.#skipSpace();
+      if (this.#take(code.comma)) continue;
+      if (this.#take(code.closeBracket)) return this.#ascend(list);
+      this.#fail("after array element");
+    }
+  }
+
+  #descend(): void {
+    this.#at += 1;
+    this.#depth += 1;
+    if (this.#depth > jsonDepthMax) throw new JsonSyntaxError("exceeded max depth", this.#byteOffset());
+  }
+
+  #ascend<T>(value: T): T {
+    this.#depth -= 1;
+    return value;
+  }
+
+  #noteDuplicate(): void {
+    if (this.#duplicates.size >= duplicatesMax) return;
+    this.#duplicates.add(pathText(this.#path, this.#depth));
+  }
+
+  #string(): string {
+    const text = this.#text;
+    const start = this.#at + 1;
+    for (let at = start; at < text.length; at++) {
+      const next = text.charCodeAt(at);
+      if (next === code.quote) {
+        this.#at = at + 1;
+        return text.slice(start, at);
+      }
+      if (next === code.backslash || next < 0x20) return this.#stringWithEscapes(start, at);
+    }
+    this.#at = text.length;
+    return this.#fail("in string literal");
+  }
+
+  #stringWithEscapes(start: number, firstEscape: number): string {
+    const parts: string[] = [];
+    let from = start;
+    this.#at = firstEscape;
+    for (;;) {
+      const next = this.#text.charCodeAt(this.#at);
+      if (next === code.quote) {
+        parts.push(this.#text.slice(from, this.#at));
+        this.#at += 1;
+        return parts.join("").toWellFormed();
+      }
+      if (next === code.backslash) {
+        parts.push(this.#text.slice(from, this.#at), this.#escape());
+        from = this.#at;
+      } else if (next >= 0x20) {
+        this.#at += 1;
+      } else {
+        this.#fail("in string literal");
+      }
+    }
+  }
+
+  #escape(): string {
+    this.#at += 1;
+    const letter = this.#text[this.#at] ?? "";
+    const simple = simpleEscapes[letter];
+    if (simple !== undefined) {
+      this.#at += 1;
+      return simple;
+    }
+    if (letter !== "u") return this.#fail("in string escape code");
+    let unit = 0;
+    for (let digit = 0; digit < 4; digit++) {
+      this.#at += 1;
+      const value = hexValue(this.#text.charCodeAt(this.#at));
+      if (value === undefined) return this.#fail("in \\u hexadecimal character escape");
+      unit = unit * 16 + value;
+    }
+    this.#at += 1;
+    return String.fromCharCode(unit);
+  }
+
+  #number(): number | bigint {
+    const start = this.#at;
+    this.#take(code.minus);
+    if (!this.#take(code.zero)) this.#digits("in numeric literal");
+    let isInteger = true;
+    if (this.#take(code.dot)) {
+      isInteger = false;
+      this.#digits("after decimal point in numeric literal");
+    }
+    const next = this.#text.charCodeAt(this.#at);
+    if (next === 0x65 || next === 0x45) {
+      isInteger = false;
+      this.#at += 1;
+      if (!this.#take(code.plus)) this.#take(code.minus);
+      this.#digits("in exponent of numeric literal");
+    }
+    const value = parseNumber(this.#text.slice(start, this.#at), isInteger);
+    if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+      const shown = this.#text.slice(start, Math.min(this.#at, start + 40));
+      throw new JsonSyntaxError(
+        `json: cannot unmarshal number ${shown} into Go value of type float64`,
+        this.#byteOffset(start),
+      );
+    }
+    return value;
+  }
+
+  #digits(where: string): void {
+    if (!isDigit(this.#text.charCodeAt(this.#at))) this.#fail(where);
+    do this.#at += 1;
+    while (isDigit(this.#text.charCodeAt(this.#at)));
+  }
+
+  #literal<T>(word: string, value: T): T {
+    for (let at = 1; at < word.length; at++) {
+      if (this.#text[this.#at + at] === word[at]) continue;
+      this.#at += at;
+      this.#fail(`in literal ${word} (expecting '${word[at]}')`);
+    }
+    this.#at += word.length;
+    return value;
+  }
+
+  #take(wanted: number): boolean {
+    if (this.#text.charCodeAt(this.#at) !== wanted) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #skipSpace(): void {
+    for (;;) {
+      const next = this.#text.charCodeAt(this.#at);
+      if (next !== 0x20 && next !== 0x0a && next !== 0x0d && next !== 0x09) return;
+      this.#at += 1;
+    }
+  }
+
+  #fail(where: string): never {
+    if (this.#at >= this.#text.length) throw new JsonSyntaxError("unexpected end of JSON input", this.#byteOffset());
+    throw new JsonSyntaxError(`invalid character ${quoteByteAt(this.#text, this.#at)} ${where}`, this.#byteOffset());
+  }
+
+  #byteOffset(at = this.#at): number {
+    return Buffer.byteLength(this.#text.slice(0, at));
+  }
+}
+
+/** Shared by the readers of integers: a number when it is exact, a BigInt when 64 bits hold it, else the nearest double. */
+export function parseNumber(text: string, isInteger: boolean): number | bigint {
+  const value = Number(text);
+  if (!isInteger || text.length <= safeDigits || Number.isSafeInteger(value)) return value;
+  if (text.length > uint64DigitsMax) return value;
+  const exact = BigInt(text);
+  return exact >= int64Min && exact <= uint64Max ? exact : value;
+}
+
+/** `spec.list[0].b` from the parts 1 … depth. */
+export function pathText(path: readonly (string | number)[], depth: number): string {
+  let text = "";
+  for (let level = 1; level <= depth; level++) {
+    const part = path[level] as string | number;
+    if (typeof part === "number") text += `[${part}]`;
+    else text += text === "" ? part : `.${part}`;
+  }
+  return text;
+}
+
+function isDigit(character: number): boolean {
+  return character >= code.zero && character <= code.nine;
+}
+
+function hexValue(character: number): number | undefined {
+  if (isDigit(character)) return character - code.zero;
+  const lower = character | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x61 + 10 : undefined;
+}
+
+/** As Go shows the offending byte: the first byte of the character's UTF-8 form, quoted. */
+function quoteByteAt(text: string, at: number): string {
+  const first = Buffer.from(String.fromCodePoint(text.codePointAt(at) as number))[0] as number;
+  if (first === 0x27) return "'\\''";
+  if (first === 0x22) return "'\"'";
+  const named = { 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 92: "\\\\" }[first];
+  if (named !== undefined) return `'${named}'`;
+  if (first < 0x20 || first === 0x7f) return `'\\x${first.toString(16).padStart(2, "0")}'`;
+  return `'${String.fromCharCode(first)}'`;
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from "../json.ts";
+import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
+import type { KubeObject } from "../object-meta.ts";
+import { metaGroup } from "../vendor.ts";
+import type { StructSchema } from "../schema/schema.ts";
+import type { Entry } from "../../storage/store.ts";
+import { parseJson } from "./json.ts";
+import { metaSchema } from "./meta-schema.ts";
+import { metadataBytes } from "./stored-object.ts";
+
+const kinds = {
+  object: {
+    v1: { group: metaGroup, version: "v1", kind: "PartialObjectMetadata" },
+    v1beta1: { group: metaGroup, version: "v1beta1", kind: "PartialObjectMetadata" },
+  },
+  list: {
+    v1: { group: metaGroup, version: "v1", kind: "PartialObjectMetadataList" },
+    v1beta1: { group: metaGroup, version: "v1beta1", kind: "PartialObjectMetadataList" },
+  },
+} as const satisfies Record<string, Record<string, GroupVersionKind>>;
+
+export type MetaVersion = "v1" | "v1beta1";
+
+export function partialMetadataKind(version: MetaVersion): GroupVersionKind {
+  return kinds.object[version];
+}
+
+export function partialMetadataListKind(version: MetaVersion): GroupVersionKind {
+  return kinds.list[version];
+}
+
+/** For writing either version as protobuf: the messages are the same. */
+export function partialMetadataSchema(): StructSchema {
+  return metaSchema("meta/v1.PartialObjectMetadata");
+}
+
+/** Metadata alone, as `PartialObjectMetadata`. */
+export function partialMetadata(object: KubeObject, version: MetaVersion): JsonObject {
+  return { ...typeOf(version), metadata: object.metadata as JsonObject };
+}
+
+/** The same from a stored object, without reading more of it than its metadata. */
+export function partialMetadataOfEntry(entry: Entry, version: MetaVersion): JsonObject {
+  return { ...typeOf(version), metadata: parseJson(metadataBytes(entry), { strict: false }).value };
+}
+
+function typeOf(version: MetaVersion): { kind: string; apiVersion: string } {
+  const gvk = partialMetadataKind(version);
+  return { kind: gvk.kind, apiVersion: apiVersionOf(gvk) };
+}

@@ -1,0 +1,108 @@
+import type { JsonObject } from "../json.ts";
+import type { WatchEventType } from "../watch-event.ts";
+import { expectWireType, readFields, scalarCodecs, tagOf } from "./protobuf-scalar.ts";
+import { ProtobufDecodeError, ProtobufReader, wireBytes, wireVarint } from "./protobuf-wire.ts";
+import { newWriter } from "./protobuf-writer.ts";
+
+/** Every object on the wire starts with these four bytes: `k8s` and a zero. */
+const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
+
+/** An object inside its envelope; `raw` is the message of the kind that the two names tell. */
+export interface UnknownEnvelope {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly raw: Uint8Array;
+  readonly contentType: string;
+  readonly contentEncoding: string;
+}
+
+/** Magic prefix and envelope around an encoded message. */
+export function wrapUnknown(type: { readonly apiVersion: string; readonly kind: string }, raw: Uint8Array): Uint8Array {
+  const writer = newWriter();
+  writer.uint32(tagOf(1, wireBytes)).fork();
+  writer.uint32(tagOf(1, wireBytes)).string(type.apiVersion).uint32(tagOf(2, wireBytes)).string(type.kind).ldelim();
+  writer.uint32(tagOf(2, wireBytes)).uint32(raw.length);
+  const head = writer.finish();
+  const tail = Uint8Array.of(tagOf(3, wireBytes), 0, tagOf(4, wireBytes), 0);
+  return Buffer.concat([magic, head, raw, tail]);
+}
+
+/** Upstream knows four; later versions may add some. */
+const envelopeFieldsMax = 100;
+
+/** Opens the envelope; `raw` is a view into `bytes`. Throws ProtobufDecodeError. */
+export function unwrapUnknown(bytes: Uint8Array): UnknownEnvelope {
+  if (!hasProtobufMagic(bytes)) throw new ProtobufDecodeError("provided data does not appear to be a protobuf message");
+  const reader = new ProtobufReader(bytes.subarray(magic.length), envelopeFieldsMax);
+  const envelope = { apiVersion: "", kind: "", raw: new Uint8Array(), contentType: "", contentEncoding: "" };
+  while (!reader.atEnd) {
+    reader.count();
+    const { number, wireType } = reader.tag();
+    if (number > 4) {
+      reader.skip(wireType);
+      continue;
+    }
+    expectWireType(wireType, wireBytes);
+    if (number === 1) readTypeMeta(reader, envelope);
+    else if (number === 2) envelope.raw = reader.bytes() as Uint8Array<ArrayBuffer>;
+    else if (number === 3) envelope.contentEncoding = reader.text();
+    else envelope.contentType = reader.text();
+  }
+  return envelope;
+}
+
+export function hasProtobufMagic(bytes: Uint8Array): boolean {
+  return bytes.length >= magic.length && magic.every((byte, at) => bytes[at] === byte);
+}
+
+/** The message of any `<Kind>List`: metadata=1, items=2. `items` are encoded messages without envelopes. */
+export function encodeListMessage(listMeta: JsonObject, items: Iterable<Uint8Array>): Uint8Array {
+  const parts: Uint8Array[] = [encodeListHead(listMeta)];
+  for (const item of items) parts.push(encodeListItemHead(item.length), item);
+  return Buffer.concat(parts);
+}
+
+/** The `metadata` field of a list message: what precedes its items when a list is streamed. */
+export function encodeListHead(listMeta: JsonObject): Uint8Array {
+  const writer = newWriter();
+  writer.uint32(tagOf(1, wireBytes)).fork();
+  const text = (number: number, field: string) =>
+    scalarCodecs.string.write(writer.uint32(tagOf(number, wireBytes)), listMeta[field] ?? "");
+  text(1, "selfLink");
+  text(2, "resourceVersion");
+  text(3, "continue");
+  const remaining = listMeta["remainingItemCount"];
+  if (remaining !== undefined && remaining !== null) {
+    scalarCodecs.int64.write(writer.uint32(tagOf(4, wireVarint)), remaining);
+  }
+  return writer.ldelim().finish();
+}
+
+/** Tag and length that precede an item of `length` bytes in a list message. */
+export function encodeListItemHead(length: number): Uint8Array {
+  return newWriter().uint32(tagOf(2, wireBytes)).uint32(length).finish();
+}
+
+/** One event of a protobuf watch: four bytes of big-endian length, then a WatchEvent around the object's envelope. */
+export function encodeWatchFrame(type: WatchEventType, objectEnvelope: Uint8Array): Uint8Array {
+  const raw = newWriter().uint32(tagOf(1, wireBytes)).uint32(objectEnvelope.length).finish();
+  const head = newWriter()
+    .uint32(tagOf(1, wireBytes))
+    .string(type)
+    .uint32(tagOf(2, wireBytes))
+    .uint32(raw.length + objectEnvelope.length)
+    .finish();
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(head.length + raw.length + objectEnvelope.length);
+  return Buffer.concat([length, head, raw, objectEnvelope]);
+}
+
+function readTypeMeta(reader: ProtobufReader, envelope: { apiVersion: string; kind: string }): void {
+  readFields(reader, (number, wireType) => {
+    if (number !== 1 && number !== 2) return false;
+    expectWireType(wireType, wireBytes);
+    if (number === 1) envelope.apiVersion = reader.text();
+    else envelope.kind = reader.text();
+    return true;
+  });
+}

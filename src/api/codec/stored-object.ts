@@ -1,0 +1,82 @@
+import type { JsonObject } from "../json.ts";
+import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
+import type { KubeObject } from "../object-meta.ts";
+import { fromStorage } from "../scheme/conversion/convert.ts";
+import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
+import type { Entry } from "../../storage/store.ts";
+import { toBytes } from "./byte-text.ts";
+import { parseJson } from "./json.ts";
+
+/** `{"kind":"Pod","apiVersion":"v1",` for one kind, ready to stand before a stored body without its brace. */
+const typePrefixes = new WeakMap<GroupVersionKind, Uint8Array>();
+
+export function typePrefix(gvk: GroupVersionKind): Uint8Array {
+  let prefix = typePrefixes.get(gvk);
+  if (prefix === undefined) {
+    prefix = toBytes(`{"kind":${JSON.stringify(gvk.kind)},"apiVersion":${JSON.stringify(apiVersionOf(gvk))},`);
+    typePrefixes.set(gvk, prefix);
+  }
+  return prefix;
+}
+
+/** A stored body as a document without kind and apiVersion. */
+export function decodeBody(entry: Entry): JsonObject {
+  return parseJson(entry.body, { strict: false }).value as JsonObject;
+}
+
+/** Whether the stored bytes of a kind are those of the served version too, but for kind and apiVersion. */
+export function servesStoredBytes({ storedAs }: ResourceInfo): boolean {
+  return storedAs?.conversion === undefined;
+}
+
+/** A stored body in the form in which it is stored, whichever version is served. */
+export function decodeStored(entry: Entry, info: ResourceInfo): KubeObject {
+  return decodeEntry(entry, storedInfo(info));
+}
+
+/** A stored body as an object of the served version. */
+export function decodeServed(entry: Entry, info: ResourceInfo): KubeObject {
+  return fromStorage(decodeStored(entry, info), info);
+}
+
+/** A stored body as the served version has it in lists: without kind and apiVersion. */
+export function decodeItem(entry: Entry, info: ResourceInfo): JsonObject {
+  if (servesStoredBytes(info)) return decodeBody(entry);
+  const { kind: _kind, apiVersion: _apiVersion, ...body } = decodeServed(entry, info) as unknown as JsonObject;
+  return body;
+}
+
+/** A stored body as an object of its kind. */
+export function decodeEntry(entry: Entry, gvk: GroupVersionKind): KubeObject {
+  return { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...decodeBody(entry) } as unknown as KubeObject;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/**
+ * The bytes of `metadata` inside a stored body, a view and not a copy. The body starts with `{"metadata":{`, so the
+ * scan ends where the metadata ends and the rest of the object is never read.
+ */
+export function metadataBytes(entry: Entry): Uint8Array {
+  const { body } = entry;
+  const start = body.indexOf(openBrace, 1);
+  let depth = 0;
+  for (let at = start; at < body.length; at++) {
+    const byte = body[at];
+    if (byte === quote) at = endOfString(body, at);
+    else if (byte === openBrace) depth++;
+    else if (byte === closeBrace && --depth === 0) return body.subarray(start, at + 1);
+  }
+  throw new Error(`stored body of ${entry.key} does not start with its metadata`);
+}
+
+function endOfString(body: Uint8Array, start: number): number {
+  for (let at = start + 1; at < body.length; at++) {
+    if (body[at] === backslash) at++;
+    else if (body[at] === quote) return at;
+  }
+  return body.length;
+}

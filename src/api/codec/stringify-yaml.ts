@@ -1,0 +1,97 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { resolvePlainScalar } from "./yaml-scalar.ts";
+
+/**
+ * One YAML document as Kubernetes' tools write it: keys sorted, two spaces of indentation, the items of a list at the
+ * indentation of its key, text quoted where YAML 1.1 would read another type, text of several lines as a block.
+ */
+export function stringifyYaml(value: JsonValue): string {
+  const lines: string[] = [];
+  if (isCollection(value)) writeCollection(lines, value, "", "");
+  else lines.push(scalarText(value, ""));
+  return `${lines.join("\n")}\n`;
+}
+
+type Collection = JsonObject | JsonValue[];
+
+/** True for lists and maps that have something in them; empty ones are written in a line. */
+function isCollection(value: JsonValue): value is Collection {
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
+}
+
+/** `first` stands before the first line in place of the indentation: the dashes of the lists around. */
+function writeCollection(lines: string[], value: Collection, indent: string, first: string): void {
+  let lead = first;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (isCollection(item)) writeCollection(lines, item, `${indent}  `, `${lead}- `);
+      else lines.push(`${lead}- ${scalarText(item, `${indent}  `)}`);
+      lead = indent;
+    }
+    return;
+  }
+  for (const key of Object.keys(value).sort()) {
+    const item = value[key] as JsonValue;
+    const head = `${lead}${quoteIfNeeded(key)}:`;
+    lead = indent;
+    if (!isCollection(item)) {
+      lines.push(`${head} ${scalarText(item, `${indent}  `)}`);
+      continue;
+    }
+    lines.push(head);
+    const inner = isJsonObject(item) ? `${indent}  ` : indent;
+    writeCollection(lines, item, inner, inner);
+  }
+}
+
+function scalarText(value: JsonValue, indent: string): string {
+  if (typeof value === "string") return isBlockText(value) ? blockText(value, indent) : quoteIfNeeded(value);
+  if (Array.isArray(value)) return "[]";
+  if (isJsonObject(value)) return "{}";
+  return String(value);
+}
+
+const beyondPlain = /[^\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
+const beyondBlock = /[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
+const indicatorFirst = /^(?:-(?:\s|$|--)|[?:,[\]{}#&*!|>'"%@`\s=<])/;
+const indicatorInside = /: |:$| #|\s$/;
+
+/** Several lines without what a block cannot hold; its first line must not start with space. */
+function isBlockText(text: string): boolean {
+  const lineEnd = text.indexOf("\n");
+  return lineEnd > 0 && !/^[\s]/.test(text) && !beyondBlock.test(text);
+}
+
+function blockText(text: string, indent: string): string {
+  const body = text.replace(/\n+$/, "");
+  const ends = text.length - body.length;
+  const chomping = ends === 0 ? "-" : ends === 1 ? "" : "+";
+  const lines = body.split("\n").map((line) => (line === "" ? "" : indent + line));
+  for (let extra = 1; extra < ends; extra++) lines.push("");
+  return [`|${chomping}`, ...lines].join("\n");
+}
+
+const plainWordMax = 1_024;
+
+function quoteIfNeeded(text: string): string {
+  if (beyondPlain.test(text)) return escapeNonPrintable(JSON.stringify(text));
+  // Readers give up looking for the colon of a longer key.
+  const isTooLong = text.length > plainWordMax && text.includes(":");
+  const plain = !isTooLong && !indicatorFirst.test(text) && !indicatorInside.test(text);
+  if (resolvePlainScalar(text) !== text || /^[-+.\d]*$/.test(text) || looksLikeTime(text)) return JSON.stringify(text);
+  if (plain) return text;
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** Readers that know timestamps would make one of it. */
+function looksLikeTime(text: string): boolean {
+  return /^\d{4}-\d\d?-\d\d?/.test(text) || /^\d+:\d\d/.test(text);
+}
+
+/** JSON leaves some characters as they are that YAML wants escaped. */
+function escapeNonPrintable(json: string): string {
+  return json.replace(
+    /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,63 @@
+import type { JsonObject, JsonValue } from "../../json.ts";
+import type { KubeObject } from "../../object-meta.ts";
+import { metaGroup } from "../../vendor.ts";
+import { fromStorage } from "../../scheme/conversion/convert.ts";
+import { type ResourceInfo, storedInfo } from "../../scheme/resource.ts";
+import { partialMetadata } from "../partial-metadata.ts";
+import type { Transform } from "../representation.ts";
+import { cellsOf, rowConditionsOf } from "./cells.ts";
+
+export type TableTransform = Extract<Transform, { kind: "table" }>;
+
+/** A Table of the given objects, which are in their stored form: rows do not depend on the version. Its metadata is that of the only object unless `listMeta` is given. */
+export function tableOf(
+  objects: readonly KubeObject[],
+  info: ResourceInfo,
+  transform: TableTransform,
+  nowMs: number,
+): JsonObject {
+  const resourceVersion = objects[0]?.metadata.resourceVersion;
+  return {
+    ...tableType(transform),
+    metadata: resourceVersion === undefined ? {} : { resourceVersion },
+    columnDefinitions: columnDefinitions(info),
+    rows: objects.map((object) => tableRow(object, info, transform, nowMs)),
+  };
+}
+
+export function tableType({ version }: TableTransform): { kind: string; apiVersion: string } {
+  return { kind: "Table", apiVersion: `${metaGroup}/${version}` };
+}
+
+export function columnDefinitions(info: ResourceInfo): JsonValue[] {
+  return storedInfo(info).columns.map(({ name, type, format, description, priority }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }));
+}
+
+/** One row: a cell per column of the resource, and as much of the object as the client asked for. */
+export function tableRow(object: KubeObject, info: ResourceInfo, transform: TableTransform, nowMs: number): JsonObject {
+  const stored = storedInfo(info);
+  const cells = cellsOf(object, stored, nowMs);
+  const conditions = rowConditionsOf(object, stored);
+  return {
+    cells: stored.columns.map((column) => cells[column.name] ?? null),
+    ...(conditions.length === 0 ? {} : { conditions }),
+    ...rowObject(object, info, transform),
+  };
+}
+
+function rowObject(object: KubeObject, info: ResourceInfo, { includeObject, version }: TableTransform): JsonObject {
+  switch (includeObject) {
+    case "None":
+      return { object: null };
+    case "Metadata":
+      return { object: partialMetadata(object, version) };
+    case "Object":
+      return { object: fromStorage(object, info) as JsonObject };
+  }
+}

@@ -1,0 +1,302 @@
+import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from "js-yaml";
+import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { duplicatesMax, pathText } from "./json.ts";
+import { type ParsedYaml, yamlAliasedSizeMax, yamlDepthMax, YamlSyntaxError } from "./yaml.ts";
+import { resolvePlainScalar } from "./yaml-scalar.ts";
+
+/** What a value costs beside its text when it is repeated. */
+const valueSize = 8;
+
+/** See `parseYaml`. @throws YamlSyntaxError */
+export function composeYaml(source: string, strict: boolean): ParsedYaml {
+  return new YamlComposer(source, eventsOf(source), strict).compose();
+}
+
+function eventsOf(source: string): Event[] {
+  try {
+    return parseEvents(source, { maxDepth: yamlDepthMax });
+  } catch (error) {
+    // The parser promises no single class of errors.
+    if (error instanceof YAMLException) throw new YamlSyntaxError(error.reason, (error.mark?.line ?? 0) + 1);
+    throw new YamlSyntaxError(error instanceof Error ? error.message : "cannot be parsed");
+  }
+}
+
+/** A value and what repeating it would cost. */
+interface Node {
+  readonly value: JsonValue;
+  readonly size: number;
+}
+interface NodeProperties {
+  readonly anchorStart: number;
+  readonly anchorEnd: number;
+  readonly tagStart: number;
+  readonly tagEnd: number;
+}
+
+const absent = -1;
+const standardTagPrefix = "tag:yaml.org,2002:";
+type TagName = "str" | "int" | "float" | "bool" | "null" | "map" | "seq" | "merge" | "timestamp";
+const tagNames: ReadonlySet<string> = new Set<TagName>([
+  "str",
+  "int",
+  "float",
+  "bool",
+  "null",
+  "map",
+  "seq",
+  "merge",
+  "timestamp",
+]);
+
+class YamlComposer {
+  readonly #source: string;
+  readonly #events: readonly Event[];
+  readonly #strict: boolean;
+  #at = 0;
+  #depth = 0;
+  #aliasedSize = 0;
+  /** Undefined while the anchored value is still being read. */
+  readonly #anchors = new Map<string, Node | undefined>();
+  readonly #path: (string | number)[] = [];
+  readonly #duplicates = new Set<string>();
+  readonly #duplicateLines: string[] = [];
+  readonly #lines: LineCounter;
+
+  constructor(source: string, events: readonly Event[], strict: boolean) {
+    this.#source = source;
+    this.#events = events;
+    this.#strict = strict;
+    this.#lines = new LineCounter(source);
+  }
+
+  compose(): ParsedYaml {
+    if (this.#events.filter((event) => event.type === EVENT_ID.DOCUMENT).length > 1) {
+      throw new YamlSyntaxError("expected a single document in the stream");
+    }
+    let value: JsonValue = null;
+    if (this.#events.length > 0) {
+      this.#next();
+      if (this.#peek() !== EVENT_ID.POP) value = this.#node().value;
+    }
+    return { value, duplicates: [...this.#duplicates], duplicateLines: this.#duplicateLines };
+  }
+
+  #next(): Event {
+    const event = this.#events[this.#at];
+    if (event === undefined) throw new YamlSyntaxError("unexpected end of document");
+    this.#at += 1;
+    return event;
+  }
+
+  #peek(): number | undefined {
+    return this.#events[this.#at]?.type;
+  }
+
+  #node(): Node {
+    const event = this.#next();
+    switch (event.type) {
+      case EVENT_ID.ALIAS:
+        return this.#alias(this.#source.slice(event.anchorStart, event.anchorEnd));
+      case EVENT_ID.SCALAR:
+        return this.#anchored(event, () => this.#scalar(event));
+      case EVENT_ID.SEQUENCE:
+        return this.#anchored(event, () => this.#sequence(event));
+      case EVENT_ID.MAPPING:
+        return this.#anchored(event, () => this.#mapping(event));
+      default:
+        throw new YamlSyntaxError("unexpected end of document");
+    }
+  }
+
+  #anchored(event: NodeProperties, read: () => Node): Node {
+    if (event.anchorStart === absent) return read();
+    const name = this.#source.slice(event.anchorStart, event.anchorEnd);
+    this.#anchors.set(name, undefined);
+    const node = read();
+    this.#anchors.set(name, node);
+    return node;
+  }
+
+  #alias(name: string): Node {
+    if (!this.#anchors.has(name)) throw new YamlSyntaxError(`unknown anchor '${name}' referenced`);
+    const node = this.#anchors.get(name);
+    if (node === undefined) throw new YamlSyntaxError(`anchor '${name}' value contains itself`);
+    this.#chargeAlias(node.size);
+    return { value: cloneJson(node.value), size: node.size };
+  }
+
+  #chargeAlias(size: number): void {
+    this.#aliasedSize += size;
+    if (this.#aliasedSize > yamlAliasedSizeMax) throw new YamlSyntaxError("document contains excessive aliasing");
+  }
+
+  #sequence(event: NodeProperties): Node {
+    this.#expectTag(event, "seq");
+    this.#descend();
+    const list: JsonValue[] = [];
+    let size = valueSize;
+    while (this.#peek() !== EVENT_ID.POP) {
+      this.#path[this.#depth] = list.length;
+      const item = this.#node();
+      list.push(item.value);
+      size += item.size;
+    }
+    this.#next();
+    this.#depth -= 1;
+    return { value: list, size };
+  }
+
+  #mapping(event: NodeProperties): Node {
+    this.#expectTag(event, "map");
+    this.#descend();
+    const own = emptyJsonObject();
+    const merged: Node[] = [];
+    let size = valueSize;
+    while (this.#peek() !== EVENT_ID.POP) {
+      const start = this.#at;
+      const key = this.#key();
+      if (key === undefined) {
+        merged.push(...mergeSources(this.#node()));
+        continue;
+      }
+      this.#path[this.#depth] = key;
+      if (this.#strict && key in own) this.#noteDuplicate(key, start);
+      const item = this.#node();
+      own[key] = item.value;
+      size += item.size + key.length;
+    }
+    this.#next();
+    this.#depth -= 1;
+    if (merged.length === 0) return { value: own, size };
+    for (const source of merged) {
+      this.#chargeAlias(source.size);
+      size += source.size;
+    }
+    return { value: mergeInto(own, merged), size };
+  }
+
+  #descend(): void {
+    this.#depth += 1;
+  }
+
+  /** The text of a key; undefined for the merge key. */
+  #key(): string | undefined {
+    const event = this.#events[this.#at];
+    if (event?.type === EVENT_ID.SCALAR && event.style === SCALAR_STYLE.PLAIN) {
+      const isMerge = getScalarValue(this.#source, event) === "<<";
+      const tag = this.#tagName(event);
+      if (isMerge && (tag === undefined || tag === "merge")) {
+        this.#at += 1;
+        return undefined;
+      }
+    }
+    const { value } = this.#node();
+    if (value === null || typeof value === "object") {
+      const type = value === null ? "null" : Array.isArray(value) ? "list" : "map";
+      throw new YamlSyntaxError(`unsupported map key of type: ${type}`);
+    }
+    return String(value);
+  }
+
+  #scalar(event: Extract<Event, { type: typeof EVENT_ID.SCALAR }>): Node {
+    const text = getScalarValue(this.#source, event);
+    const tag = this.#tagName(event);
+    const isPlain = event.style === SCALAR_STYLE.PLAIN;
+    const value = tag === undefined ? (isPlain ? this.#plain(text) : text) : this.#tagged(tag, text);
+    return { value, size: valueSize + text.length };
+  }
+
+  #plain(text: string): JsonValue {
+    const value = resolvePlainScalar(text);
+    if (value === undefined) throw new YamlSyntaxError(`json: unsupported value: ${text}`);
+    return value;
+  }
+
+  #tagged(tag: TagName, text: string): JsonValue {
+    if (tag === "str" || tag === "timestamp") return text;
+    const value = this.#plain(text);
+    const type = value === null ? "null" : typeof value === "bigint" ? "number" : typeof value;
+    const fits =
+      (tag === "null" && type === "null") ||
+      (tag === "bool" && type === "boolean") ||
+      (tag === "float" && type === "number") ||
+      (tag === "int" && (typeof value === "bigint" || Number.isInteger(value)));
+    if (!fits) throw new YamlSyntaxError(`cannot decode !!${type} \`${text.slice(0, 40)}\` as a !!${tag}`);
+    return value;
+  }
+
+  #expectTag(event: NodeProperties, expected: TagName): void {
+    const tag = this.#tagName(event);
+    if (tag !== undefined && tag !== expected && tag !== "str") {
+      throw new YamlSyntaxError(`cannot decode !!${expected} as a !!${tag}`);
+    }
+    if (tag === "str" && this.#source.slice(event.tagStart, event.tagEnd) !== "!") {
+      throw new YamlSyntaxError(`cannot decode !!${expected} as a !!str`);
+    }
+  }
+
+  /** Undefined without a tag; `!` alone is text. Tags that have no JSON type are refused. */
+  #tagName(event: NodeProperties): TagName | undefined {
+    if (event.tagStart === absent) return undefined;
+    const raw = this.#source.slice(event.tagStart, event.tagEnd);
+    if (raw === "!") return "str";
+    const name = raw.startsWith("!!")
+      ? raw.slice(2)
+      : raw.startsWith(`!<${standardTagPrefix}`) && raw.endsWith(">")
+        ? raw.slice(2 + standardTagPrefix.length, -1)
+        : "";
+    if (!tagNames.has(name)) throw new YamlSyntaxError(`unsupported tag ${JSON.stringify(raw.slice(0, 100))}`);
+    return name as TagName;
+  }
+
+  #noteDuplicate(key: string, eventIndex: number): void {
+    if (this.#duplicateLines.length >= duplicatesMax) return;
+    this.#duplicates.add(pathText(this.#path, this.#depth));
+    const line = this.#lines.at(startOf(this.#events[eventIndex]));
+    this.#duplicateLines.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
+  }
+}
+
+/** The maps that the value of a merge key names, the first taking precedence. */
+function mergeSources({ value, size }: Node): Node[] {
+  const values = Array.isArray(value) ? value : [value];
+  if (!values.every(isJsonObject)) throw new YamlSyntaxError("map merge requires map or sequence of maps as the value");
+  return values.map((one, at) => ({ value: one, size: at === 0 ? size : 0 }));
+}
+
+/** A map's own keys win over merged ones. */
+function mergeInto(own: JsonObject, sources: readonly Node[]): JsonObject {
+  for (const { value } of sources) {
+    const source = value as JsonObject;
+    for (const key of Object.keys(source)) if (!(key in own)) own[key] = source[key] as JsonValue;
+  }
+  return own;
+}
+
+function startOf(event: Event | undefined): number {
+  if (event === undefined) return 0;
+  if ("valueStart" in event) return event.valueStart;
+  if ("start" in event) return event.start;
+  return "anchorStart" in event ? event.anchorStart : 0;
+}
+
+/** Numbers the lines of a text for places that are asked for in ascending order: it goes through the text once. */
+class LineCounter {
+  readonly #source: string;
+  #line = 1;
+  #nextBreak: number;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#nextBreak = source.indexOf("\n");
+  }
+
+  at(offset: number): number {
+    while (this.#nextBreak !== -1 && this.#nextBreak < offset) {
+      this.#line += 1;
+      this.#nextBreak = this.#source.indexOf("\n", this.#nextBreak + 1);
+    }
+    return this.#line;
+  }
+}

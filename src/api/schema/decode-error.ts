@@ -1,0 +1,88 @@
+import { isJsonObject, type JsonValue } from "../json.ts";
+import type { Schema } from "./schema.ts";
+
+/** A value of the wrong type. The message is Go's, as near as the schema allows; it becomes part of a 400. */
+export class DecodeTypeError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "DecodeTypeError";
+  }
+}
+
+/** Where a value stands: the struct that declares its field, and the JSON names from the root on. */
+export interface FieldPlace {
+  readonly struct: string;
+  readonly path: string;
+}
+
+/** A step from the root to a value: a field of a struct, an index of a list or a key of a map. */
+export type PlaceSegment = { readonly field: string } | { readonly key: string } | number;
+
+/** Go's account of a place leaves out indexes and keys. */
+export function placeOf(struct: string, segments: readonly PlaceSegment[]): FieldPlace {
+  const names: string[] = [];
+  for (const segment of segments) {
+    if (typeof segment === "object" && "field" in segment) names.push(segment.field);
+  }
+  return { struct, path: names.join(".") };
+}
+
+/** `json: cannot unmarshal string into Go struct field ObjectMeta.metadata.labels of type map[string]string`. */
+export function wrongType(value: JsonValue, goType: string, place: FieldPlace | undefined): DecodeTypeError {
+  return new DecodeTypeError(`json: cannot unmarshal ${describe(value)} into Go ${target(place)} type ${goType}`);
+}
+
+/** Like wrongType for a number that is not whole or out of range: Go shows it. */
+export function wrongNumber(value: number | bigint, goType: string, place: FieldPlace | undefined): DecodeTypeError {
+  return new DecodeTypeError(`json: cannot unmarshal number ${value} into Go ${target(place)} type ${goType}`);
+}
+
+/** Go's name of the type that a schema stands for; named scalars appear as their base type. */
+export function goTypeOf(schema: Schema): string {
+  switch (schema.kind) {
+    case "list":
+      return `[]${goTypeOf(schema.items)}`;
+    case "map":
+      return `map[string]${goTypeOf(schema.values)}`;
+    case "struct":
+      return schema.name.slice(schema.name.lastIndexOf("/") + 1);
+    case "scalar":
+      return scalarTypes[schema.scalar];
+  }
+}
+
+/** `Pod` of `core/v1.Pod`. */
+export function goStructName(typeName: string): string {
+  return typeName.slice(typeName.lastIndexOf(".") + 1);
+}
+
+const scalarTypes = {
+  string: "string",
+  bool: "bool",
+  int32: "int32",
+  int64: "int64",
+  uint8: "uint8",
+  uint32: "uint32",
+  uint64: "uint64",
+  float64: "float64",
+  bytes: "[]uint8",
+  any: "interface {}",
+  rawExtension: "runtime.RawExtension",
+  quantity: "resource.Quantity",
+  intOrString: "intstr.IntOrString",
+  time: "v1.Time",
+  microTime: "v1.MicroTime",
+  duration: "v1.Duration",
+  fieldsV1: "v1.FieldsV1",
+} as const;
+
+function target(place: FieldPlace | undefined): string {
+  return place === undefined || place.path === "" ? "value of" : `struct field ${place.struct}.${place.path} of`;
+}
+
+function describe(value: JsonValue): string {
+  if (Array.isArray(value)) return "array";
+  if (isJsonObject(value)) return "object";
+  if (typeof value === "boolean") return "bool";
+  return typeof value === "string" ? "string" : "number";
+}

@@ -1,0 +1,151 @@
+import { isJsonObject, type JsonValue } from "../json.ts";
+import { canonicalQuantity } from "../quantity.ts";
+import { DecodeTypeError, type FieldPlace, wrongNumber, wrongType } from "./decode-error.ts";
+import { normalizeDuration } from "../go-duration.ts";
+import type { ScalarKind } from "./schema.ts";
+import { normalizeMicroTime, normalizeTime } from "./time-text.ts";
+
+/** Where the value stands, worked out only for an error. */
+export type PlaceOf = () => FieldPlace | undefined;
+/** The value as Go would write it again. Never gets null. @throws DecodeTypeError */
+export type ScalarDecoder = (value: JsonValue, place: PlaceOf) => JsonValue;
+
+/** A decoder, and the value that a field of this type has when nothing sets it. */
+export interface ScalarCodec {
+  readonly decode: ScalarDecoder;
+  readonly zero: JsonValue;
+  /** A struct in Go: `omitempty` does not leave out its zero. */
+  readonly structLike: boolean;
+}
+
+export const scalarCodecs: Readonly<Record<ScalarKind, ScalarCodec>> = {
+  string: { decode: text("string"), zero: "", structLike: false },
+  bool: { decode: flag, zero: false, structLike: false },
+  int32: { decode: integer("int32", -(2n ** 31n), 2n ** 31n - 1n), zero: 0, structLike: false },
+  int64: { decode: integer("int64", -(2n ** 63n), 2n ** 63n - 1n), zero: 0, structLike: false },
+  uint8: { decode: integer("uint8", 0n, 255n), zero: 0, structLike: false },
+  uint32: { decode: integer("uint32", 0n, 2n ** 32n - 1n), zero: 0, structLike: false },
+  uint64: { decode: integer("uint64", 0n, 2n ** 64n - 1n), zero: 0, structLike: false },
+  float64: { decode: float, zero: 0, structLike: false },
+  bytes: { decode: base64, zero: "", structLike: false },
+  any: { decode: (value) => value, zero: null, structLike: false },
+  rawExtension: { decode: (value) => value, zero: null, structLike: true },
+  fieldsV1: { decode: jsonObject, zero: null, structLike: true },
+  quantity: { decode: quantity, zero: "0", structLike: true },
+  intOrString: { decode: intOrString, zero: 0, structLike: true },
+  time: { decode: parsed(normalizeTime), zero: null, structLike: true },
+  microTime: { decode: parsed(normalizeMicroTime), zero: null, structLike: true },
+  duration: { decode: parsed(normalizeDuration), zero: "0s", structLike: true },
+};
+
+function text(goType: string): ScalarDecoder {
+  return (value, place) => {
+    if (typeof value === "string") return value;
+    throw wrongType(value, goType, place());
+  };
+}
+
+function flag(value: JsonValue, place: PlaceOf): JsonValue {
+  if (typeof value === "boolean") return value;
+  throw wrongType(value, "bool", place());
+}
+
+function integer(goType: string, min: bigint, max: bigint): ScalarDecoder {
+  const [low, high] = [Number(min), Number(max)];
+  return (value, place) => {
+    if (typeof value === "number") {
+      if (Number.isSafeInteger(value) && value >= low && value <= high) return value === 0 ? 0 : value;
+      // Comparing number with BigInt is exact, so a double just above the limit does not pass.
+      if (Number.isInteger(value) && value >= min && value <= max) return value === 0 ? 0 : value;
+      throw wrongNumber(value, goType, place());
+    }
+    if (typeof value !== "bigint") throw wrongType(value, goType, place());
+    if (value < min || value > max) throw wrongNumber(value, goType, place());
+    return narrow(value);
+  };
+}
+
+/** Numbers wherever they are exact, so that equal values are equal in JavaScript. */
+function narrow(value: bigint): number | bigint {
+  const isSafe = value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
+  return isSafe ? Number(value) : value;
+}
+
+function float(value: JsonValue, place: PlaceOf): JsonValue {
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value === "bigint") return Number(value);
+  throw wrongType(value, "float64", place());
+}
+
+function jsonObject(value: JsonValue, place: PlaceOf): JsonValue {
+  if (isJsonObject(value)) return value;
+  throw wrongType(value, "v1.FieldsV1", place());
+}
+
+function quantity(value: JsonValue): JsonValue {
+  if (typeof value === "object" || typeof value === "boolean") {
+    throw new DecodeTypeError(
+      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    );
+  }
+  return reportingWhy(() => canonicalQuantity(String(value).trim()));
+}
+
+function intOrString(value: JsonValue, place: PlaceOf): JsonValue {
+  if (typeof value === "string") return value;
+  return scalarCodecs.int32.decode(value, place);
+}
+
+/** Text whose meaning decides about its form. */
+function parsed(normalize: (text: string) => string | undefined): ScalarDecoder {
+  return (value, place) => {
+    if (typeof value !== "string") throw wrongType(value, "string", place());
+    return reportingWhy(() => normalize(value) ?? null);
+  };
+}
+
+function reportingWhy(run: () => JsonValue): JsonValue {
+  try {
+    return run();
+  } catch (error) {
+    throw new DecodeTypeError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Standard base64 with padding; line breaks are skipped, as Go does. */
+function base64(value: JsonValue, place: PlaceOf): JsonValue {
+  if (typeof value !== "string") throw wrongType(value, "[]uint8", place());
+  const clean = value.includes("\n") || value.includes("\r") ? value.replaceAll("\n", "").replaceAll("\r", "") : value;
+  const invalidAt = invalidBase64At(clean);
+  if (invalidAt >= 0) throw new DecodeTypeError(`illegal base64 data at input byte ${invalidAt}`);
+  return hasStrayBits(clean) ? Buffer.from(clean, "base64").toString("base64") : clean;
+}
+
+/** Index of the first character that cannot be there, or -1. */
+function invalidBase64At(value: string): number {
+  let end = value.length;
+  if (end > 0 && value[end - 1] === "=") end -= value[end - 2] === "=" ? 2 : 1;
+  for (let at = 0; at < end; at++) {
+    if (!isBase64(value.charCodeAt(at))) return at;
+  }
+  if (value.length % 4 !== 0) return value.length;
+  return -1;
+}
+
+function isBase64(code: number): boolean {
+  return (
+    (code >= 97 && code <= 122) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 48 && code <= 57) ||
+    code === 43 ||
+    code === 47
+  );
+}
+
+/** The last character may carry bits that belong to no byte; writing the bytes again clears them. */
+function hasStrayBits(value: string): boolean {
+  if (!value.endsWith("=")) return false;
+  const isDouble = value.endsWith("==");
+  const last = value[value.length - (isDouble ? 3 : 2)] as string;
+  return isDouble ? !"AQgw".includes(last) : !"AEIMQUYcgkosw048".includes(last);
+}

@@ -1,0 +1,81 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import type { Field, Schema, StructSchema } from "./schema.ts";
+
+/** The parts of a struct that may hold fields behind a gate that is off. */
+interface Plan {
+  readonly closed: readonly Field[];
+  readonly nested: readonly Field[];
+}
+
+/** Fields behind feature gates that are off: nobody can begin to use them, and who uses them keeps them. */
+export class GatedFields {
+  readonly #enabled: (gate: string) => boolean;
+  readonly #plans = new WeakMap<StructSchema, Plan>();
+
+  /** @param enabled does not change afterwards */
+  constructor(enabled: (gate: string) => boolean) {
+    this.#enabled = enabled;
+  }
+
+  /** Takes such fields out of `object`, except those that the stored object uses, wherever in it. */
+  drop(schema: StructSchema, object: JsonObject, old: JsonObject | undefined): void {
+    const { closed, nested } = this.#planOf(schema);
+    if (closed.length === 0 && nested.length === 0) return;
+    const used = new Set<Field>();
+    if (old !== undefined) this.#walk(schema, old, (_, field) => used.add(field));
+    this.#walk(schema, object, (parent, field) => {
+      if (!used.has(field)) delete parent[field.name];
+    });
+  }
+
+  #walk(schema: StructSchema, object: JsonObject, visit: (parent: JsonObject, field: Field) => void): void {
+    const { closed, nested } = this.#planOf(schema);
+    for (const field of closed) if (object[field.name] !== undefined) visit(object, field);
+    for (const { name, schema: part } of nested) this.#walkValue(part, object[name], visit);
+  }
+
+  #walkValue(schema: Schema, value: JsonValue | undefined, visit: (parent: JsonObject, field: Field) => void): void {
+    if (schema.kind === "struct") {
+      if (isJsonObject(value)) this.#walk(schema, value, visit);
+    } else if (schema.kind === "list") {
+      if (Array.isArray(value)) for (const item of value) this.#walkValue(schema.items, item, visit);
+    } else if (schema.kind === "map") {
+      if (isJsonObject(value)) for (const item of Object.values(value)) this.#walkValue(schema.values, item, visit);
+    }
+  }
+
+  #planOf(schema: StructSchema): Plan {
+    let plan = this.#plans.get(schema);
+    if (plan === undefined) {
+      const fields = [...schema.fields.values()];
+      plan = {
+        closed: fields.filter((field) => this.#isClosed(field)),
+        nested: fields.filter((field) => !this.#isClosed(field) && this.#hasClosed(field.schema, new Set())),
+      };
+      this.#plans.set(schema, plan);
+    }
+    return plan;
+  }
+
+  #isClosed({ gates }: Field): boolean {
+    return gates.some((gate) => !this.#enabled(gate));
+  }
+
+  /** Types may be recursive, hence the structs already looked at. */
+  #hasClosed(schema: Schema, seen: Set<StructSchema>): boolean {
+    switch (schema.kind) {
+      case "scalar":
+        return false;
+      case "list":
+        return this.#hasClosed(schema.items, seen);
+      case "map":
+        return this.#hasClosed(schema.values, seen);
+      case "struct":
+        if (seen.has(schema)) return false;
+        seen.add(schema);
+        return [...schema.fields.values()].some(
+          (field) => this.#isClosed(field) || this.#hasClosed(field.schema, seen),
+        );
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+
+/**
+ * The one representation of a type: built-in kinds compile to it from generated data, custom resources from OpenAPI.
+ * Decoding, pruning, defaulting, strategic merge, managed fields, protobuf, OpenAPI and tables are functions of it.
+ */
+export type Schema = ScalarSchema | ListSchema | MapSchema | StructSchema;
+
+export type ScalarKind =
+  | "string"
+  | "bool"
+  | "int32"
+  | "int64"
+  | "uint8"
+  | "uint32"
+  | "uint64"
+  | "float64"
+  /** Base64 text in JSON, bytes in protobuf and CBOR. */
+  | "bytes"
+  /** Any JSON value. */
+  | "any"
+  /** Any JSON object: an embedded object or extension, kept as it came. */
+  | "rawExtension"
+  /** Text or number in, canonical text out. */
+  | "quantity"
+  | "intOrString"
+  /** RFC 3339 with seconds, or null. */
+  | "time"
+  /** RFC 3339 with six digits, or null. */
+  | "microTime"
+  /** Text such as `1h30m`. */
+  | "duration"
+  /** FieldsV1: a JSON object in JSON, its text as bytes in protobuf. */
+  | "fieldsV1";
+
+export interface ScalarSchema {
+  readonly kind: "scalar";
+  readonly scalar: ScalarKind;
+  /** Closed set of values. */
+  readonly values?: readonly string[];
+  /** Name of a type with a JSON form of its own, where documents call it by that name. */
+  readonly typeName?: string;
+}
+export interface ListSchema {
+  readonly kind: "list";
+  readonly items: Schema;
+}
+export interface MapSchema {
+  readonly kind: "map";
+  /** Keys are always text. */
+  readonly values: Schema;
+}
+export interface StructSchema {
+  readonly kind: "struct";
+  /** `core/v1.Pod`: package key and type name. */
+  readonly name: string;
+  /** In declaration order, which is the order on the wire; inline structs are already merged in. Compiled on first use. */
+  readonly fields: ReadonlyMap<string, Field>;
+  /** Server-side apply treats it as one value. */
+  readonly atomic: boolean;
+  /** Keeps fields that it does not declare (custom resources only). */
+  readonly preserveUnknown: boolean;
+  /** `kind` and `apiVersion` are accepted besides the fields: a document of its own or embedded. Absent means false. */
+  readonly typeMeta?: boolean;
+  /** Defaults that are not the default of one field: changes the object in place. Absent means none. */
+  readonly defaultRule?: DefaultRule;
+  /** Nested messages that JSON inlines but protobuf does not: protobuf field number → the inlined struct. */
+  readonly protoInline: ReadonlyMap<number, StructSchema>;
+}
+export type DefaultRule = (object: JsonObject) => void;
+export interface Field {
+  readonly name: string;
+  readonly schema: Schema;
+  /** Protobuf number; 0 when the field has none. */
+  readonly number: number;
+  /** True when the field came from an inline struct that is a nested message in protobuf (see protoInline). */
+  readonly protoInlined: boolean;
+  /** Absent and zero are different values. Without it a zero value is the same as absent. */
+  readonly pointer: boolean;
+  /** A zero or empty value is left out of JSON. Without it the zero value is written. */
+  readonly omitEmpty: boolean;
+  /** A zero struct is left out too. */
+  readonly omitZero: boolean;
+  readonly required: boolean;
+  readonly patchStrategy: readonly ("merge" | "replace" | "retainKeys")[];
+  readonly patchMergeKey: string | undefined;
+  /** Server-side apply topology of a list. */
+  readonly listType: "atomic" | "set" | "map";
+  /** The type declares no list type: it is taken for `atomic`, and not published. Absent means false. */
+  readonly impliesListType?: boolean;
+  readonly listMapKeys: readonly string[];
+  readonly mapType: "granular" | "atomic";
+  readonly default: JsonValue | undefined;
+  readonly immutable: boolean;
+  /** Feature gates that guard the field; empty for none. */
+  readonly gates: readonly string[];
+  /** Rules about the value, as the type declares them: `maxItems=8`, `ifEnabled(Gate)=required`. Absent means none. */
+  readonly markers?: readonly string[];
+}

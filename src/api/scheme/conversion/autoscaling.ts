@@ -1,0 +1,123 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
+import { stringifyJson } from "../../codec/json.ts";
+import type { Conversion } from "../resource.ts";
+import { behaviorFromText, behaviorText } from "./hpa-behavior.ts";
+import { parseJsonText } from "./json-text.ts";
+import { storedMetric, storedMetricStatus, servedMetric, servedMetricStatus } from "./hpa-metrics.ts";
+
+/** Where autoscaling/v1 keeps what it has no fields for. They exist on the wire of that version alone. */
+const annotations = {
+  behavior: "autoscaling.alpha.kubernetes.io/behavior",
+  conditions: "autoscaling.alpha.kubernetes.io/conditions",
+  currentMetrics: "autoscaling.alpha.kubernetes.io/current-metrics",
+  metrics: "autoscaling.alpha.kubernetes.io/metrics",
+} as const;
+const ours: ReadonlySet<string> = new Set(Object.values(annotations));
+
+/** Tells whether a document is of a generated type; texts of clients that are not are left out. */
+export type FitsType = (typeName: string, value: JsonValue) => boolean;
+
+/**
+ * autoscaling/v1 has one target, the CPU utilization; all other metrics, their values, conditions and the behaviour go
+ * through annotations. autoscaling/v2 is the stored form.
+ */
+export function autoscalerConversion(fits: FitsType): Conversion {
+  return {
+    toStorage: (object) => autoscalerToStorage(object, fits),
+    fromStorage: autoscalerFromStorage,
+  };
+}
+
+function autoscalerToStorage(object: JsonObject, fits: FitsType): JsonObject {
+  const { targetCPUUtilizationPercentage: target, ...spec } = structOf(object["spec"]);
+  const { currentCPUUtilizationPercentage: current, ...status } = structOf(object["status"]);
+  const texts = structOf(structOf(object["metadata"])["annotations"]);
+  const metrics = itemsIn(texts[annotations.metrics], storedMetric, fits, "autoscaling/v2.MetricSpec");
+  const all = target === undefined || target === null ? metrics : [cpuMetric(target), ...metrics];
+  const values = itemsIn(texts[annotations.currentMetrics], storedMetricStatus, fits, "autoscaling/v2.MetricStatus");
+  const known = values.length > 0 || current === undefined || current === null ? values : [cpuStatus(current)];
+  const conditions = itemsIn(
+    texts[annotations.conditions],
+    (condition) => condition,
+    fits,
+    "autoscaling/v2.HorizontalPodAutoscalerCondition",
+  );
+  const behavior = behaviorFromText(texts[annotations.behavior]);
+  const keepsBehavior = behavior !== undefined && fits("autoscaling/v2.HorizontalPodAutoscalerBehavior", behavior);
+  return {
+    ...object,
+    metadata: withAnnotations(object["metadata"], {}),
+    spec: { ...spec, ...(all.length === 0 ? {} : { metrics: all }), ...(keepsBehavior ? { behavior } : {}) },
+    status: {
+      ...status,
+      ...(known.length === 0 ? {} : { currentMetrics: known }),
+      ...(conditions.length === 0 ? {} : { conditions }),
+    },
+  };
+}
+
+function autoscalerFromStorage(object: JsonObject): JsonObject {
+  const { metrics, behavior, ...spec } = structOf(object["spec"]);
+  const { currentMetrics, conditions, ...status } = structOf(object["status"]);
+  const all = listOf(metrics);
+  const cpu = all.find(isCpu);
+  const target = cpu && utilizationOf(cpu, "target");
+  const others = target === undefined ? all : all.filter((metric) => metric !== cpu);
+  const values = listOf(currentMetrics);
+  const currentCpu = values.find(isCpu);
+  const current = currentCpu && utilizationOf(currentCpu, "current");
+  const states = listOf(conditions);
+  return {
+    ...object,
+    metadata: withAnnotations(object["metadata"], {
+      ...(isJsonObject(behavior) ? { [annotations.behavior]: behaviorText(behavior) } : {}),
+      ...(states.length === 0 ? {} : { [annotations.conditions]: stringifyJson(states) }),
+      ...(values.length === 0 ? {} : { [annotations.currentMetrics]: stringifyJson(values.map(servedMetricStatus)) }),
+      ...(others.length === 0 ? {} : { [annotations.metrics]: stringifyJson(others.map(servedMetric)) }),
+    }),
+    spec: { ...spec, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
+    status: { ...status, ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }) },
+  };
+}
+
+function cpuMetric(averageUtilization: JsonValue): JsonObject {
+  return { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } };
+}
+
+function cpuStatus(averageUtilization: JsonValue): JsonObject {
+  return { type: "Resource", resource: { name: "cpu", current: { averageUtilization } } };
+}
+
+function isCpu(metric: JsonObject): boolean {
+  return metric["type"] === "Resource" && structOf(metric["resource"])["name"] === "cpu";
+}
+
+function utilizationOf(metric: JsonObject, field: "target" | "current"): JsonValue | undefined {
+  return structOf(structOf(metric["resource"])[field])["averageUtilization"];
+}
+
+/** The metadata with these annotations of ours and no others of ours. */
+function withAnnotations(metadata: JsonValue | undefined, set: Readonly<Record<string, string>>): JsonObject {
+  const { annotations: old, ...rest } = structOf(metadata);
+  const theirs = Object.entries(structOf(old)).filter(([key]) => !ours.has(key));
+  const all = [...theirs, ...Object.entries(set)];
+  return all.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(all) };
+}
+
+function itemsIn(
+  text: JsonValue | undefined,
+  convert: (item: JsonObject) => JsonObject,
+  fits: FitsType,
+  typeName: string,
+): JsonObject[] {
+  const items = listOf(parseJsonText(text)).map(convert);
+  return items.every((item) => fits(typeName, item)) ? items : [];
+}
+
+function structOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function listOf(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}

@@ -1,0 +1,5 @@
+import type { JsonObject } from "../../json.ts";
+
+export function defaultEndpointPort(port: JsonObject): void {
+  port["protocol"] ||= "TCP";
+}

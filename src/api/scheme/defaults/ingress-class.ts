@@ -1,0 +1,5 @@
+import type { JsonObject } from "../../json.ts";
+
+export function defaultIngressClassParameters(parameters: JsonObject): void {
+  parameters["scope"] ??= "Cluster";
+}

@@ -1,0 +1,52 @@
+import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
+import { apiRelease } from "../release.ts";
+import type { Deprecation, ResourceInfo } from "./resource.ts";
+
+/** What the generated data says about the life of a version; releases are `1.35`. */
+interface Lifecycle {
+  readonly kind: string;
+  readonly deprecated?: string;
+  readonly removed?: string;
+  /** "group,version,kind" */
+  readonly replacement?: string;
+}
+
+/** Stable kinds that are deprecated and will never be removed. The generated data has only versions that will be. */
+const deprecatedForGood: Readonly<Record<string, Deprecation>> = {
+  "v1/ComponentStatus": { since: "1.19", removedIn: "" },
+  "v1/Endpoints": {
+    since: "1.33",
+    removedIn: "",
+    replacement: { group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice" },
+  },
+};
+
+/** Undefined while the version is not deprecated in the served release. */
+export function deprecationOf(
+  { kind, deprecated, removed = "", replacement }: Lifecycle,
+  at: { readonly group: string; readonly version: string },
+): Deprecation | undefined {
+  const known = deprecatedForGood[`${apiVersionOf(at)}/${kind}`];
+  if (known !== undefined) return known;
+  if (deprecated === undefined || minorOf(deprecated) > minorOf(apiRelease)) return undefined;
+  const [group, version, replacementKind] = (replacement ?? "").split(",");
+  if (group === undefined || version === undefined || replacementKind === undefined) {
+    return { since: deprecated, removedIn: removed };
+  }
+  return { since: deprecated, removedIn: removed, replacement: { group, version, kind: replacementKind } };
+}
+
+/** The text of the Warning header: `policy/v1beta1 PodDisruptionBudget is deprecated in v1.21+, …`. */
+export function deprecationWarning(info: ResourceInfo, { since, removedIn, replacement }: Deprecation): string {
+  const removed = removedIn === "" ? "" : `, unavailable in v${removedIn}+`;
+  const instead = replacement === undefined ? "" : `; use ${nameOf(replacement)}`;
+  return `${nameOf(info)} is deprecated in v${since}+${removed}${instead}`;
+}
+
+function nameOf(gvk: GroupVersionKind): string {
+  return `${apiVersionOf(gvk)} ${gvk.kind}`;
+}
+
+function minorOf(release: string): number {
+  return Number(release.slice(release.indexOf(".") + 1));
+}

@@ -1,0 +1,79 @@
+import type { JsonObject } from "../json.ts";
+import type { GroupVersionKind } from "../gvk.ts";
+import type { StructSchema } from "../schema/schema.ts";
+
+export interface SubresourceInfo {
+  /** `status`, `finalize` … */
+  readonly name: string;
+  /** Kind and version of the body, which may differ from the parent's. */
+  readonly gvk: GroupVersionKind;
+  readonly verbs: readonly string[];
+  readonly schema: StructSchema;
+}
+
+/** One served (group, version, resource). Everything here is data; rules of one resource live in its Strategy. */
+export interface ResourceInfo extends GroupVersionKind {
+  /** The plural, as in the URL. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly storageVersionHash: string;
+  /** Answered and never stored: reviews, bindings. Has no keys and no registry. */
+  readonly virtual: boolean;
+  /** `/registry/pods/`, with the trailing slash. */
+  readonly keyPrefix: string;
+  readonly schema: StructSchema;
+  readonly columns: readonly TableColumn[];
+  /** Label of a field selector → path of the field in the object; beyond metadata.name and metadata.namespace. */
+  readonly selectableFields: ReadonlyMap<string, FieldReader>;
+  readonly subresources: ReadonlyMap<string, SubresourceInfo>;
+  /** How objects of this version lie in the store; absent when they are stored as they are. */
+  readonly storedAs?: StoredAs;
+  /** Present once the version is deprecated in the served release. */
+  readonly deprecation?: Deprecation;
+}
+
+/** Several served versions of a kind share one stored form, one registry and one cache. */
+export interface StoredAs {
+  /** The version that is stored. It need not be served itself. */
+  readonly info: ResourceInfo;
+  /** Absent when both versions have the same fields. */
+  readonly conversion?: Conversion;
+  /** Labels of field selectors that the stored version knows under another name. */
+  readonly fieldLabels: ReadonlyMap<string, string>;
+}
+
+/** Between a served version and the stored one. Neither direction changes what it is given, or loses anything. */
+export interface Conversion {
+  toStorage(object: JsonObject): JsonObject;
+  fromStorage(object: JsonObject): JsonObject;
+}
+
+export interface Deprecation {
+  /** Release since which the version is deprecated, such as `1.35`. */
+  readonly since: string;
+  /** Release that serves it no more; "" when that is not decided. */
+  readonly removedIn: string;
+  /** What to use instead; absent when nothing takes its place. */
+  readonly replacement?: GroupVersionKind;
+}
+
+/** The version whose objects are in the store. */
+export function storedInfo(info: ResourceInfo): ResourceInfo {
+  return info.storedAs?.info ?? info;
+}
+
+/** Reads one selectable field as text; "" when absent. */
+export type FieldReader = (object: JsonObject) => string;
+
+export interface TableColumn {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  readonly format: string;
+  readonly description: string;
+  readonly priority: number;
+}

@@ -1,0 +1,195 @@
+import { type FieldError, fieldError } from "../field-error.ts";
+import { parseApiVersion } from "../gvk.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { labelKeyErrors } from "../label-syntax.ts";
+import type { ObjectMeta } from "../object-meta.ts";
+import { foregroundDeletionFinalizer, namespaceFinalizer, orphanFinalizer } from "../vendor.ts";
+import { validateImmutable } from "../../kinds/validation/immutable.ts";
+import { fieldErrorsMax, validateAnnotations, validateLabels } from "./labels.ts";
+import { dnsLabelProblems, prefixOfName } from "./names.ts";
+
+export interface ObjectMetaRules {
+  readonly namespaced: boolean;
+  /** A message for each rule that the name breaks. */
+  readonly validateName: (name: string) => readonly string[];
+  /** Where the metadata sits: `metadata` unless it is that of a template. */
+  readonly path?: string;
+  /** Finalizers without a domain may be those of Kubernetes itself only. */
+  readonly qualifiesFinalizers?: boolean;
+}
+
+const standardFinalizers: ReadonlySet<string> = new Set([
+  namespaceFinalizer,
+  orphanFinalizer,
+  foregroundDeletionFinalizer,
+]);
+const managerBytesMax = 128;
+const subresourceBytesMax = 256;
+
+/** The rules that the metadata of every object follows. */
+export function validateObjectMeta(
+  meta: ObjectMeta,
+  { namespaced, validateName, path = "metadata", qualifiesFinalizers = false }: ObjectMetaRules,
+): FieldError[] {
+  const finalizers = meta.finalizers ?? [];
+  return [
+    ...validateNames(meta, validateName, path),
+    ...validateNamespace(meta, namespaced, path),
+    ...((meta.generation ?? 0) < 0
+      ? [fieldError.invalid(`${path}.generation`, meta.generation, "must be greater than or equal to 0")]
+      : []),
+    ...validateLabels(meta.labels, `${path}.labels`),
+    ...validateAnnotations(meta.annotations, `${path}.annotations`),
+    ...validateOwnerReferences(meta, `${path}.ownerReferences`),
+    ...validateFinalizers(finalizers, `${path}.finalizers`),
+    ...validateManagedFields(meta.managedFields ?? [], `${path}.managedFields`),
+    ...(qualifiesFinalizers ? validateFinalizerDomains(finalizers, `${path}.finalizers`) : []),
+  ];
+}
+
+/** What an update may not do to metadata that was valid. */
+export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, path = "metadata"): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of ["name", "namespace", "uid", "creationTimestamp"] as const) {
+    errors.push(...validateImmutable(fresh[field], old[field], `${path}.${field}`));
+  }
+  for (const field of ["deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+    errors.push(...validateImmutable(fresh[field], old[field], `${path}.${field}`));
+  }
+  if ((fresh.generation ?? 0) < (old.generation ?? 0)) {
+    errors.push(fieldError.invalid(`${path}.generation`, fresh.generation ?? 0, "must not be decremented"));
+  }
+  return [...errors, ...validateNoNewFinalizers(fresh, old, `${path}.finalizers`)];
+}
+
+function validateNames(meta: ObjectMeta, validateName: ObjectMetaRules["validateName"], path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const prefix = meta.generateName ?? "";
+  if (prefix !== "") {
+    for (const problem of validateName(prefixOfName(prefix))) {
+      errors.push(fieldError.invalid(`${path}.generateName`, prefix, problem));
+    }
+  }
+  if ((meta.name ?? "") === "") {
+    errors.push(fieldError.required(`${path}.name`, "name or generateName is required"));
+    return errors;
+  }
+  for (const problem of validateName(meta.name as string)) {
+    errors.push(fieldError.invalid(`${path}.name`, meta.name, problem));
+  }
+  return errors;
+}
+
+function validateNamespace(meta: ObjectMeta, namespaced: boolean, path: string): FieldError[] {
+  const namespace = meta.namespace ?? "";
+  const field = `${path}.namespace`;
+  if (!namespaced) {
+    return namespace === "" ? [] : [fieldError.forbidden(field, "not allowed on this type")];
+  }
+  if (namespace === "") return [fieldError.required(field)];
+  return dnsLabelProblems(namespace).map((problem) => fieldError.invalid(field, namespace, problem));
+}
+
+function validateOwnerReferences(meta: ObjectMeta, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  let controller: string | undefined;
+  for (const [at, owner] of (meta.ownerReferences ?? []).entries()) {
+    if (errors.length >= fieldErrorsMax) break;
+    errors.push(...validateOwnerReference(owner, `${field}[${at}]`));
+    if (owner["controller"] !== true) continue;
+    const name = `${owner.kind}/${owner.name}`;
+    if (controller !== undefined) {
+      const text = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
+      errors.push(fieldError.invalid(field, (meta.ownerReferences ?? []).slice(0, 2), text));
+    }
+    controller ??= name;
+  }
+  return errors;
+}
+
+function validateOwnerReference(owner: JsonObject, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const version = textOf(owner["apiVersion"]);
+  const groupVersion = parseApiVersion(version);
+  if (groupVersion === undefined || groupVersion.version === "") {
+    errors.push(fieldError.invalid(`${field}.apiVersion`, version, "version must not be empty"));
+  }
+  for (const key of ["kind", "name", "uid"]) {
+    if (textOf(owner[key]) === "") errors.push(fieldError.invalid(`${field}.${key}`, "", `${key} must not be empty`));
+  }
+  const isEvent = textOf(owner["kind"]) === "Event" && (version === "v1" || groupVersion?.group === "events.k8s.io");
+  if (isEvent)
+    errors.push(fieldError.invalid(field, owner, `${version}, Kind=Event is disallowed from being an owner`));
+  return errors;
+}
+
+function validateFinalizers(finalizers: readonly string[], field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const finalizer of finalizers) {
+    if (errors.length >= fieldErrorsMax) break;
+    for (const problem of labelKeyErrors(finalizer)) errors.push(fieldError.invalid(field, finalizer, problem));
+  }
+  if (finalizers.includes(orphanFinalizer) && finalizers.includes(foregroundDeletionFinalizer)) {
+    const text = `finalizer ${orphanFinalizer} and ${foregroundDeletionFinalizer} cannot be both set`;
+    errors.push(fieldError.invalid(field, [...finalizers], text));
+  }
+  return errors;
+}
+
+function validateFinalizerDomains(finalizers: readonly string[], field: string): FieldError[] {
+  return finalizers
+    .flatMap((finalizer, at) => validateFinalizerDomain(finalizer, `${field}[${at}]`))
+    .slice(0, fieldErrorsMax);
+}
+
+/** Of a finalizer: its domain, unless it is one of those that Kubernetes itself knows. */
+export function validateFinalizerDomain(finalizer: string, field: string): FieldError[] {
+  if (finalizer.includes("/") || standardFinalizers.has(finalizer)) return [];
+  return [fieldError.invalid(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified")];
+}
+
+function validateNoNewFinalizers(fresh: ObjectMeta, old: ObjectMeta, field: string): FieldError[] {
+  if (old.deletionTimestamp === undefined) return [];
+  const known = new Set(old.finalizers);
+  const added = [...new Set(fresh.finalizers)].filter((finalizer) => !known.has(finalizer));
+  if (added.length === 0) return [];
+  const list = added.slice(0, fieldErrorsMax).map((finalizer) => JSON.stringify(finalizer));
+  const text = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list.join(", ")}}`;
+  return [fieldError.forbidden(field, text)];
+}
+
+function validateManagedFields(entries: readonly JsonValue[], field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [at, entry] of entries.entries()) {
+    if (errors.length >= fieldErrorsMax) break;
+    if (isJsonObject(entry)) errors.push(...validateManagedFieldsEntry(entry, `${field}[${at}]`));
+  }
+  return errors;
+}
+
+function validateManagedFieldsEntry(entry: JsonObject, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const operation = textOf(entry["operation"]);
+  if (operation === "") errors.push(fieldError.required(`${field}.operation`, "must not be empty"));
+  else if (operation !== "Apply" && operation !== "Update") {
+    errors.push(fieldError.invalid(`${field}.operation`, operation, "must be `Apply` or `Update`"));
+  }
+  const fieldsType = textOf(entry["fieldsType"]);
+  if (fieldsType !== "" && fieldsType !== "FieldsV1") {
+    errors.push(fieldError.invalid(`${field}.fieldsType`, fieldsType, "must be `FieldsV1`"));
+  }
+  const manager = textOf(entry["manager"]);
+  if (Buffer.byteLength(manager) > managerBytesMax)
+    errors.push(fieldError.tooLong(`${field}.manager`, managerBytesMax));
+  if (/\p{C}/u.test(manager)) {
+    errors.push(fieldError.invalid(`${field}.manager`, manager, "should only contain printable characters"));
+  }
+  if (Buffer.byteLength(textOf(entry["subresource"])) > subresourceBytesMax) {
+    errors.push(fieldError.tooLong(`${field}.subresource`, subresourceBytesMax));
+  }
+  return errors;
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,65 @@
+import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import { elementKey, mergeKeyValue } from "./merge-key.ts";
+
+/** What tells the items of a list apart: the merge key of objects, the value itself of scalars. */
+function identityOf(item: JsonValue, mergeKey: string | undefined): string {
+  if (mergeKey === undefined || !isJsonObject(item)) return elementKey(item);
+  return elementKey(mergeKeyValue(item, mergeKey) ?? null);
+}
+
+/** True when the items of a patch list occur in the asked order, each of them. */
+export function patchOrderMatches(
+  patch: readonly JsonValue[],
+  order: readonly JsonValue[],
+  mergeKey: string | undefined,
+): boolean {
+  let at = 0;
+  for (const asked of order) {
+    const item = patch[at];
+    if (item === undefined) break;
+    if (identityOf(item, mergeKey) === identityOf(asked, mergeKey)) at++;
+  }
+  return at === patch.length;
+}
+
+/**
+ * Puts a merged list into order: items of `order` in that order, the others in the order they had on the server. Where
+ * both are known to the server its order decides between them; otherwise the ordered item goes first.
+ */
+export function orderAsAsked(list: {
+  readonly merged: readonly JsonValue[];
+  readonly order: readonly JsonValue[];
+  readonly serverOrder: readonly JsonValue[];
+  readonly mergeKey: string | undefined;
+}): JsonValue[] {
+  const asked = positions(list.order, list.mergeKey);
+  const known = positions(list.serverOrder, list.mergeKey);
+  const rows = list.merged.map((item) => {
+    const identity = identityOf(item, list.mergeKey);
+    return { item, asked: asked.get(identity), known: known.get(identity) };
+  });
+  const ordered = rows.filter((row) => row.asked !== undefined).sort((a, b) => (a.asked ?? 0) - (b.asked ?? 0));
+  const others = rows.filter((row) => row.asked === undefined).sort((a, b) => (a.known ?? 0) - (b.known ?? 0));
+  const result: JsonValue[] = [];
+  let at = 0;
+  for (const other of others) {
+    while (at < ordered.length) {
+      const next = ordered[at] as (typeof ordered)[number];
+      if (other.known !== undefined && next.known !== undefined && other.known < next.known) break;
+      result.push(next.item);
+      at++;
+    }
+    result.push(other.item);
+  }
+  for (; at < ordered.length; at++) result.push((ordered[at] as (typeof ordered)[number]).item);
+  return result;
+}
+
+function positions(list: readonly JsonValue[], mergeKey: string | undefined): Map<string, number> {
+  const map = new Map<string, number>();
+  for (const [at, item] of list.entries()) {
+    const identity = identityOf(item, mergeKey);
+    if (!map.has(identity)) map.set(identity, at);
+  }
+  return map;
+}

@@ -1,0 +1,39 @@
+import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { status } from "../../api/status.ts";
+import { depthOf, documentDepthMax } from "./document-depth.ts";
+
+/**
+ * RFC 7386. The inputs stay as they are and share nothing with the result. Throws 400 when the patch is no object, or
+ * nests too deep.
+ */
+export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonObject {
+  if (!isJsonObject(patch)) {
+    throw status.badRequest(
+      "error decoding patch: json: cannot unmarshal a value that is no object into a merge patch",
+    );
+  }
+  if (depthOf(patch, documentDepthMax) > documentDepthMax) {
+    throw status.badRequest("error decoding patch: exceeded max depth");
+  }
+  return merge(document, patch);
+}
+
+function merge(document: JsonValue | undefined, patch: JsonObject): JsonObject {
+  const merged = emptyJsonObject();
+  if (isJsonObject(document)) {
+    for (const key of Object.keys(document)) {
+      if (!Object.hasOwn(patch, key)) merged[key] = cloneJson(document[key] as JsonValue);
+      else mergeKey(merged, key, document[key], patch[key] as JsonValue);
+    }
+  }
+  for (const key of Object.keys(patch)) {
+    const known = isJsonObject(document) && Object.hasOwn(document, key);
+    if (!known) mergeKey(merged, key, undefined, patch[key] as JsonValue);
+  }
+  return merged;
+}
+
+function mergeKey(merged: JsonObject, key: string, value: JsonValue | undefined, patch: JsonValue): void {
+  if (patch === null) return;
+  merged[key] = isJsonObject(patch) ? merge(value, patch) : cloneJson(patch);
+}

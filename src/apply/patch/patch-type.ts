@@ -1,0 +1,38 @@
+import { status } from "../../api/status.ts";
+
+export type PatchType = "json" | "merge" | "strategic" | "apply";
+
+const mediaTypes: ReadonlyMap<string, PatchType> = new Map([
+  ["application/json-patch+json", "json"],
+  ["application/merge-patch+json", "merge"],
+  ["application/strategic-merge-patch+json", "strategic"],
+  ["application/apply-patch+yaml", "apply"],
+]);
+
+/** Which of the optional types a resource takes. Custom resources take no strategic patch. */
+export interface PatchTypes {
+  readonly strategic: boolean;
+  /** Absent: yes. */
+  readonly apply?: boolean;
+}
+
+/** The media types a resource takes, in the order in which the 415 lists them. */
+export function acceptedPatchMediaTypes(types: PatchTypes): readonly string[] {
+  return [...mediaTypes].filter(([, type]) => isTaken(type, types)).map(([mediaType]) => mediaType);
+}
+
+/** The kind of patch that a Content-Type announces; parameters do not count. Throws 415 for any other type. */
+export function parsePatchType(contentType: string, options: PatchTypes): PatchType {
+  const end = contentType.indexOf(";");
+  const mediaType = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+  const type = mediaTypes.get(mediaType);
+  if (type === undefined || !isTaken(type, options)) {
+    throw status.unsupportedMediaType(acceptedPatchMediaTypes(options));
+  }
+  return type;
+}
+
+function isTaken(type: PatchType, { strategic, apply = true }: PatchTypes): boolean {
+  if (type === "strategic") return strategic;
+  return type !== "apply" || apply;
+}

@@ -1,0 +1,169 @@
+import { isAbsolute, join } from "node:path";
+import type { Clock } from "../api/clock.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { parseTimeMs } from "../api/schema/time-text.ts";
+
+const group = "client.authentication.k8s.io";
+const versions = [`${group}/v1`, `${group}/v1beta1`];
+const infoVariable = "KUBERNETES_EXEC_INFO";
+const interactiveModes = ["Never", "IfAvailable", "Always"];
+const runMsMax = 60_000;
+const outputBytesMax = 1024 * 1024;
+/** A credential is renewed a little before its end, so that none ends on the way. */
+const expiryMarginMs = 10_000;
+
+/** What proves who we are: a token, a certificate, or both. */
+export interface Credential {
+  readonly token: string | undefined;
+  readonly certificate: { readonly cert: string; readonly key: string } | undefined;
+}
+
+/** The `exec` part of a kubeconfig's user, checked. */
+export interface ExecPlugin {
+  readonly apiVersion: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly installHint: string;
+  readonly interactiveMode: string;
+  /** Given to the command when it asks for it: where the credential will be used. */
+  readonly cluster: JsonObject | undefined;
+}
+
+/**
+ * @param folder of the kubeconfig, which a relative command starts from
+ * @param cluster what the command is told when `provideClusterInfo` is set
+ * @throws Error that says what is missing or wrong
+ */
+export function parseExecPlugin(exec: JsonObject, folder: string, cluster: JsonObject): ExecPlugin {
+  const apiVersion = text(exec["apiVersion"]);
+  if (!versions.includes(apiVersion)) throw new Error(`exec.apiVersion has to be one of ${versions.join(", ")}`);
+  const command = text(exec["command"]);
+  if (command === "") throw new Error("exec.command is required");
+  const interactiveMode = text(exec["interactiveMode"]) || (apiVersion.endsWith("/v1") ? "" : "IfAvailable");
+  if (!interactiveModes.includes(interactiveMode)) {
+    throw new Error(`exec.interactiveMode has to be one of ${interactiveModes.join(", ")}`);
+  }
+  const isPath = command.includes("/");
+  return {
+    apiVersion,
+    command: isPath && !isAbsolute(command) ? join(folder, command) : command,
+    args: list(exec["args"]).map(text),
+    environment: Object.fromEntries(
+      list(exec["env"])
+        .filter(isJsonObject)
+        .map(({ name, value }) => [text(name), text(value)]),
+    ),
+    installHint: text(exec["installHint"]),
+    interactiveMode,
+    cluster: exec["provideClusterInfo"] === true ? cluster : undefined,
+  };
+}
+
+/** The credential of a command that prints one: kept until it ends, or until somebody does not accept it. */
+export class ExecCredentials {
+  readonly #plugin: ExecPlugin;
+  readonly #clock: Clock;
+  readonly #hasTerminal: boolean;
+  #current: { readonly credential: Credential; readonly endMs: number } | undefined;
+  #running: Promise<Credential> | undefined;
+
+  constructor(plugin: ExecPlugin, clock: Clock, hasTerminal: boolean = process.stdin.isTTY === true) {
+    this.#plugin = plugin;
+    this.#clock = clock;
+    this.#hasTerminal = hasTerminal;
+  }
+
+  /** The credential that is good now; the command runs at most once at a time. @throws Error when it prints none */
+  async get(): Promise<Credential> {
+    const current = this.#current;
+    if (current !== undefined && this.#clock.nowMs() < current.endMs) return current.credential;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** The credential was not accepted: the next one comes from the command. */
+  forget(credential: Credential): void {
+    if (this.#current?.credential === credential) this.#current = undefined;
+  }
+
+  async #run(): Promise<Credential> {
+    const printed = await run(this.#plugin, this.#hasTerminal);
+    const { credential, endMs } = parseCredential(printed, this.#plugin);
+    this.#current = { credential, endMs: endMs - expiryMarginMs };
+    return credential;
+  }
+}
+
+async function run(plugin: ExecPlugin, hasTerminal: boolean): Promise<string> {
+  const { apiVersion, command, args, environment, interactiveMode, cluster, installHint } = plugin;
+  if (interactiveMode === "Always" && !hasTerminal) {
+    throw new Error(`the exec plugin ${command} needs a terminal, and there is none`);
+  }
+  const interactive = hasTerminal && interactiveMode !== "Never";
+  const info = {
+    kind: "ExecCredential",
+    apiVersion,
+    spec: { ...(cluster === undefined ? {} : { cluster }), interactive },
+  };
+  let child: Bun.Subprocess<"inherit" | "ignore", "pipe", "inherit">;
+  try {
+    child = Bun.spawn([command, ...args], {
+      env: { ...process.env, ...environment, [infoVariable]: JSON.stringify(info) },
+      stdin: interactive ? "inherit" : "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+      timeout: runMsMax,
+      maxBuffer: outputBytesMax,
+    });
+  } catch (error) {
+    const hint = installHint === "" ? "" : `\n${installHint}`;
+    throw new Error(`the exec plugin ${command} cannot be run (${(error as { code?: string }).code})${hint}`);
+  }
+  const [printed, code] = await Promise.all([child.stdout.text(), child.exited]);
+  if (code !== 0) throw new Error(`the exec plugin ${command} ended with code ${code}`);
+  return printed;
+}
+
+/** @throws Error that never quotes what was printed: it may be a secret */
+function parseCredential(
+  printed: string,
+  { command, apiVersion }: ExecPlugin,
+): { credential: Credential; endMs: number } {
+  const fail = (why: string) => new Error(`the exec plugin ${command} ${why}`);
+  let value: unknown;
+  try {
+    value = JSON.parse(printed);
+  } catch {
+    throw fail("printed no JSON");
+  }
+  if (!isJsonObject(value as JsonValue)) throw fail("printed no ExecCredential");
+  const { kind, apiVersion: printedVersion, status } = value as JsonObject;
+  if (kind !== "ExecCredential" || printedVersion !== apiVersion)
+    throw fail(`printed no ExecCredential of ${apiVersion}`);
+  if (!isJsonObject(status)) throw fail("printed no status");
+  const token = text(status["token"]);
+  const [cert, key] = [text(status["clientCertificateData"]), text(status["clientKeyData"])];
+  if ((cert === "") !== (key === "")) throw fail("printed a certificate without its key, or the other way round");
+  if (token === "" && cert === "") throw fail("printed neither a token nor a certificate");
+  const expiration = text(status["expirationTimestamp"]);
+  const endMs = expiration === "" ? Number.POSITIVE_INFINITY : parseTimeMs(expiration);
+  if (endMs === undefined) throw fail("printed an expirationTimestamp that is no time");
+  return {
+    credential: {
+      token: token === "" ? undefined : token,
+      certificate: cert === "" ? undefined : { cert, key },
+    },
+    endMs,
+  };
+}
+
+function text(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function list(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

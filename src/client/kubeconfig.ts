@@ -1,0 +1,137 @@
+import { readFileSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { type Clock, systemClock } from "../api/clock.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { parseYaml } from "../api/codec/yaml.ts";
+import { type Credential, ExecCredentials, parseExecPlugin } from "./exec-credential.ts";
+import type { TlsOptions } from "./json-endpoint.ts";
+
+/** How to connect to a server, and what to tell it of who we are. */
+export interface Proof {
+  readonly tls: TlsOptions;
+  /** Of the header. */
+  readonly authorization: string | undefined;
+}
+
+export interface KubeconfigServer {
+  readonly url: string;
+  /** Asked for each request: tokens and certificates are renewed. */
+  proof(): Promise<Proof>;
+  /** The server did not accept the proof. False: there is no other one. */
+  renew(proof: Proof): boolean;
+}
+
+export interface KubeconfigOptions {
+  readonly clock?: Clock | undefined;
+  /** The current one by default. */
+  readonly context?: string | undefined;
+}
+
+/**
+ * The server of a context, and how we prove to it who we are. Files that the kubeconfig names are relative to its own folder. A
+ * token file is read for each request.
+ * @throws Error that says what is missing or wrong, without any credential
+ */
+export function readKubeconfig(file: string, options: KubeconfigOptions = {}): KubeconfigServer {
+  const config = parseYaml(readFileSync(file), { strict: false }).value;
+  if (!isJsonObject(config)) throw new Error(`${file} is not a kubeconfig`);
+  const context = named(config, "contexts", options.context ?? textOf(config["current-context"]), "context");
+  const cluster = named(config, "clusters", textOf(context["cluster"]), "cluster");
+  const user = context["user"] === undefined ? {} : named(config, "users", textOf(context["user"]), "user");
+  const folder = dirname(file);
+  const url = textOf(cluster["server"]);
+  if (!url.startsWith("https://")) throw new Error(`the server ${JSON.stringify(url)} is not an https URL`);
+  const ca = material(cluster, "certificate-authority", folder);
+  const serverName = textOf(cluster["tls-server-name"]);
+  const tls: TlsOptions = {
+    ...(ca === undefined ? {} : { ca }),
+    ...clientCertificate(user, folder),
+    ...(serverName === "" ? {} : { serverName }),
+    rejectUnauthorized: cluster["insecure-skip-tls-verify"] !== true,
+  };
+  const { exec } = user;
+  if (isJsonObject(exec)) {
+    const plugin = parseExecPlugin(exec, folder, clusterInfo(cluster, ca));
+    return execServer(url, tls, new ExecCredentials(plugin, options.clock ?? systemClock));
+  }
+  return {
+    url,
+    proof: async () => ({ tls, authorization: authorization(user, folder) }),
+    renew: () => false,
+  };
+}
+
+function execServer(url: string, tls: TlsOptions, credentials: ExecCredentials): KubeconfigServer {
+  const credentialOf = new WeakMap<Proof, Credential>();
+  return {
+    url,
+    async proof() {
+      const credential = await credentials.get();
+      const { token, certificate } = credential;
+      const authorization = token === undefined ? undefined : `Bearer ${token}`;
+      const proof = { tls: { ...tls, ...certificate }, authorization };
+      credentialOf.set(proof, credential);
+      return proof;
+    },
+    renew(proof) {
+      const credential = credentialOf.get(proof);
+      if (credential !== undefined) credentials.forget(credential);
+      return true;
+    },
+  };
+}
+
+const execExtension = "client.authentication.k8s.io/exec";
+
+/** The cluster as exec plugins are told of it. */
+function clusterInfo(cluster: JsonObject, ca: string | undefined): JsonObject {
+  const extensions = Array.isArray(cluster["extensions"]) ? cluster["extensions"].filter(isJsonObject) : [];
+  const config = extensions.find(({ name }) => name === execExtension)?.["extension"];
+  const copied = ["server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url", "disable-compression"];
+  return {
+    ...Object.fromEntries(copied.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]]]))),
+    ...(ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
+    ...(config === undefined ? {} : { config }),
+  };
+}
+
+function named(config: JsonObject, list: string, name: string, field: string): JsonObject {
+  const items = config[list];
+  const found = Array.isArray(items) ? items.filter(isJsonObject).find((item) => item["name"] === name) : undefined;
+  const value = found?.[field];
+  if (!isJsonObject(value)) throw new Error(`there is no ${field} ${JSON.stringify(name)}`);
+  return value;
+}
+
+/** PEM from `<name>-data` or from the file that `<name>` names. */
+function material(source: JsonObject, name: string, folder: string): string | undefined {
+  const data = textOf(source[`${name}-data`]);
+  if (data !== "") return Buffer.from(data, "base64").toString("utf8");
+  const file = textOf(source[name]);
+  return file === "" ? undefined : readFileSync(pathFrom(folder, file), "utf8");
+}
+
+function clientCertificate(user: JsonObject, folder: string): { cert: string; key: string } | undefined {
+  const cert = material(user, "client-certificate", folder);
+  const key = material(user, "client-key", folder);
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined) throw new Error("client certificate and key belong together");
+  return { cert, key };
+}
+
+function authorization(user: JsonObject, folder: string): string | undefined {
+  const token = textOf(user["token"]);
+  if (token !== "") return `Bearer ${token}`;
+  const tokenFile = textOf(user["tokenFile"]);
+  if (tokenFile !== "") return `Bearer ${readFileSync(pathFrom(folder, tokenFile), "utf8").trim()}`;
+  const name = textOf(user["username"]);
+  return name === "" ? undefined : `Basic ${btoa(`${name}:${textOf(user["password"])}`)}`;
+}
+
+function pathFrom(folder: string, file: string): string {
+  return isAbsolute(file) ? file : join(folder, file);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,204 @@
+import { isIP } from "node:net";
+import type { GossipSub } from "@chainsafe/libp2p-gossipsub";
+import { type PeerId as Libp2pPeerId, TopicValidatorResult } from "@libp2p/interface";
+import { peerIdFromString } from "@libp2p/peer-id";
+import { multiaddr } from "@multiformats/multiaddr";
+import type { PeerAddress } from "../member-address.ts";
+import { StartupError } from "../../process/startup-error.ts";
+import { Gate } from "./gate.ts";
+import { createLibp2pNode, type Libp2pNode, scoreMin, topicName } from "./libp2p-node.ts";
+import {
+  type Contact,
+  type DropReason,
+  type GossipNetwork,
+  type NetworkOptions,
+  type Topic,
+  topics,
+} from "./network.ts";
+import type { PeerId } from "./peer-id.ts";
+
+export interface NetworkTiming {
+  /** How often connections are looked after. */
+  readonly upkeepIntervalMs: number;
+  /** A peer that is connected and says nothing for so long is connected with anew. */
+  readonly silenceMs: number;
+  /** One side of a pair connects; the other one only when nobody has for so long. */
+  readonly patienceMs: number;
+  /** Somebody who sends what is invalid is refused for so long. */
+  readonly banMs: number;
+  /** An attempt to connect is given up after so long. */
+  readonly dialTimeoutMs: number;
+}
+
+const defaultTiming: NetworkTiming = {
+  upkeepIntervalMs: 1_000,
+  silenceMs: 10_000,
+  patienceMs: 10_000,
+  banMs: 60_000,
+  dialTimeoutMs: 5_000,
+};
+
+/** Gossip over libp2p. This file and what it imports are loaded only where there is a cluster. */
+export async function openLibp2pNetwork(
+  options: NetworkOptions,
+  timing: NetworkTiming = defaultTiming,
+): Promise<GossipNetwork> {
+  const gate = new Gate(options.onDropped, timing.banMs);
+  const node = await createLibp2pNode(options, gate, timing.dialTimeoutMs);
+  const network = new Libp2pNetwork(options, node, gate, timing);
+  try {
+    await node.start();
+  } catch (error) {
+    await node.stop();
+    const { host, port } = options.listen;
+    throw new StartupError(`gossip cannot listen on ${host} port ${port}: ${(error as Error).message}`);
+  }
+  network.start();
+  return network;
+}
+
+interface Link {
+  /** Since when it is as it is now. */
+  sinceMs: number;
+  isConnected: boolean;
+  heardMs: number;
+}
+
+class Libp2pNetwork implements GossipNetwork {
+  readonly #options: NetworkOptions;
+  readonly #node: Libp2pNode;
+  readonly #gate: Gate;
+  readonly #timing: NetworkTiming;
+  readonly #topicNames: ReadonlyMap<Topic, string>;
+  readonly #links = new Map<PeerId, Link>();
+  readonly #dialing = new Map<PeerId, Promise<void>>();
+  readonly #closing = new AbortController();
+  #upkeep: Timer | undefined;
+
+  constructor(options: NetworkOptions, node: Libp2pNode, gate: Gate, timing: NetworkTiming) {
+    this.#options = options;
+    this.#node = node;
+    this.#gate = gate;
+    this.#timing = timing;
+    this.#topicNames = new Map(topics.map((topic) => [topic, topicName(options.clusterId, topic)]));
+  }
+
+  start(): void {
+    for (const [topic, name] of this.#topicNames) {
+      this.#gossip.topicValidators.set(name, (source, message) =>
+        message.type === "signed"
+          ? this.#judge(topic, source, message.from, message.data)
+          : TopicValidatorResult.Reject,
+      );
+      this.#gossip.subscribe(name);
+    }
+    this.#upkeep = setInterval(() => this.#maintain(), this.#timing.upkeepIntervalMs);
+    this.#upkeep.unref();
+  }
+
+  get #gossip(): GossipSub {
+    return this.#node.services.gossip;
+  }
+
+  get address(): PeerAddress {
+    const { host, port } = this.#options.listen;
+    const [listening] = this.#node.getMultiaddrs();
+    return { host, port: listening?.nodeAddress().port ?? port };
+  }
+
+  admit(contacts: readonly Contact[]): void {
+    const gate = this.#gate;
+    gate.admit(contacts);
+    for (const connection of this.#node.getConnections()) {
+      if (gate.contact(connection.remotePeer.toString()) === undefined) connection.abort(new Error("it is no member"));
+    }
+    for (const peerId of this.#links.keys()) {
+      if (gate.contact(peerId) !== undefined) continue;
+      this.#links.delete(peerId);
+      void this.#node.peerStore.delete(peerIdFromString(peerId)).catch(ignore);
+    }
+    const nowMs = performance.now();
+    for (const { peerId } of contacts) {
+      if (this.#links.has(peerId)) continue;
+      this.#links.set(peerId, { sinceMs: nowMs, isConnected: false, heardMs: nowMs });
+      this.#maintainLink(peerId, nowMs);
+    }
+  }
+
+  publish(topic: Topic, message: Uint8Array): void {
+    if (this.#closing.signal.aborted) return;
+    // It fails when nobody takes it, which is not for the author to mend.
+    void this.#gossip.publish(this.#topicNames.get(topic) as string, message).catch(ignore);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#upkeep);
+    this.#closing.abort();
+    await Promise.all(this.#dialing.values());
+    await this.#node.stop();
+  }
+
+  #judge(topic: Topic, source: Libp2pPeerId, from: Libp2pPeerId, message: Uint8Array): TopicValidatorResult {
+    const author = from.toString();
+    const link = this.#links.get(author);
+    if (link !== undefined) link.heardMs = performance.now();
+    const reason = this.#options.onMessage(topic, author, message);
+    if (reason === undefined) return TopicValidatorResult.Accept;
+    this.#options.onDropped(reason);
+    return isSourceToBlame(reason, source.toString() === author)
+      ? TopicValidatorResult.Reject
+      : TopicValidatorResult.Ignore;
+  }
+
+  #maintain(): void {
+    const nowMs = performance.now();
+    for (const peerId of this.#links.keys()) this.#maintainLink(peerId, nowMs);
+  }
+
+  #maintainLink(peerId: PeerId, nowMs: number): void {
+    const link = this.#links.get(peerId);
+    if (link === undefined || this.#gate.isBanned(peerId)) return;
+    const connections = this.#node.getConnections(peerIdFromString(peerId));
+    const isConnected = connections.length > 0;
+    if (isConnected !== link.isConnected) Object.assign(link, { isConnected, sinceMs: nowMs });
+    const unchangedMs = nowMs - link.sinceMs;
+    const { patienceMs, silenceMs } = this.#timing;
+    if (!isConnected) {
+      const isFirst = this.#options.identity.peerId < peerId;
+      if (isFirst || unchangedMs > patienceMs) this.#dial(peerId);
+      return;
+    }
+    const isTooBad = this.#gossip.getScore(peerId) <= scoreMin;
+    if (isTooBad) this.#gate.ban(peerId);
+    // A stream can be dead on a connection that is alive: what counts is whether the peer is heard.
+    const isDeaf = unchangedMs > silenceMs && nowMs - link.heardMs > silenceMs;
+    if (isTooBad || isDeaf) {
+      for (const connection of connections) connection.abort(new Error(isTooBad ? "it is banned" : "it is silent"));
+    }
+  }
+
+  #dial(peerId: PeerId): void {
+    const contact = this.#gate.contact(peerId);
+    if (contact === undefined || this.#dialing.has(peerId) || this.#closing.signal.aborted) return;
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#timing.dialTimeoutMs)]);
+    const dialing = this.#node
+      .dial(multiaddr(dialAddress(contact)), { signal })
+      .then(ignore, ignore)
+      .finally(() => this.#dialing.delete(peerId));
+    this.#dialing.set(peerId, dialing);
+  }
+}
+
+function dialAddress({ peerId, address: { host, port } }: Contact): string {
+  const kind = { 0: "dns", 4: "ip4", 6: "ip6" }[isIP(host) as 0 | 4 | 6];
+  return `/${kind}/${host}/tcp/${port}/p2p/${peerId}`;
+}
+
+/** Who passed a message on had to see that it is invalid, but cannot know whether it is old, or of somebody removed. */
+function isSourceToBlame(reason: DropReason, isAuthor: boolean): boolean {
+  if (reason === "malformed" || reason === "forged") return true;
+  return reason === "flood" && isAuthor;
+}
+
+/** Peers come and go; the next upkeep tries again. */
+function ignore(): void {}

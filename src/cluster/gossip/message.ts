@@ -1,0 +1,110 @@
+import { isJsonObject } from "../../api/json.ts";
+import { type InvalidationSubject, invalidationSubjects, type ReplicaHealth } from "./gossip.ts";
+
+/** Who says it and when: `incarnation` grows with every start of the author, `sequence` with every message of it. */
+export interface Envelope {
+  readonly member: number;
+  readonly incarnation: number;
+  readonly sequence: number;
+}
+
+export interface Heartbeat extends Envelope {
+  readonly health: ReplicaHealth;
+}
+
+export interface Invalidation extends Envelope {
+  readonly subject: InvalidationSubject;
+}
+
+/**
+ * Messages are JSON of at most this size. What a later version adds is passed over; one that means something else by what
+ * is here has topics of its own.
+ */
+export const messageBytesMax = 8 * 1_024;
+
+const failingMax = 16;
+const endpointsMax = 8;
+const textLengthMax = 200;
+const plainText = /^[\x20-\x7e]*$/;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** What goes beyond the bounds of a message is left out. */
+export function encodeHeartbeat({ health, ...envelope }: Heartbeat): Uint8Array {
+  const { failing, endpoints, release, leader, ...rest } = health;
+  const kept = {
+    ...rest,
+    leader: leader ?? null,
+    failing: failing.filter(isText).slice(0, failingMax),
+    endpoints: endpoints.filter(isText).slice(0, endpointsMax),
+    release: isText(release) ? release : "",
+  };
+  return encoder.encode(JSON.stringify({ ...envelope, ...kept }));
+}
+
+export function encodeInvalidation(invalidation: Invalidation): Uint8Array {
+  return encoder.encode(JSON.stringify(invalidation));
+}
+
+/** Undefined for what is no heartbeat. */
+export function parseHeartbeat(bytes: Uint8Array): Heartbeat | undefined {
+  const { envelope, fields } = parseEnvelope(bytes);
+  if (envelope === undefined) return undefined;
+  const { revision, appliedIndex, ready, failing, term, leader, endpoints, release } = fields;
+  const isHealth =
+    isCount(revision) &&
+    isCount(appliedIndex) &&
+    typeof ready === "boolean" &&
+    isTexts(failing, failingMax) &&
+    isCount(term) &&
+    (leader === null || isMember(leader)) &&
+    isTexts(endpoints, endpointsMax) &&
+    isText(release);
+  if (!isHealth) return undefined;
+  const health = { revision, appliedIndex, ready, failing, term, leader: leader ?? undefined, endpoints, release };
+  return { ...envelope, health };
+}
+
+/** Undefined for what is no invalidation. */
+export function parseInvalidation(bytes: Uint8Array): Invalidation | undefined {
+  const { envelope, fields } = parseEnvelope(bytes);
+  const subject = invalidationSubjects.find((known) => known === fields["subject"]);
+  return envelope === undefined || subject === undefined ? undefined : { ...envelope, subject };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parseEnvelope(bytes: Uint8Array): { envelope: Envelope | undefined; fields: Fields } {
+  const fields = parseObject(bytes);
+  const { member, incarnation, sequence } = fields;
+  const isEnvelope = isMember(member) && isCount(incarnation) && isCount(sequence);
+  return { envelope: isEnvelope ? { member, incarnation, sequence } : undefined, fields };
+}
+
+function parseObject(bytes: Uint8Array): Fields {
+  if (bytes.length > messageBytesMax) return {};
+  try {
+    const value: unknown = JSON.parse(decoder.decode(bytes));
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isMember(value: unknown): value is number {
+  return isCount(value) && value > 0;
+}
+
+/** Printable ASCII: it is shown to people, in terminals and logs. */
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.length <= textLengthMax && plainText.test(value);
+}
+
+function isTexts(value: unknown, max: number): value is string[] {
+  return Array.isArray(value) && value.length <= max && value.every(isText);
+}

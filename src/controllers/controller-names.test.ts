@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { parseControllers } from "./controller-names.ts";
+
+const publisher = "root-ca-certificate-publisher-controller";
+const accounts = "serviceaccount-controller";
+const others = [
+  "certificatesigningrequest-approving-controller",
+  "certificatesigningrequest-cleaner-controller",
+  "certificatesigningrequest-signing-controller",
+];
+const tokens = "serviceaccount-token-controller";
+const cleaner = "token-cleaner-controller";
+
+test.each([
+  ["*", [...others, publisher, accounts, tokens]],
+  [`*,-${accounts}`, [...others, publisher, tokens]],
+  ["*,tokencleaner", [...others, publisher, accounts, tokens, cleaner]],
+  [`-${accounts},*`, [...others, publisher, tokens]],
+  [accounts, [accounts]],
+  [`-${accounts}`, []],
+])("--controllers=%s runs %p", (text, names) => {
+  expect([...parseControllers(text)]).toEqual(names as never);
+});
+
+test.each(["x", "*,-x", "", "-*x"])("--controllers=%s is refused", (text) => {
+  expect(() => parseControllers(text)).toThrow(/^--controllers: /);
+});

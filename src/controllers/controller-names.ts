@@ -1,0 +1,51 @@
+import { StartupError } from "../process/startup-error.ts";
+
+/** Controllers that can be switched on and off, by upstream's names; those that are on unless left out come first. */
+const onByDefault = [
+  "certificatesigningrequest-approving-controller",
+  "certificatesigningrequest-cleaner-controller",
+  "certificatesigningrequest-signing-controller",
+  "root-ca-certificate-publisher-controller",
+  "serviceaccount-controller",
+  "serviceaccount-token-controller",
+] as const;
+const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;
+export const controllerNames = [...onByDefault, ...offByDefault] as const;
+/** Older names that are still written on command lines. */
+const aliases: Readonly<Record<string, string>> = {
+  bootstrapsigner: "bootstrap-signer-controller",
+  csrapproving: "certificatesigningrequest-approving-controller",
+  csrcleaner: "certificatesigningrequest-cleaner-controller",
+  csrsigning: "certificatesigningrequest-signing-controller",
+  serviceaccount: "serviceaccount-controller",
+  "serviceaccount-token": "serviceaccount-token-controller",
+  tokencleaner: "token-cleaner-controller",
+};
+
+export type ControllerName = (typeof controllerNames)[number];
+
+/**
+ * Reads `--controllers`: `*` for all that are on by default, `name` to add one, `-name` to leave one out.
+ * @throws StartupError for a name that there is not
+ */
+export function parseControllers(text: string): ReadonlySet<ControllerName> {
+  const items = text.split(",").map((item) => canonical(item.trim()));
+  for (const item of items) {
+    const name = item.startsWith("-") ? item.slice(1) : item;
+    if (name === "*" || (controllerNames as readonly string[]).includes(name)) continue;
+    throw new StartupError(
+      `--controllers: ${JSON.stringify(name)} is not one of *, ${controllerNames.join(", ")}: check its spelling`,
+    );
+  }
+  return new Set(
+    controllerNames.filter((name) => {
+      if (items.includes(name)) return true;
+      return items.includes("*") && onByDefault.some((one) => one === name) && !items.includes(`-${name}`);
+    }),
+  );
+}
+
+function canonical(item: string): string {
+  const [sign, name] = item.startsWith("-") ? ["-", item.slice(1)] : ["", item];
+  return sign + (aliases[name] ?? name);
+}

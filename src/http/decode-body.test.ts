@@ -1,0 +1,133 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { StatusError } from "../api/status.ts";
+import { encodeCbor } from "../api/codec/cbor.ts";
+import { type DecodeBodyOptions, decodeBody } from "./decode-body.ts";
+import { wrapUnknown } from "../api/codec/protobuf.ts";
+import type { MediaType } from "../api/codec/representation.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const protobuf = "application/vnd.kubernetes.protobuf";
+const all: readonly MediaType[] = ["application/json", "application/yaml", protobuf, "application/cbor"];
+const options: DecodeBodyOptions = { strict: true, accepted: all, cbor: true };
+
+function statusOf(run: () => unknown): StatusError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof StatusError) return error;
+    throw error;
+  }
+  throw new Error("accepted");
+}
+
+describe("decodeBody", () => {
+  const documents: readonly (readonly [contentType: string | undefined, body: Uint8Array, mediaType: string])[] = [
+    [undefined, bytes('{"a":1}'), "application/json"],
+    ["", bytes('{"a":1}'), "application/json"],
+    ["application/json; charset=utf-8", bytes('{"a":1}'), "application/json"],
+    ["Application/JSON", bytes('{"a":1}'), "application/json"],
+    ["application/yaml", bytes("a: 1"), "application/yaml"],
+    ["application/cbor", encodeCbor({ a: 1 }), "application/cbor"],
+  ];
+  for (const [contentType, body, mediaType] of documents) {
+    test(`reads a body of type ${contentType ?? "none"}`, () => {
+      expect(decodeBody(body, contentType, options)).toEqual({
+        kind: "document",
+        mediaType: mediaType as "application/json",
+        value: { a: 1 },
+        duplicates: [],
+      });
+    });
+  }
+
+  test("leaves protobuf in its envelope", () => {
+    const body = decodeBody(wrapUnknown({ apiVersion: "v1", kind: "Pod" }, bytes("raw")), protobuf, options);
+    expect(body).toMatchObject({ kind: "protobuf", mediaType: protobuf, envelope: { apiVersion: "v1", kind: "Pod" } });
+  });
+
+  test("reports repeated keys of JSON and YAML", () => {
+    expect(decodeBody(bytes('{"a":1,"a":2}'), undefined, options)).toMatchObject({ duplicates: ["a"] });
+    expect(decodeBody(bytes("a: 1\na: 2"), "application/yaml", options)).toMatchObject({ duplicates: ["a"] });
+    expect(decodeBody(bytes('{"a":1,"a":2}'), undefined, { ...options, strict: false })).toMatchObject({
+      duplicates: [],
+    });
+  });
+
+  test("refuses unknown types with the list of accepted ones", () => {
+    const error = statusOf(() =>
+      decodeBody(bytes("a=1"), "application/x-www-form-urlencoded", { ...options, cbor: false }),
+    );
+    expect(error.code).toBe(415);
+    expect(error.message).toBe(
+      `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, ${protobuf}`,
+    );
+    expect(statusOf(() => decodeBody(encodeCbor(1), "application/cbor", { ...options, cbor: false })).code).toBe(415);
+    expect(statusOf(() => decodeBody(bytes("{}"), protobuf, { ...options, accepted: ["application/json"] })).code).toBe(
+      415,
+    );
+  });
+
+  const malformed: readonly (readonly [contentType: string, body: Uint8Array, message: string])[] = [
+    [
+      "application/json",
+      bytes("{x"),
+      "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error: invalid character 'x' looking for beginning of object key string ({x)",
+    ],
+    [
+      "application/json",
+      bytes(""),
+      "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)",
+    ],
+    [
+      "application/json",
+      bytes(`{${" ".repeat(40)}`),
+      `the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error: unexpected end of JSON input ({${" ".repeat(29)} ...)`,
+    ],
+    [
+      "application/yaml",
+      bytes("a: *b"),
+      "the object provided is unrecognized (must be of type Pod): yaml: unknown anchor 'b' referenced (613a202a62)",
+    ],
+    [
+      "application/cbor",
+      new Uint8Array([0xff]),
+      "the object provided is unrecognized (must be of type Pod): cbor: unexpected break (ff)",
+    ],
+    [
+      protobuf,
+      bytes("{}"),
+      "the object provided is unrecognized (must be of type Pod): proto: provided data does not appear to be a protobuf message ({})",
+    ],
+  ];
+  for (const [contentType, body, message] of malformed) {
+    test(`refuses malformed ${contentType} of ${body.length} bytes`, () => {
+      const error = statusOf(() => decodeBody(body, contentType, { ...options, expectedKind: "Pod" }));
+      expect([error.code, error.reason, error.message]).toEqual([400, "BadRequest", message]);
+    });
+  }
+
+  test("gives a plain problem when no kind is expected", () => {
+    expect(statusOf(() => decodeBody(bytes("x"), undefined, options)).message).toBe(
+      "couldn't get version/kind; json parse error: invalid character 'x' looking for beginning of value",
+    );
+  });
+
+  test("answers any bytes with a body or a StatusError", () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 100 }),
+        fc.constantFrom(...all, "text/plain"),
+        fc.boolean(),
+        (body, type, strict) => {
+          try {
+            decodeBody(body, type, { ...options, strict });
+          } catch (error) {
+            expect(error).toBeInstanceOf(StatusError);
+          }
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,112 @@
+import type { JsonValue } from "../api/json.ts";
+import { objectValuesMax } from "../api/object-extent.ts";
+import { type StatusError, status } from "../api/status.ts";
+import { CborDecodeError, decodeCbor } from "../api/codec/cbor.ts";
+import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
+import { type UnknownEnvelope, unwrapUnknown } from "../api/codec/protobuf-envelope.ts";
+import { ProtobufDecodeError } from "../api/codec/protobuf-wire.ts";
+import type { MediaType } from "../api/codec/representation.ts";
+import { parseYaml, YamlSyntaxError, yamlValuesMax } from "../api/codec/yaml.ts";
+
+export interface DecodeBodyOptions {
+  /** Looks for repeated keys: field validation Warn and Strict. */
+  readonly strict: boolean;
+  /** What the endpoint takes, in the order in which a refusal lists it. */
+  readonly accepted: readonly MediaType[];
+  /** Whether CBOR is switched on; without it CBOR is refused even when `accepted` names it. */
+  readonly cbor: boolean;
+  /** The kind that the endpoint expects, for the text of a refusal. */
+  readonly expectedKind?: string;
+}
+
+/** A protobuf body can only be read with the schema of its kind, so it stays in its envelope. */
+export type DecodedBody = DecodedDocument | DecodedProtobuf;
+export interface DecodedDocument {
+  readonly kind: "document";
+  readonly mediaType: Exclude<MediaType, "application/vnd.kubernetes.protobuf">;
+  readonly value: JsonValue;
+  /** Paths of repeated keys, for `duplicate field "<path>"`; empty unless strict. CBOR refuses them outright. */
+  readonly duplicates: readonly string[];
+}
+export interface DecodedProtobuf {
+  readonly kind: "protobuf";
+  readonly mediaType: "application/vnd.kubernetes.protobuf";
+  readonly envelope: UnknownEnvelope;
+}
+
+/**
+ * Decodes a request body by its Content-Type; none means JSON, parameters are ignored. Throws StatusError: 415 for a type
+ * that is not accepted, 400 for a body that is not of its type, 413 for one of more than `objectValuesMax` values.
+ */
+export function decodeBody(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  options: DecodeBodyOptions,
+): DecodedBody {
+  const mediaType = acceptedMediaType(contentType, options);
+  try {
+    return decodeAs(mediaType, bytes, options.strict);
+  } catch (error) {
+    const problem = problemOf(error);
+    throw problem === undefined ? error : malformedBody(bytes, problem, options.expectedKind);
+  }
+}
+
+/** The media type of a Content-Type header in lower case, without its parameters; "" when there is none. */
+export function baseMediaType(contentType: string | undefined): string {
+  const header = contentType ?? "";
+  const end = header.indexOf(";");
+  return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
+}
+
+/**
+ * The 400 for a body from which not even apiVersion and kind can be read; `problem` says why. With the expected kind
+ * the text has upstream's frame and the start of the body.
+ */
+export function malformedBody(bytes: Uint8Array, problem: string, expectedKind?: string): StatusError {
+  if (expectedKind === undefined) return status.badRequest(problem);
+  return status.badRequest(
+    `the object provided is unrecognized (must be of type ${expectedKind}): ${problem} (${summarize(bytes)})`,
+  );
+}
+
+function acceptedMediaType(contentType: string | undefined, options: DecodeBodyOptions): MediaType {
+  const accepted = options.accepted.filter((type) => type !== "application/cbor" || options.cbor);
+  const wanted = baseMediaType(contentType) || "application/json";
+  const found = accepted.find((type) => type === wanted);
+  if (found === undefined) throw status.unsupportedMediaType(accepted);
+  return found;
+}
+
+function decodeAs(mediaType: MediaType, bytes: Uint8Array, strict: boolean): DecodedBody {
+  switch (mediaType) {
+    case "application/json":
+      return { kind: "document", mediaType, ...parseJson(bytes, { strict, valuesMax: objectValuesMax }) };
+    case "application/yaml": {
+      const { value, duplicates } = parseYaml(bytes, { strict, valuesMax: yamlValuesMax });
+      return { kind: "document", mediaType, value, duplicates };
+    }
+    case "application/cbor":
+      return { kind: "document", mediaType, value: decodeCbor(bytes, objectValuesMax), duplicates: [] };
+    case "application/vnd.kubernetes.protobuf":
+      return { kind: "protobuf", mediaType, envelope: unwrapUnknown(bytes) };
+  }
+}
+
+/** What is wrong with the body; undefined for an error that is not the client's. */
+function problemOf(error: unknown): string | undefined {
+  if (error instanceof JsonSyntaxError) return `couldn't get version/kind; json parse error: ${error.message}`;
+  const isTheirs =
+    error instanceof YamlSyntaxError || error instanceof CborDecodeError || error instanceof ProtobufDecodeError;
+  return isTheirs ? error.message : undefined;
+}
+
+const summaryBytes = 30;
+
+/** The start of the body: as text when it looks like JSON, else in hexadecimal. */
+function summarize(bytes: Uint8Array): string {
+  if (bytes.length === 0) return "<empty>";
+  const start = Buffer.from(bytes.subarray(0, summaryBytes));
+  const shown = start.toString(bytes[0] === 0x7b ? "utf8" : "hex");
+  return bytes.length > summaryBytes ? `${shown} ...` : shown;
+}

@@ -1,0 +1,185 @@
+import { fieldError, fieldErrorText } from "../api/field-error.ts";
+import { status } from "../api/status.ts";
+import { metaGroup, protobufMediaType } from "../api/vendor.ts";
+import { type Query, queryValue } from "../request/request-info.ts";
+import type { MediaType, Representation, Transform } from "../api/codec/representation.ts";
+
+/** Clauses of an Accept header beyond this many are not looked at: no client sends more than a handful. */
+const acceptClausesMax = 32;
+/** Parameters of one clause beyond this many are not looked at. */
+const acceptParametersMax = 16;
+
+export interface NegotiateOptions {
+  /** What the response holds: one object, a list, a stream of events, or only ever a Status or another document. */
+  readonly endpoint: "object" | "list" | "watch" | "status";
+  readonly query: Query;
+  readonly userAgent: string | undefined;
+  /** Whether `application/cbor` is served. */
+  readonly cbor: boolean;
+  /** Whether the type converts to a Table; reviews and tokens do not. */
+  readonly tables: boolean;
+  /** Whether the type has a protobuf form (default); custom resources have none beyond PartialObjectMetadata. */
+  readonly protobuf?: boolean;
+  /** Kind of the object or list, for messages. */
+  readonly kind?: string;
+}
+
+/** One clause of an Accept header, most preferred first after parsing. */
+export interface AcceptClause {
+  readonly type: string;
+  readonly subtype: string;
+  readonly quality: number;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/**
+ * Chooses how the response to a resource request is written. A clause that cannot be served is skipped.
+ * @throws StatusError 406 when no clause is left or the transform does not fit the endpoint, 400 on a bad `includeObject`
+ */
+export function negotiate(accept: string | undefined, options: NegotiateOptions): Representation {
+  const served = mediaTypesOf(options);
+  if (accept === undefined || accept.trim() === "") return plain("application/json", options, undefined);
+  for (const clause of knownAccept(accept)) {
+    for (const mediaType of served) {
+      if (!matches(clause, mediaType) || !streamAllowed(clause)) continue;
+      const transform = transformOf(clause, mediaType, options);
+      if (transform === undefined) continue;
+      if (mediaType === protobufMediaType && options.protobuf === false && transform.kind !== "partialMetadata")
+        continue;
+      return { ...plain(mediaType, options, clause), transform };
+    }
+  }
+  throw status.notAcceptable(`only the following media types are accepted: ${listed(served, options).join(", ")}`);
+}
+
+/** The Content-Type of a response; transforms do not show in it. */
+export function contentTypeOf(representation: Representation, watch: boolean): string {
+  const { mediaType } = representation;
+  if (!watch) return mediaType;
+  if (mediaType === protobufMediaType) return `${protobufMediaType};stream=watch`;
+  return mediaType === "application/cbor" ? "application/cbor-seq" : mediaType;
+}
+
+/** Clauses of headers that were seen lately: a program sends few different ones, over and over. */
+const parsed = new Map<string, readonly AcceptClause[]>();
+const parsedMax = 256;
+/** Longer headers are parsed anew every time, so that what is kept stays small. */
+const parsedCharactersMax = 512;
+
+function knownAccept(accept: string): readonly AcceptClause[] {
+  const known = parsed.get(accept);
+  if (known !== undefined) return known;
+  const clauses = parseAccept(accept);
+  if (accept.length > parsedCharactersMax) return clauses;
+  if (parsed.size >= parsedMax) parsed.clear();
+  parsed.set(accept, clauses);
+  return clauses;
+}
+
+/** Clauses of an Accept header by falling quality, wildcards last among equals. Types and parameter names are lower-cased. */
+export function parseAccept(accept: string): AcceptClause[] {
+  const clauses = accept.split(",", acceptClausesMax).flatMap((text) => parseClause(text));
+  return clauses.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));
+}
+
+function parseClause(text: string): AcceptClause[] {
+  const [range = "", ...rest] = text.split(";", acceptParametersMax + 1);
+  const [type = "", subtype = "*"] = range.trim().toLowerCase().split("/", 2);
+  if (type === "") return [];
+  const parameters = new Map<string, string>();
+  for (const pair of rest) {
+    const at = pair.indexOf("=");
+    if (at <= 0) continue;
+    parameters.set(pair.slice(0, at).trim().toLowerCase(), unquote(pair.slice(at + 1).trim()));
+  }
+  const quality = qualityOf(parameters.get("q"));
+  return quality > 0 ? [{ type, subtype, quality, parameters }] : [];
+}
+
+function unquote(text: string): string {
+  return text.length >= 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
+}
+
+function qualityOf(text: string | undefined): number {
+  if (text === undefined || text === "") return 1;
+  const quality = Number(text);
+  return Number.isFinite(quality) ? quality : 1;
+}
+
+function wildcards(clause: AcceptClause): number {
+  return clause.type === "*" ? 2 : clause.subtype === "*" ? 1 : 0;
+}
+
+const streamTypes: readonly MediaType[] = ["application/json", protobufMediaType];
+const documentTypes: readonly MediaType[] = ["application/json", "application/yaml", protobufMediaType];
+
+function mediaTypesOf({ endpoint, cbor }: NegotiateOptions): readonly MediaType[] {
+  const types = endpoint === "watch" ? streamTypes : documentTypes;
+  return cbor ? [...types, "application/cbor"] : types;
+}
+
+function listed(served: readonly MediaType[], { protobuf }: NegotiateOptions): readonly MediaType[] {
+  return protobuf === false ? served.filter((type) => type !== protobufMediaType) : served;
+}
+
+function matches(clause: AcceptClause, mediaType: MediaType): boolean {
+  if (clause.type === "*" && clause.subtype === "*") return true;
+  if (clause.type !== "application") return false;
+  if (clause.subtype === "*") return true;
+  const range = `application/${clause.subtype}`;
+  return range === mediaType || (range === "application/cbor-seq" && mediaType === "application/cbor");
+}
+
+function streamAllowed(clause: AcceptClause): boolean {
+  const stream = clause.parameters.get("stream");
+  return stream === undefined || stream === "" || stream === "watch";
+}
+
+/** Undefined when the clause asks for a form that is not served here. */
+function transformOf(clause: AcceptClause, mediaType: MediaType, options: NegotiateOptions): Transform | undefined {
+  const as = clause.parameters.get("as");
+  const group = clause.parameters.get("g");
+  const version = clause.parameters.get("v");
+  if (as === undefined && group === undefined && version === undefined) return { kind: "none" };
+  if (group !== metaGroup || (version !== "v1" && version !== "v1beta1")) return undefined;
+  if (as === "Table") {
+    const texts = mediaType === "application/json" || mediaType === "application/yaml";
+    if (!options.tables || !texts) return undefined;
+    return { kind: "table", version, includeObject: includeObjectOf(options.query) };
+  }
+  if (as !== "PartialObjectMetadata" && as !== "PartialObjectMetadataList") return undefined;
+  const list = as === "PartialObjectMetadataList";
+  requirePairing(list, options);
+  return { kind: "partialMetadata", list, version };
+}
+
+function requirePairing(list: boolean, { endpoint, kind }: NegotiateOptions): void {
+  if (endpoint === "status" || list === (endpoint === "list")) return;
+  const type = kind ?? (endpoint === "list" ? "List" : "Object");
+  throw status.notAcceptable(
+    list
+      ? `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`
+      : `you requested PartialObjectMetadata, but the requested object is a list (${type})`,
+  );
+}
+
+function includeObjectOf(query: Query): "None" | "Metadata" | "Object" {
+  const value = queryValue(query, "includeObject");
+  if (value === "" || value === "Metadata") return "Metadata";
+  if (value === "None" || value === "Object") return value;
+  const error = fieldError.invalid("includeObject", value, "must be 'Metadata', 'Object', 'None', or empty");
+  throw status.badRequest(`Unable to convert to Table as requested: ${fieldErrorText(error)}`);
+}
+
+function plain(mediaType: MediaType, options: NegotiateOptions, clause: AcceptClause | undefined): Representation {
+  const asked = clause?.parameters.get("pretty") === "1" || isPretty(options);
+  const pretty = asked && mediaType === "application/json" && options.endpoint !== "watch";
+  return { mediaType, transform: { kind: "none" }, pretty };
+}
+
+/** People who look at the API with a browser or curl get indented JSON unless they say otherwise. */
+function isPretty({ query, userAgent }: NegotiateOptions): boolean {
+  const value = queryValue(query, "pretty");
+  if (value !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(value);
+  return ["curl", "Wget", "Mozilla/5.0"].some((prefix) => userAgent?.startsWith(prefix));
+}

@@ -1,0 +1,39 @@
+import type { JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import {
+  validateCustomResourceDefinition,
+  validateCustomResourceDefinitionStatus,
+  validateCustomResourceDefinitionUpdate,
+} from "../validation/custom-resource-definition.ts";
+import { fieldsOf } from "../validation/key-values.ts";
+import { objectsOf, textOf, textsOf } from "../validation/pod-fields.ts";
+
+export const customResourceDefinitionStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  allowsBareFinalizers: true,
+  allowUnconditionalUpdate: false,
+  generationFields: ["spec"],
+  resetFields: ["status"],
+  prepareForCreate: recordStorageVersion,
+  prepareForUpdate: recordStorageVersion,
+  validate: validateCustomResourceDefinition,
+  validateUpdate: validateCustomResourceDefinitionUpdate,
+};
+
+export const customResourceDefinitionStatusStrategy: Strategy = {
+  ...statusStrategy(customResourceDefinitionStrategy),
+  validate: validateCustomResourceDefinitionStatus,
+};
+
+/** From now on objects may be stored in this version. */
+function recordStorageVersion(definition: KubeObject): void {
+  const status: JsonObject = { ...fieldsOf(definition["status"]) };
+  const stored = textsOf(status["storedVersions"]);
+  const storage = objectsOf(fieldsOf(definition["spec"])["versions"]).find((version) => version["storage"] === true);
+  const name = textOf(storage?.["name"]);
+  if (name === "" || stored.includes(name)) return;
+  definition["status"] = { ...status, storedVersions: [...stored, name] };
+}

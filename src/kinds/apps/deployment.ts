@@ -1,0 +1,26 @@
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateDeployment, validateDeploymentStatusUpdate } from "../validation/deployment.ts";
+import { validateSelectorUpdate } from "../validation/replica-set.ts";
+import { workloadWarnings } from "../warnings/workload-warnings.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+
+export const deploymentStrategy: Strategy = {
+  ...specStrategy,
+  // Annotations count because a deployment gives its own to its replica sets.
+  generationFields: ["spec", "metadata.annotations"],
+  validate: validateDeployment,
+  validateUpdate: validateSelectorUpdate,
+  warnings: workloadWarnings,
+};
+
+const plainStatusStrategy = statusRules(deploymentStrategy, validateDeploymentStatusUpdate);
+
+export const deploymentStatusStrategy: Strategy = {
+  ...plainStatusStrategy,
+  generationFields: [],
+  prepareForUpdate(object, old, nowMs) {
+    plainStatusStrategy.prepareForUpdate(object, old, nowMs);
+    if (old.metadata.labels === undefined) delete object.metadata.labels;
+    else object.metadata.labels = old.metadata.labels;
+  },
+};

@@ -1,0 +1,20 @@
+import type { JsonObject } from "../../api/json.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+import type { Action } from "../../registry/action.ts";
+
+/** Who am I? After impersonation, so that one can ask for somebody else. */
+export const selfSubjectReview: Action = {
+  async run({ user }, review) {
+    return { ...review, status: { userInfo: userInfoOf(user) } };
+  },
+};
+
+/** A user as reviews show it; what is empty is left out. */
+export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
+  return {
+    ...(name === "" ? {} : { username: name }),
+    ...(uid === "" ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups: [...groups] }),
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
+  };
+}

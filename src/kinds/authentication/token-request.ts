@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { type Clock, formatTime } from "../../api/clock.ts";
+import { fieldError } from "../../api/field-error.ts";
+import { isJsonObject, type JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import type { BoundObject } from "../../access/authentication/service-account/claims.ts";
+import type { TokenIssuer } from "../../access/authentication/service-account/token-issuer.ts";
+import type { Action } from "../../registry/action.ts";
+import type { Registry } from "../../registry/registry.ts";
+
+/** What kubelet asks for when it mounts a token; such a token really lives longer, so that old clients go on working. */
+const mountedExpirationSeconds = 3_607;
+const extendedExpirationSeconds = 365 * 24 * 3_600;
+const expirationSecondsMin = 600;
+const expirationSecondsMax = 2 ** 32;
+const expirationSecondsDefault = 3_600;
+
+export interface TokenRequestParts {
+  readonly issuer: TokenIssuer;
+  readonly apiAudiences: readonly string[];
+  /** Seconds; 0 for no limit. */
+  readonly maxExpirationSeconds: number;
+  readonly extendsMounted: boolean;
+  readonly serviceAccounts: Registry;
+  readonly pods: Registry;
+  readonly secrets: Registry;
+  readonly nodes: Registry;
+  readonly clock: Clock;
+}
+
+interface TokenRequestSpec {
+  readonly audiences?: readonly string[];
+  readonly expirationSeconds?: number;
+  readonly boundObjectRef?: {
+    readonly kind?: string;
+    readonly apiVersion?: string;
+    readonly name?: string;
+    readonly uid?: string;
+  } | null;
+}
+
+interface Binding {
+  readonly pod?: BoundObject;
+  readonly node?: BoundObject;
+  readonly secret?: BoundObject;
+}
+
+/** `serviceaccounts/token`: signs a token for an account, bound to an object if one is named. */
+export function tokenRequest(parts: TokenRequestParts): Action {
+  return {
+    async run({ namespace, name, warn, annotate }, body) {
+      const account = parts.serviceAccounts.current(namespace, name);
+      if (account === undefined) throw status.notFound(parts.serviceAccounts.ref(name));
+      const spec = (isJsonObject(body["spec"]) ? body["spec"] : {}) as TokenRequestSpec;
+      const { uid = "" } = account.metadata;
+      refuseOtherAccount(body, parts.serviceAccounts, name, uid);
+      const seconds = expirationOf(spec, parts.maxExpirationSeconds, warn);
+      const audiences = spec.audiences?.length ? spec.audiences : parts.apiAudiences;
+      const binding = bindingOf(parts, spec.boundObjectRef, namespace, name);
+
+      const issuedSeconds = Math.floor(parts.clock.nowMs() / 1_000);
+      const extended = parts.extendsMounted && isMounted(spec, seconds, audiences, parts.apiAudiences);
+      const id = randomUUID();
+      const token = await parts.issuer.issue({
+        namespace,
+        serviceAccount: { name, uid },
+        pod: binding.pod,
+        node: binding.node,
+        secret: binding.secret,
+        audiences,
+        id,
+        issuedAt: issuedSeconds,
+        notBefore: issuedSeconds,
+        expires: issuedSeconds + (extended ? extendedExpirationSeconds : seconds),
+        warnAfter: extended ? issuedSeconds + seconds : undefined,
+      });
+      annotate?.("authentication.kubernetes.io/issued-credential-id", `JTI=${id}`);
+      return {
+        ...body,
+        metadata: { name, namespace, uid, creationTimestamp: formatTime(issuedSeconds * 1_000) },
+        spec: { ...(body["spec"] as JsonObject | undefined), audiences: [...audiences], expirationSeconds: seconds },
+        status: { token, expirationTimestamp: formatTime((issuedSeconds + seconds) * 1_000) },
+      } as unknown as KubeObject;
+    },
+  };
+}
+
+function refuseOtherAccount({ metadata }: KubeObject, accounts: Registry, name: string, uid: string): void {
+  const { name: asked = "", uid: askedUid = "" } = metadata;
+  if (asked !== "" && asked !== name) {
+    throw status.badRequest(
+      `metadata.name: Invalid value: ${JSON.stringify(asked)}: must match the service account name if specified`,
+    );
+  }
+  if (askedUid !== "" && askedUid !== uid) {
+    const text = `the UID in the token request (${askedUid}) does not match the UID of the service account (${uid})`;
+    throw status.conflict(accounts.ref(name), text);
+  }
+}
+
+/** @throws StatusError 422 */
+function expirationOf(spec: TokenRequestSpec, maxSeconds: number, warn: (text: string) => void): number {
+  const asked = spec.expirationSeconds ?? expirationSecondsDefault;
+  const refuse = (detail: string) => {
+    const error = fieldError.invalid("spec.expirationSeconds", asked, detail);
+    return status.invalid({ group: "authentication.k8s.io", kind: "TokenRequest", name: "" }, [error]);
+  };
+  if (asked < expirationSecondsMin) throw refuse("may not specify a duration less than 10 minutes");
+  if (asked > expirationSecondsMax) throw refuse("may not specify a duration larger than 2^32 seconds");
+  if (maxSeconds === 0 || asked <= maxSeconds) return asked;
+  warn(`requested expiration of ${asked} seconds shortened to ${maxSeconds} seconds`);
+  return maxSeconds;
+}
+
+function isMounted(
+  spec: TokenRequestSpec,
+  seconds: number,
+  audiences: readonly string[],
+  apiAudiences: readonly string[],
+): boolean {
+  const forServer = audiences.length === apiAudiences.length && audiences.every((one) => apiAudiences.includes(one));
+  return spec.boundObjectRef?.kind === "Pod" && seconds === mountedExpirationSeconds && forServer;
+}
+
+/** @throws StatusError 400, 404, 409 */
+function bindingOf(
+  parts: TokenRequestParts,
+  ref: TokenRequestSpec["boundObjectRef"],
+  namespace: string,
+  account: string,
+): Binding {
+  if (ref === undefined || ref === null) return {};
+  const { kind = "", apiVersion = "", name = "" } = ref;
+  if (apiVersion !== "v1" || !["Pod", "Secret", "Node"].includes(kind)) {
+    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];
+    throw status.badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
+  }
+  if (kind === "Secret") return { secret: found(parts.secrets, namespace, name, ref.uid).bound };
+  if (kind === "Node") return { node: found(parts.nodes, "", name, ref.uid).bound };
+  const { object: pod, bound } = found(parts.pods, namespace, name, ref.uid);
+  const { serviceAccountName = "", nodeName = "" } = (pod["spec"] ?? {}) as {
+    serviceAccountName?: string;
+    nodeName?: string;
+  };
+  if (serviceAccountName !== account) {
+    throw status.badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`,
+    );
+  }
+  const node = nodeName === "" ? undefined : parts.nodes.current("", nodeName);
+  return {
+    pod: bound,
+    ...(node === undefined ? {} : { node: { name: nodeName, uid: node.metadata.uid ?? "" } }),
+  };
+}
+
+function found(
+  registry: Registry,
+  namespace: string,
+  name: string,
+  uid: string | undefined,
+): { object: KubeObject; bound: BoundObject } {
+  const object = registry.current(namespace, name);
+  if (object === undefined) throw status.notFound(registry.ref(name));
+  const { uid: held = "" } = object.metadata;
+  if (uid !== undefined && uid !== "" && uid !== held) {
+    throw status.conflict(
+      registry.ref(name),
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
+  }
+  return { object, bound: { name, uid: held } };
+}

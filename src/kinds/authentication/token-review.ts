@@ -1,0 +1,41 @@
+import { isJsonObject, type JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import { AuthenticationFailure, withAuthenticatedGroup } from "../../access/authentication/authenticator.ts";
+import type { TokenAnswer, TokenAuthenticator } from "../../access/authentication/token-authenticator.ts";
+import type { Action } from "../../registry/action.ts";
+import { userInfoOf } from "./self-subject-review.ts";
+
+/**
+ * Whose token is that? A token that is not valid is an answer, not an error.
+ * @param apiAudiences what a token has to be meant for when the review names nothing
+ */
+export function tokenReview(tokens: TokenAuthenticator, apiAudiences: readonly string[]): Action {
+  return {
+    async run({ namespace }, review) {
+      if (namespace !== "") throw status.badRequest("namespace is not allowed on this type: ");
+      const { token = "", audiences } = (isJsonObject(review["spec"]) ? review["spec"] : {}) as {
+        token?: string;
+        audiences?: string[];
+      };
+      if (token === "") throw status.badRequest("token is required for TokenReview in authentication");
+      const asked = audiences === undefined || audiences.length === 0 ? apiAudiences : audiences;
+      return { ...review, status: await judged(tokens, token, asked) } as KubeObject;
+    },
+  };
+}
+
+/** Tells no more than that: a client must not learn from the text what was wrong with a token it has guessed. */
+const invalidToken = "invalid bearer token";
+
+async function judged(tokens: TokenAuthenticator, token: string, asked: readonly string[]): Promise<JsonObject> {
+  let answer: TokenAnswer | undefined;
+  try {
+    answer = await tokens.authenticateToken(token, asked);
+  } catch (error) {
+    if (!(error instanceof AuthenticationFailure)) throw error;
+  }
+  if (answer === undefined) return { user: {}, error: invalidToken };
+  const audiences = answer.audiences.length === 0 ? {} : { audiences: [...answer.audiences] };
+  return { authenticated: true, user: userInfoOf(withAuthenticatedGroup(answer.user)), ...audiences };
+}

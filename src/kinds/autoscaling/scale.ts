@@ -1,0 +1,85 @@
+import { fieldError } from "../../api/field-error.ts";
+import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
+import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import { labelSelectorText } from "../../api/label-selector.ts";
+import { labelSelectorOf } from "../../api/label-selector-object.ts";
+import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
+import { status } from "../../api/status.ts";
+import { bodyInfoOf } from "../../api/scheme/body-info.ts";
+import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
+import type { ObjectView } from "../../registry/object-view.ts";
+import { fieldsOf } from "../validation/key-values.ts";
+
+/** The `scale` subresource: the number of replicas of a workload, whatever its kind; undefined where there is none. */
+export function scaleViewOf(info: ResourceInfo): ObjectView | undefined {
+  const subresource = info.subresources.get("scale");
+  if (subresource === undefined) return undefined;
+  return {
+    info: { ...bodyInfoOf(info, subresource), columns },
+    show: (object) => scaleOf(object, subresource.gvk),
+    write: (object, scale) => scaled(object, scale, info),
+  };
+}
+
+const columns: readonly TableColumn[] = [
+  { name: "Name", type: "string", format: "name", description: "Name of the object that is scaled.", priority: 0 },
+  { name: "Desired", type: "integer", format: "", description: "Number of replicas asked for.", priority: 0 },
+  { name: "Available", type: "integer", format: "", description: "Number of replicas there are.", priority: 0 },
+  { name: "Age", type: "string", format: "", description: "Time since the object was created.", priority: 0 },
+];
+
+function scaleOf(object: KubeObject, gvk: GroupVersionKind): KubeObject {
+  const spec = fieldsOf(object["spec"]);
+  const selector = selectorText(object.kind, spec["selector"]);
+  const replicas = integer(spec["replicas"]);
+  return {
+    kind: gvk.kind,
+    apiVersion: apiVersionOf(gvk),
+    metadata: identityOf(object.metadata),
+    spec: replicas === 0 ? {} : { replicas },
+    status: {
+      replicas: integer(fieldsOf(object["status"])["replicas"]),
+      ...(selector === "" ? {} : { selector }),
+    },
+  };
+}
+
+/** The part of the metadata that a Scale shows. */
+function identityOf(metadata: ObjectMeta): ObjectMeta {
+  const identity: ObjectMeta = {};
+  for (const name of ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] as const) {
+    const value = metadata[name];
+    if (value !== undefined) identity[name] = value;
+  }
+  return identity;
+}
+
+function scaled(object: KubeObject, scale: KubeObject, info: ResourceInfo): KubeObject {
+  const { name = "", uid = "" } = object.metadata;
+  const replicas = integer(fieldsOf(scale["spec"])["replicas"]);
+  if (replicas < 0) {
+    throw status.invalid({ group: "autoscaling", kind: scale.kind, name }, [
+      fieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),
+    ]);
+  }
+  const expected = scale.metadata.uid ?? "";
+  if (expected !== "" && expected !== uid) {
+    throw status.conflict(
+      { group: info.group, resource: `${info.resource}/scale`, name },
+      `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${uid}`,
+    );
+  }
+  const metadata = { ...object.metadata, resourceVersion: scale.metadata.resourceVersion ?? "" };
+  return { ...object, metadata, spec: { ...fieldsOf(object["spec"]), replicas } };
+}
+
+/** ReplicationControllers select by equality alone; a selector that is not set selects nothing. */
+function selectorText(kind: string, selector: JsonValue | undefined): string {
+  if (!isJsonObject(selector)) return "";
+  const found = labelSelectorOf(kind === "ReplicationController" ? { matchLabels: selector } : selector);
+  return found === undefined ? "" : labelSelectorText(found);
+}
+
+function integer(value: JsonValue | undefined): number {
+  return typeof value === "number" ? value : 0;
+}

@@ -1,0 +1,51 @@
+import { emptyJsonObject, equalJson, type JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "../validation/job.ts";
+import { validateJobStatusUpdate } from "../validation/job-status.ts";
+import { fieldsOf } from "../validation/key-values.ts";
+import { jobWarnings } from "../warnings/workload-warnings.ts";
+import { specStrategy, statusRules } from "../spec-strategy.ts";
+
+const orphanWarning =
+  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+
+export const jobStrategy: Strategy = {
+  ...specStrategy,
+  orphansByDefault: true,
+  prepareForCreate: selectOwnPods,
+  validate: (job, old) => validateJob(job, old),
+  validateUpdate: validateJobUpdate,
+  warnings: jobWarnings,
+  deleteWarnings: ({ propagationPolicy, orphanDependents }) =>
+    propagationPolicy === undefined && orphanDependents === undefined ? [orphanWarning] : [],
+};
+
+export const jobStatusStrategy = statusRules(jobStrategy, validateJobStatusUpdate);
+
+/** A job labels its pods with its name and uid, and selects them by the uid, unless it brings its own selector. */
+function selectOwnPods(job: KubeObject): void {
+  const spec = childOf(job as unknown as JsonObject, "spec");
+  if (spec["manualSelector"] === true) return;
+  const { name = "", uid = "" } = job.metadata;
+  const labels = childOf(childOf(childOf(spec, "template"), "metadata"), "labels");
+  // A job without labels of its own has those of its template, and so what is added to them.
+  const mirrors = equalJson({ ...job.metadata.labels }, labels);
+  for (const key of jobNameLabels) addMissing(labels, key, name);
+  for (const key of jobUidLabels) addMissing(labels, key, uid);
+  if (mirrors) job.metadata.labels = { ...(labels as Record<string, string>) };
+  const selected = childOf(childOf(spec, "selector"), "matchLabels");
+  addMissing(selected, jobUidLabels[1] as string, uid);
+}
+
+/** The object in this field, which is made when there is none. */
+function childOf(owner: JsonObject, name: string): JsonObject {
+  const child = Object.assign(emptyJsonObject(), fieldsOf(owner[name]));
+  owner[name] = child;
+  return child;
+}
+
+/** What is there stays: validation tells when it is wrong. */
+function addMissing(labels: JsonObject, key: string, value: string): void {
+  if (!Object.hasOwn(labels, key)) labels[key] = value;
+}

@@ -1,0 +1,36 @@
+import { emptyJsonObject, type JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateSigningRequest } from "../validation/certificate-signing-request.ts";
+import { fieldsOf } from "../validation/key-values.ts";
+
+export const certificateSigningRequestStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  resetFields: ["status"],
+  // Any name will do: nobody has to be able to tell requests apart by it.
+  validateName: () => [],
+  prepareForCreate: recordRequester,
+  // A request that could change would be approved as one thing and signed as another.
+  prepareForUpdate(request, old) {
+    request["spec"] = fieldsOf(old["spec"]);
+  },
+  validate: validateSigningRequest,
+};
+
+/** Approvers decide by who has asked, so that is not for the requester to say. */
+function recordRequester(request: KubeObject, { name, uid, groups, extra }: UserInfo): void {
+  const { username: _username, uid: _uid, groups: _groups, extra: _extra, ...asked } = fieldsOf(request["spec"]);
+  const spec: JsonObject = { ...asked, username: name, groups: [...groups] };
+  if (uid !== "") spec["uid"] = uid;
+  if (extra.size > 0) spec["extra"] = extraObject(extra);
+  request["spec"] = spec;
+}
+
+function extraObject(extra: UserInfo["extra"]): JsonObject {
+  const object = emptyJsonObject();
+  for (const [key, values] of extra) object[key] = [...values];
+  return object;
+}

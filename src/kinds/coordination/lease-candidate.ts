@@ -1,0 +1,14 @@
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "../validation/lease-candidate.ts";
+import { configKeyProblems } from "../../api/validation/names.ts";
+
+export const leaseCandidateStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  allowCreateOnUpdate: true,
+  allowUnconditionalUpdate: false,
+  validateName: configKeyProblems,
+  validate: validateLeaseCandidate,
+  validateUpdate: validateLeaseCandidateUpdate,
+};

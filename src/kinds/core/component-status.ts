@@ -1,0 +1,53 @@
+import type { Clock } from "../../api/clock.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type { Store } from "../../storage/store.ts";
+import type { ComputedObjects } from "../../registry/computed-objects.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { fieldsOf } from "../validation/key-values.ts";
+
+const leaseNamespace = "kube-system";
+
+interface Health {
+  readonly status: "True" | "False" | "Unknown";
+  readonly message: string;
+}
+
+/**
+ * ComponentStatus: the store, and the two programs whose leader holds a lease. Others ask those programs themselves;
+ * here nothing is known of where they run.
+ */
+export function componentStatuses(parts: {
+  readonly store: Pick<Store, "failure">;
+  readonly leases: Pick<Registry, "current">;
+  readonly clock: Pick<Clock, "nowMs">;
+}): ComputedObjects {
+  const { store, leases, clock } = parts;
+  return {
+    list: () => [
+      componentStatus("controller-manager", leaderHealth(leases, "kube-controller-manager", clock.nowMs())),
+      componentStatus("etcd-0", storeHealth(store)),
+      componentStatus("scheduler", leaderHealth(leases, "kube-scheduler", clock.nowMs())),
+    ],
+  };
+}
+
+function componentStatus(name: string, { status, message }: Health): KubeObject {
+  const conditions = [{ type: "Healthy", status, message }];
+  return { kind: "ComponentStatus", apiVersion: "v1", metadata: { name }, conditions };
+}
+
+function storeHealth({ failure }: Pick<Store, "failure">): Health {
+  return failure === undefined
+    ? { status: "True", message: "ok" }
+    : { status: "False", message: "the store takes no more writes" };
+}
+
+function leaderHealth(leases: Pick<Registry, "current">, name: string, nowMs: number): Health {
+  const spec = fieldsOf(leases.current(leaseNamespace, name)?.["spec"]);
+  const renewedMs = Date.parse(String(spec["renewTime"]));
+  if (Number.isNaN(renewedMs)) return { status: "Unknown", message: "nobody has ever led" };
+  const heldMs = 1_000 * Number(spec["leaseDurationSeconds"] ?? 0);
+  return renewedMs + heldMs >= nowMs
+    ? { status: "True", message: "ok" }
+    : { status: "False", message: "nobody leads: the lease has not been renewed" };
+}

@@ -1,0 +1,65 @@
+import type { KubeObject } from "../../api/object-meta.ts";
+import { namespaceFinalizer, namespaceNameLabel } from "../../api/vendor.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { dnsLabelProblems } from "../../api/validation/names.ts";
+import {
+  validateNamespace,
+  validateNamespaceFinalizers,
+  validateNamespaceStatusUpdate,
+} from "../validation/namespace.ts";
+
+interface Namespace extends KubeObject {
+  spec?: { finalizers?: string[] };
+  status?: { phase?: string };
+}
+
+/** A namespace goes only when its content is gone: the controller that sees to it empties `spec.finalizers`. */
+export const namespaceStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  returnsDeletedObject: true,
+  resetFields: ["status"],
+  validateName: dnsLabelProblems,
+  prepareForCreate(object: Namespace) {
+    object.status = { phase: "Active" };
+    const finalizers = object.spec?.finalizers ?? [];
+    if (!finalizers.includes(namespaceFinalizer)) object.spec = { finalizers: [...finalizers, namespaceFinalizer] };
+    labelWithName(object);
+  },
+  prepareForUpdate(object: Namespace, old: Namespace) {
+    object.spec = { ...object.spec, finalizers: old.spec?.finalizers ?? [] };
+    if (object.spec.finalizers?.length === 0) delete object.spec.finalizers;
+    labelWithName(object);
+  },
+  validate: validateNamespace,
+  holdsDeletion: hasSpecFinalizers,
+  prepareForDelete(object: Namespace) {
+    object.status = { ...object.status, phase: "Terminating" };
+  },
+};
+
+/** `namespaces/finalize`: replaces `spec.finalizers` and nothing else. */
+export const namespaceFinalizeStrategy: Strategy = {
+  ...namespaceStrategy,
+  prepareForUpdate(object: Namespace, old: Namespace) {
+    const finalizers = object.spec?.finalizers;
+    object.metadata = { ...old.metadata };
+    object.spec = finalizers === undefined ? {} : { finalizers };
+  },
+  validate: () => [],
+  validateUpdate: validateNamespaceFinalizers,
+};
+
+export const namespaceStatusStrategy: Strategy = {
+  ...statusStrategy(namespaceStrategy),
+  validateUpdate: validateNamespaceStatusUpdate,
+};
+
+function hasSpecFinalizers(object: Namespace): boolean {
+  return (object.spec?.finalizers ?? []).length > 0;
+}
+
+function labelWithName({ metadata }: Namespace): void {
+  metadata.labels = { ...metadata.labels, [namespaceNameLabel]: metadata.name ?? "" };
+}

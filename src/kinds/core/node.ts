@@ -1,0 +1,38 @@
+import type { KubeObject } from "../../api/object-meta.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { fieldsOf } from "../validation/key-values.ts";
+import { validateNode, validateNodeUpdate } from "../validation/node.ts";
+
+export const nodeStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  // A node registers itself with its status, so create keeps it; later writes of the node leave it alone.
+  prepareForCreate: dropRemoteConfig,
+  prepareForUpdate(node, old) {
+    if (old["status"] === undefined) delete node["status"];
+    else node["status"] = old["status"];
+    dropRemoteConfig(node);
+  },
+  validate: validateNode,
+  validateUpdate: validateNodeUpdate,
+};
+
+const plainStatusStrategy = statusStrategy(nodeStrategy);
+
+export const nodeStatusStrategy: Strategy = {
+  ...plainStatusStrategy,
+  prepareForUpdate(node, old, nowMs) {
+    plainStatusStrategy.prepareForUpdate(node, old, nowMs);
+    dropRemoteConfig(node);
+  },
+  validate: validateNode,
+  validateUpdate: validateNodeUpdate,
+};
+
+/** Nodes once fetched their settings from a ConfigMap. None does so any more, but the fields are still in the API. */
+function dropRemoteConfig(node: KubeObject): void {
+  const [{ configSource, ...spec }, { config, ...status }] = [fieldsOf(node["spec"]), fieldsOf(node["status"])];
+  if (configSource !== undefined) node["spec"] = spec;
+  if (config !== undefined) node["status"] = status;
+}

@@ -1,0 +1,99 @@
+import { type Clock, formatTime } from "../../api/clock.ts";
+import { type FieldError, fieldError, fieldErrorText } from "../../api/field-error.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { type Status, status, successStatus } from "../../api/status.ts";
+import { type Action, alreadyAdmitted } from "../../registry/action.ts";
+import type { Registry } from "../../registry/registry.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { setPodCondition } from "./pod-condition.ts";
+import { podStrategy } from "./pod.ts";
+
+interface Binding extends KubeObject {
+  target?: { kind?: string; name?: string };
+}
+
+interface Pod extends KubeObject {
+  spec?: { nodeName?: string; schedulingGates?: never[] };
+}
+
+/** `pods/x/binding`, and `bindings` with the pod's name in the body: puts a pod on a node, once and for all. */
+export function podBinding(pods: Registry, clock: Clock): Action {
+  return {
+    async run(request, body: Binding): Promise<Status> {
+      const name = body.metadata.name ?? "";
+      if (request.subresource !== "" && name !== request.name) {
+        throw status.badRequest("name in URL does not match name in Binding object");
+      }
+      const errors = validateTarget(body);
+      if (errors.length > 0) throw status.unconverted(joined(errors));
+      await pods.update(request.namespace, name, (pod) => bound(pod, body, formatTime(clock.nowMs())), request, {
+        strategy: bindingStrategy,
+        subresource: "binding",
+        reapplies: true,
+        admission: alreadyAdmitted,
+      });
+      return successStatus();
+    },
+  };
+}
+
+/** The node of a pod is set by nobody else; for the rest the pod stays as it is. */
+const bindingStrategy: Strategy = {
+  ...podStrategy,
+  generationFields: [],
+  resetFields: [],
+  prepareForUpdate() {},
+  validate: () => [],
+  validateUpdate: () => [],
+};
+
+function bound(pod: Pod, { target, metadata }: Binding, now: string): KubeObject {
+  const { name = "" } = pod.metadata;
+  checkPreconditions(pod, metadata);
+  const refusal = refusalOf(pod);
+  if (refusal !== undefined) throw status.conflict({ group: "", resource: "pods/binding", name }, refusal);
+  pod.spec = { ...pod.spec, nodeName: target?.name ?? "" };
+  if (metadata.annotations !== undefined) {
+    pod.metadata.annotations = { ...pod.metadata.annotations, ...metadata.annotations };
+  }
+  if (metadata.labels !== undefined) pod.metadata.labels = { ...pod.metadata.labels, ...metadata.labels };
+  setPodCondition(pod, { type: "PodScheduled", status: "True" }, now);
+  return pod;
+}
+
+function refusalOf({ metadata, spec }: Pod): string | undefined {
+  const { name = "" } = metadata;
+  if (metadata.deletionTimestamp !== undefined) return `pod ${name} is being deleted, cannot be assigned to a host`;
+  if ((spec?.nodeName ?? "") !== "") return `pod ${name} is already assigned to node ${JSON.stringify(spec?.nodeName)}`;
+  if ((spec?.schedulingGates ?? []).length > 0) return `pod ${name} has non-empty .spec.schedulingGates`;
+  return undefined;
+}
+
+/** A Binding may name the pod that its writer has seen. */
+function checkPreconditions({ metadata }: Pod, { uid = "", resourceVersion = "" }: KubeObject["metadata"]): void {
+  const wrong =
+    uid !== "" && uid !== metadata.uid
+      ? `UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
+      : resourceVersion !== "" && resourceVersion !== metadata.resourceVersion
+        ? `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`
+        : undefined;
+  if (wrong === undefined) return;
+  const { namespace = "", name = "" } = metadata;
+  throw status.conflict(
+    { group: "", resource: "pods", name },
+    `StorageError: invalid object, Code: 4, Key: /registry/pods/${namespace}/${name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${wrong}`,
+  );
+}
+
+function validateTarget({ target }: Binding): FieldError[] {
+  const { kind = "", name = "" } = target ?? {};
+  return [
+    ...(kind === "" || kind === "Node" ? [] : [fieldError.notSupported("target.kind", kind, ["Node", "<empty>"])]),
+    ...(name === "" ? [fieldError.required("target.name")] : []),
+  ];
+}
+
+function joined(errors: readonly FieldError[]): string {
+  const texts = errors.map(fieldErrorText);
+  return texts.length === 1 ? (texts[0] as string) : `[${texts.join(", ")}]`;
+}

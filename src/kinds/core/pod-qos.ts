@@ -1,0 +1,36 @@
+import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+
+interface Container {
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+}
+const qosResources = ["cpu", "memory"];
+
+/** What a pod asks for as a whole counts more than what its containers do. Guaranteed: every container limits what it requests. BestEffort: none asks for anything. Burstable: the rest. */
+export function qosClassOf(pod: KubeObject): "Guaranteed" | "Burstable" | "BestEffort" {
+  const spec = (pod["spec"] ?? {}) as Container & { containers?: Container[]; initContainers?: Container[] };
+  const { requests = {}, limits = {} } = spec.resources ?? {};
+  const ofPod = Object.keys(requests).length + Object.keys(limits).length > 0;
+  const containers = ofPod ? [spec] : [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  const asks = containers.some(({ resources = {} }) =>
+    qosResources.some((name) => isPositive(resources.requests?.[name]) || isPositive(resources.limits?.[name])),
+  );
+  if (!asks) return "BestEffort";
+  return containers.every(isGuaranteed) ? "Guaranteed" : "Burstable";
+}
+
+function isGuaranteed({ resources = {} }: Container): boolean {
+  return qosResources.every((name) => {
+    const limit = resources.limits?.[name];
+    if (!isPositive(limit)) return false;
+    return compareTexts(resources.requests?.[name] ?? limit, limit) === 0;
+  });
+}
+
+function isPositive(quantity: string | undefined): quantity is string {
+  return quantity !== undefined && compareTexts(quantity, "0") > 0;
+}
+
+function compareTexts(a: string, b: string): number {
+  return compareQuantities(parseQuantity(a), parseQuantity(b));
+}

@@ -1,0 +1,15 @@
+import type { JsonValue } from "../../api/json.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { fieldsOf } from "../validation/key-values.ts";
+import { validatePodTemplate } from "../validation/pod-template.ts";
+import { podWarnings } from "../warnings/pod-warnings.ts";
+
+export const podTemplateStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  returnsDeletedObject: true,
+  generationFields: ["template"],
+  warnings: (object) => podWarnings(fieldsOf(object["template"]), "template"),
+  validate: (object) => validatePodTemplate(object["template"] as JsonValue | undefined, "template"),
+};

@@ -1,0 +1,27 @@
+import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateEndpointSlice, validateEndpointSliceUpdate } from "../validation/endpoint-slice.ts";
+import { objectsOf } from "../validation/pod-fields.ts";
+
+export const endpointSliceStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  generationFields: ["addressType", "endpoints", "ports"],
+  prepareForCreate: (slice) => dropTopology(endpointsOf(slice)),
+  prepareForUpdate(slice, old) {
+    if (!equalJson(endpointsOf(slice), endpointsOf(old))) dropTopology(endpointsOf(slice));
+  },
+  validate: validateEndpointSlice,
+  validateUpdate: validateEndpointSliceUpdate,
+};
+
+function endpointsOf(slice: KubeObject): JsonObject[] {
+  return objectsOf(slice["endpoints"] as JsonValue | undefined);
+}
+
+/** The field is of an earlier version: it is kept where it was and cannot be written any more. */
+function dropTopology(endpoints: readonly JsonObject[]): void {
+  for (const endpoint of endpoints) delete endpoint["deprecatedTopology"];
+}

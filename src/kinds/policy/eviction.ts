@@ -1,0 +1,183 @@
+import { type Clock, formatTime } from "../../api/clock.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { type Status, StatusError, status, successStatus } from "../../api/status.ts";
+import { decodeEntry } from "../../api/codec/stored-object.ts";
+import { type Action, type ActionRequest, alreadyAdmitted } from "../../registry/action.ts";
+import { deleteOptionsOf } from "../../registry/delete-options.ts";
+import { checkDeletePreconditions } from "../../registry/deletion.ts";
+import type { Registry } from "../../registry/registry.ts";
+import type { DeleteOptions, Strategy } from "../../registry/strategy.ts";
+import { podConditionOf, setPodCondition } from "../core/pod-condition.ts";
+import { budgetNotObserved, covers, type DisruptionBudget, disrupted, sparesUnready } from "./disruption-budget.ts";
+
+interface Eviction extends KubeObject {
+  deleteOptions?: JsonObject;
+}
+
+interface Pod extends KubeObject {
+  status?: { phase?: string };
+}
+
+export interface EvictionParts {
+  readonly pods: Registry;
+  readonly podStatus: Strategy;
+  readonly budgets: Registry;
+  readonly budgetStatus: Strategy;
+  readonly clock: Clock;
+}
+
+/** A pod that changes each time we look is given up after this many looks. */
+const triesMax = 20;
+const severalBudgets =
+  "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+
+/** `pods/x/eviction`: deletes a pod, unless a disruption budget says that this would be one too many. */
+export function podEviction(parts: EvictionParts): Action {
+  return {
+    aliases: ["policy/v1beta1"],
+    run: (request, body: Eviction) => new EvictionRun(parts, request, body).run(),
+  };
+}
+
+class EvictionRun {
+  readonly #parts: EvictionParts;
+  readonly #request: ActionRequest;
+  readonly #options: DeleteOptions;
+
+  constructor(parts: EvictionParts, request: ActionRequest, body: Eviction) {
+    if ((body.metadata.name ?? "") !== request.name) {
+      throw status.badRequest("name in URL does not match name in Eviction object");
+    }
+    this.#parts = parts;
+    this.#options = optionsOf(body, request.dryRun);
+    this.#request = { ...request, dryRun: this.#options.dryRun };
+  }
+
+  async run(): Promise<Status> {
+    for (let tries = 1; ; tries++) {
+      const pod = this.#pod();
+      const budget = isBeyondBudgets(pod) ? undefined : this.#budgetOf(pod);
+      if (budget === "several") return { ...failure, message: severalBudgets };
+      const unguarded = isBeyondBudgets(pod) || (budget !== undefined && !isReady(pod) && sparesUnready(budget));
+      if (budget !== undefined && !unguarded) await this.#disrupt(budget);
+      try {
+        await this.#delete(unguarded ? this.#ifStill(pod) : this.#options);
+        return successStatus();
+      } catch (error) {
+        if (!unguarded || !this.#changedMeanwhile(error)) throw error;
+        if (budget !== undefined) throw budgetNotObserved(budget.metadata.name ?? "");
+        if (tries === triesMax) throw error;
+      }
+    }
+  }
+
+  #pod(): Pod {
+    const { pods } = this.#parts;
+    const { namespace, name } = this.#request;
+    const pod = pods.current(namespace, name);
+    if (pod === undefined) throw status.notFound(pods.ref(name));
+    return pod;
+  }
+
+  #budgetOf({ metadata }: Pod): DisruptionBudget | "several" | undefined {
+    const { labels = {} } = metadata;
+    if (Object.keys(labels).length === 0) return undefined;
+    const found = this.#budgets().filter((budget) => covers(budget, labels));
+    return found.length > 1 ? "several" : found[0];
+  }
+
+  #budgets(): DisruptionBudget[] {
+    const { budgets } = this.#parts;
+    const page = budgets.cacher.list({ prefix: budgets.keyOf(this.#request.namespace, "") });
+    if (page instanceof Promise) throw new Error("the newest state is in memory");
+    return page.entries.map((entry) => decodeEntry(entry, budgets.info));
+  }
+
+  /** Takes the disruption from the budget's account before the pod goes, so that two evictions never share one. */
+  async #disrupt({ metadata }: DisruptionBudget): Promise<void> {
+    const { budgets, budgetStatus, clock } = this.#parts;
+    const { namespace, name } = this.#request;
+    const take = (budget: DisruptionBudget) => disrupted(budget, name, clock.nowMs());
+    await budgets.update(namespace, metadata.name ?? "", take, this.#request, {
+      strategy: budgetStatus,
+      subresource: "status",
+      reapplies: true,
+    });
+  }
+
+  async #delete(options: DeleteOptions): Promise<void> {
+    const { pods } = this.#parts;
+    const { namespace, name } = this.#request;
+    if (options.dryRun) {
+      await pods.delete(namespace, name, options, this.#request);
+      return;
+    }
+    const { object } = await this.#markAsTarget(options);
+    const { preconditions } = options;
+    const resourceVersion = preconditions.resourceVersion === undefined ? undefined : object.metadata.resourceVersion;
+    await pods.delete(
+      namespace,
+      name,
+      { ...options, preconditions: { ...preconditions, resourceVersion } },
+      this.#request,
+    );
+  }
+
+  /** The pod says why it went, for those who count its end as a failure or not. */
+  #markAsTarget(options: DeleteOptions): ReturnType<Registry["update"]> {
+    const { pods, podStatus, clock } = this.#parts;
+    const { namespace, name } = this.#request;
+    const mark = (pod: KubeObject) => {
+      checkDeletePreconditions(pod, options, pods.info);
+      setPodCondition(pod, disruptionTarget, formatTime(clock.nowMs()));
+      return pod;
+    };
+    return pods.update(namespace, name, mark, this.#request, {
+      strategy: podStatus,
+      subresource: "status",
+      reapplies: true,
+      admission: alreadyAdmitted,
+    });
+  }
+
+  /** The decision holds for the pod as it was seen: a pod that is ready by now is another matter. */
+  #ifStill({ metadata }: Pod): DeleteOptions {
+    const { preconditions } = this.#options;
+    const { resourceVersion = metadata.resourceVersion } = preconditions;
+    return { ...this.#options, preconditions: { ...preconditions, resourceVersion } };
+  }
+
+  /** Our own precondition has failed, not one of the client's. */
+  #changedMeanwhile(error: unknown): boolean {
+    return (
+      error instanceof StatusError &&
+      error.reason === "Conflict" &&
+      this.#options.preconditions.resourceVersion === undefined
+    );
+  }
+}
+
+const failure: Status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: 500 };
+
+const disruptionTarget = {
+  type: "DisruptionTarget",
+  status: "True",
+  reason: "EvictionByEvictionAPI",
+  message: "Eviction API: evicting",
+} as const;
+
+function isBeyondBudgets({ metadata, status: state }: Pod): boolean {
+  const phase = state?.phase ?? "";
+  return metadata.deletionTimestamp !== undefined || ["Pending", "Succeeded", "Failed"].includes(phase);
+}
+
+function isReady(pod: Pod): boolean {
+  return podConditionOf(pod, "Ready")?.["status"] === "True";
+}
+
+/** A dry run may be asked for in the query, in the options, or in both. */
+function optionsOf({ deleteOptions = {} }: Eviction, dryRun: boolean): DeleteOptions {
+  const options = deleteOptionsOf(deleteOptions);
+  return { ...options, dryRun: dryRun || options.dryRun };
+}

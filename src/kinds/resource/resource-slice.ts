@@ -1,0 +1,24 @@
+import { formatTime } from "../../api/clock.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { fieldsOf } from "../validation/key-values.ts";
+import { objectsOf } from "../validation/pod-fields.ts";
+import { validateResourceSlice, validateResourceSliceUpdate } from "../validation/resource-slice.ts";
+
+export const resourceSliceStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  generationFields: ["spec"],
+  prepareForCreate: (slice) => dateTaints(slice, slice.metadata.creationTimestamp ?? ""),
+  prepareForUpdate: (slice, _old, nowMs) => dateTaints(slice, formatTime(nowMs)),
+  validate: validateResourceSlice,
+  validateUpdate: validateResourceSliceUpdate,
+};
+
+/** Tolerations that run out count from when a taint was seen first. */
+function dateTaints(slice: KubeObject, now: string): void {
+  for (const device of objectsOf(fieldsOf(slice["spec"])["devices"])) {
+    for (const taint of objectsOf(device["taints"])) taint["timeAdded"] ??= now;
+  }
+}

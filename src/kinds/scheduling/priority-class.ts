@@ -1,0 +1,13 @@
+import type { Strategy } from "../../registry/strategy.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { validatePriorityClass, validatePriorityClassUpdate } from "../validation/priority-class.ts";
+
+export const priorityClassStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  prepareForCreate(object) {
+    object.metadata.generation = 1;
+  },
+  validate: validatePriorityClass,
+  validateUpdate: validatePriorityClassUpdate,
+};

@@ -1,0 +1,18 @@
+import { equalJson } from "../../api/json.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateCsiDriver, validateCsiDriverUpdate } from "../validation/csi-driver.ts";
+import { fieldsOf } from "../validation/key-values.ts";
+
+export const csiDriverStrategy: Strategy = {
+  ...defaultStrategy,
+  coversSchema: true,
+  allowUnconditionalUpdate: false,
+  // The only kind whose generation starts with its first change.
+  prepareForUpdate(driver, old) {
+    if (equalJson(fieldsOf(driver["spec"]), fieldsOf(old["spec"]))) return;
+    driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  },
+  validate: validateCsiDriver,
+  validateUpdate: validateCsiDriverUpdate,
+};

@@ -1,0 +1,57 @@
+import type { Flag } from "./flags.ts";
+import {
+  type Parsed,
+  parseBoolean,
+  parseChoices,
+  parseInteger,
+  parseNonNegativeDuration,
+  parseSwitches,
+  parseTexts,
+} from "./flag-values.ts";
+import { StartupError } from "../../process/startup-error.ts";
+
+/**
+ * One value of a flag from the command line, in the unit of the options. Switches given before are merged in.
+ * @throws StartupError naming the flag, the value and what was wanted
+ */
+export function parseFlag(name: string, flag: Flag, text: string, previous: unknown): unknown {
+  const parsed = parseByType(flag, text, previous);
+  if (!parsed.ok) throw new StartupError(`--${name}: ${JSON.stringify(text)} is not ${parsed.wanted}`);
+  return parsed.value;
+}
+
+function parseByType(flag: Flag, text: string, previous: unknown): Parsed<unknown> {
+  switch (flag.type) {
+    case "text":
+      return text === "" ? { ok: false, wanted: "a value: give one or leave the flag out" } : { ok: true, value: text };
+    case "texts":
+      return appended(parseTexts(text), previous);
+    case "boolean":
+      return parseBoolean(text);
+    case "integer":
+      return parseInteger(text, flag);
+    case "seconds":
+      return inMs(parseInteger(text, flag));
+    case "duration":
+      return parseNonNegativeDuration(text);
+    case "choices":
+      return parseChoices(text, flag.allowed);
+    case "switches":
+      return merged(parseSwitches(text, { bare: flag.bare }), previous);
+  }
+}
+
+function inMs(seconds: Parsed<number>): Parsed<number> {
+  return seconds.ok ? { ok: true, value: seconds.value * 1_000 } : seconds;
+}
+
+function appended(texts: Parsed<readonly string[]>, previous: unknown): Parsed<readonly string[]> {
+  if (!texts.ok) return texts;
+  return { ok: true, value: [...(Array.isArray(previous) ? (previous as string[]) : []), ...texts.value] };
+}
+
+function merged(switches: Parsed<ReadonlyMap<string, boolean>>, previous: unknown): Parsed<Record<string, boolean>> {
+  if (!switches.ok) return switches;
+  const before = typeof previous === "object" && previous !== null ? Object.entries(previous) : [];
+  return { ok: true, value: Object.fromEntries([...before, ...switches.value]) };
+}

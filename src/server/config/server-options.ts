@@ -1,0 +1,200 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { chosenPlugins, type PluginName } from "../../admission/plugin-names.ts";
+import type { Clock } from "../../api/clock.ts";
+import type { AuthenticationOptions } from "../../access/authentication/authentication-options.ts";
+import { authenticationOptionsOf } from "./authentication.ts";
+import type { AuditOptions } from "../../access/audit/audit-options.ts";
+import type { AuthorizationOptions } from "../../access/authorization/authorization-options.ts";
+import { auditOptionsOf } from "./audit.ts";
+import { authorizationOptionsOf } from "./authorization.ts";
+import { systemClock } from "../../api/clock.ts";
+import { isHost } from "../../cluster/member-address.ts";
+import { type ControllerName, parseControllers } from "../../controllers/controller-names.ts";
+import { advertisedHost, bindAddressOf, type MembershipOptions, membershipOptionsOf } from "../../cluster/membership.ts";
+import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
+import { type Flag, type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
+import { parseRuntimeConfig } from "./runtime-config.ts";
+import { StartupError } from "../../process/startup-error.ts";
+
+/** What `startServer` takes: one field per flag in camel case, durations in milliseconds, and what only code can pass. */
+export interface ServerOptions extends FlagOptions {
+  /** The source of time; the system's by default. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Options with every default filled in, every text parsed and every contradiction refused. */
+export interface ServerConfig {
+  readonly bindAddress: string;
+  readonly securePort: number;
+  /** The user's own serving certificate; undefined when ours is used. */
+  readonly tlsFiles: { readonly certificate: string; readonly key: string } | undefined;
+  readonly shutdownDelayDurationMs: number;
+  readonly livezGracePeriodMs: number;
+  /** Undefined in memory: nothing of this run may be written to a data directory. */
+  readonly dataDir: string | undefined;
+  readonly inMemory: boolean;
+  /** Where to write the kubeconfig; undefined: nowhere. */
+  readonly kubeconfig: string | undefined;
+  readonly membership: MembershipOptions;
+  /** Further names and addresses of our serving certificate. */
+  readonly servingHosts: readonly string[];
+  readonly historyRetentionDurationMs: number;
+  readonly eventTtlMs: number;
+  readonly clientCaFile: string | undefined;
+  readonly authentication: AuthenticationOptions;
+  readonly authorization: AuthorizationOptions;
+  /** Undefined: nothing is recorded. */
+  readonly audit: AuditOptions | undefined;
+  readonly featureGates: FeatureGates;
+  /** Keys in canonical form, see `parseRuntimeConfig`. */
+  readonly runtimeConfig: ReadonlyMap<string, boolean>;
+  /** In their order. */
+  readonly admissionPlugins: readonly PluginName[];
+  readonly controllers: ReadonlySet<ControllerName>;
+  /** What cluster-info is signed with. */
+  readonly bootstrapSignerKey: "token" | "secret";
+  /** One CIDR, or one of each family. */
+  readonly serviceClusterIpRange: string;
+  readonly serviceNodePortRange: string;
+  readonly requestTimeoutMs: number;
+  readonly minRequestTimeoutMs: number;
+  readonly maxRequestsInflight: number;
+  readonly maxMutatingRequestsInflight: number;
+  readonly verbosity: number;
+  readonly clock: Clock;
+}
+
+/** A server that answers. */
+export interface RunningServer {
+  /** `https://127.0.0.1:6443`, without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  /** YAML text, as of the start: the file follows when certificates are renewed or the authority is replaced. */
+  readonly kubeconfig: string;
+  /** Where the text was written, if it was. */
+  readonly kubeconfigPath?: string | undefined;
+  /** Bearer token of an administrator. */
+  readonly token: string;
+  /** Certificate authority that clients trust, PEM, as of the start. */
+  readonly ca: string;
+  /** Resolves with the reason when the store takes no more writes: then only a new process can go on. */
+  readonly failed: Promise<Error>;
+  /** `/readyz` fails from now on; everything else is served as usual. */
+  beginShutdown(): void;
+  /** Stops taking requests, lets running ones end for at most `graceMs`, then closes the store. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+export type StartServer = (options?: ServerOptions) => Promise<RunningServer>;
+
+/**
+ * Fills in defaults and checks what the flags' types alone cannot say.
+ * @param environment where `XDG_DATA_HOME` is looked up
+ * @throws StartupError naming the flag, what is wrong and what to do
+ */
+export function resolveOptions(
+  options: ServerOptions = {},
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): ServerConfig {
+  for (const name of flagNames) checkValue(`--${name}`, flags[name], options[optionName(name)]);
+  const inMemory = options.inMemory ?? flags["in-memory"].default;
+  const authorization = authorizationOptionsOf(options);
+  const membership = membershipOptionsOf(options, inMemory);
+  const dataDir = inMemory ? undefined : resolve(options.dataDir ?? defaultDataDir(environment));
+  return {
+    bindAddress: options.bindAddress ?? bindAddressOf(membership) ?? flags["bind-address"].default,
+    securePort: options.securePort ?? flags["secure-port"].default,
+    tlsFiles: tlsFilesOf(options),
+    shutdownDelayDurationMs: options.shutdownDelayDurationMs ?? flags["shutdown-delay-duration"].default,
+    livezGracePeriodMs: options.livezGracePeriodMs ?? flags["livez-grace-period"].default,
+    dataDir,
+    inMemory,
+    kubeconfig: kubeconfigPathOf(options.kubeconfig, dataDir),
+    membership,
+    servingHosts: servingHostsOf(options, membership),
+    historyRetentionDurationMs: options.historyRetentionDurationMs ?? flags["history-retention-duration"].default,
+    eventTtlMs: options.eventTtlMs ?? flags["event-ttl"].default,
+    clientCaFile: options.clientCaFile,
+    // Where everything is allowed, a request without credentials must not be let in by default.
+    authentication: authenticationOptionsOf(options, !authorization.modes.includes("AlwaysAllow")),
+    authorization,
+    audit: auditOptionsOf(options),
+    featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
+    runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
+    admissionPlugins: chosenPlugins(options.enableAdmissionPlugins ?? [], options.disableAdmissionPlugins ?? []),
+    bootstrapSignerKey: oneOf("--bootstrap-signer-key", options.bootstrapSignerKey) === "secret" ? "secret" : "token",
+    controllers: parseControllers(options.controllers ?? flags.controllers.default),
+    serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
+    serviceNodePortRange: options.serviceNodePortRange ?? flags["service-node-port-range"].default,
+    requestTimeoutMs: options.requestTimeoutMs ?? flags["request-timeout"].default,
+    minRequestTimeoutMs: options.minRequestTimeoutMs ?? flags["min-request-timeout"].default,
+    maxRequestsInflight: options.maxRequestsInflight ?? flags["max-requests-inflight"].default,
+    maxMutatingRequestsInflight: options.maxMutatingRequestsInflight ?? flags["max-mutating-requests-inflight"].default,
+    verbosity: options.verbosity ?? flags.v.default,
+    clock: options.clock ?? systemClock,
+  };
+}
+
+/** @throws StartupError for what is neither a name nor an address */
+function servingHostsOf({ tlsSan = [] }: ServerOptions, membership: MembershipOptions): string[] {
+  const wrong = tlsSan.find((host) => !isHost(host));
+  if (wrong !== undefined) {
+    throw new StartupError(
+      `--tls-san: ${JSON.stringify(wrong)} is neither a name nor an address: give one such as api.example`,
+    );
+  }
+  const advertised = advertisedHost(membership);
+  return [...new Set([...(advertised === undefined ? [] : [advertised]), ...tlsSan])];
+}
+
+/** @throws StartupError for more than one choice */
+function oneOf(flag: string, choices: readonly string[] | undefined): string | undefined {
+  if (choices !== undefined && choices.length > 1) throw new StartupError(`${flag}: name one`);
+  return choices?.[0];
+}
+
+/** The same bounds for code as for the command line. */
+function checkValue(flag: string, definition: Flag, value: unknown): void {
+  if (value === undefined) return;
+  if (typeof value === "number") {
+    const { min, max } = boundsMs(definition);
+    if (!(value >= min && value <= max)) throw new StartupError(`${flag}: ${value} is not between ${min} and ${max}`);
+  }
+  if (definition.type === "text" && value === "")
+    throw new StartupError(`${flag}: the value is empty: give one or leave the flag out`);
+  if (definition.type === "choices" && Array.isArray(value)) {
+    const unknown = value.find((choice) => !definition.allowed.includes(choice));
+    if (unknown !== undefined || value.length === 0) {
+      throw new StartupError(
+        `${flag}: ${JSON.stringify(unknown ?? "")} is not one of ${definition.allowed.join(", ")}`,
+      );
+    }
+    if (new Set(value).size < value.length) throw new StartupError(`${flag}: a mode is named twice: name each once`);
+  }
+}
+
+function boundsMs(definition: Flag): { min: number; max: number } {
+  if (definition.type === "integer") return definition;
+  if (definition.type === "seconds") return { min: definition.min * 1_000, max: definition.max * 1_000 };
+  return { min: 0, max: Number.MAX_SAFE_INTEGER };
+}
+
+function tlsFilesOf({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): ServerConfig["tlsFiles"] {
+  if (tlsCertFile === undefined && tlsPrivateKeyFile === undefined) return undefined;
+  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
+    throw new StartupError("--tls-cert-file and --tls-private-key-file belong together: give both or neither");
+  }
+  return { certificate: tlsCertFile, key: tlsPrivateKeyFile };
+}
+
+function kubeconfigPathOf(asked: string | undefined, dataDir: string | undefined): string | undefined {
+  if (asked !== undefined) return resolve(asked);
+  return dataDir === undefined ? undefined : join(dataDir, "kubeconfig");
+}
+
+/** The XDG base directory rules: a relative value is ignored. */
+export function defaultDataDir(environment: Readonly<Record<string, string | undefined>>): string {
+  const base = environment.XDG_DATA_HOME;
+  return join(base?.startsWith("/") === true ? base : join(homedir(), ".local", "share"), "quorate");
+}

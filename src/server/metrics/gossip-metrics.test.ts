@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { Registry } from "prom-client";
+import type { PeerHealth } from "../../cluster/gossip/gossip.ts";
+import { gossipMetrics } from "./gossip-metrics.ts";
+
+test("what is dropped is counted by reason, and the age of what was heard is told by member", async () => {
+  const registry = new Registry();
+  const peers = new Map([[2, { ageMs: 1_500 } as PeerHealth]]);
+  const { onDropped } = gossipMetrics(registry, () => peers);
+  onDropped("replayed");
+  onDropped("replayed");
+  const text = await registry.metrics();
+  expect(text).toContain('quorate_gossip_dropped_total{reason="replayed"} 2');
+  expect(text).toContain('quorate_gossip_dropped_total{reason="stranger"} 0');
+  expect(text).toContain('quorate_gossip_peer_age_seconds{member="2"} 1.5');
+  peers.clear();
+  expect(await registry.metrics()).not.toContain('member="2"');
+});

@@ -1,0 +1,384 @@
+import type { Clock } from "../../api/clock.ts";
+import { StatusError, type Status, status } from "../../api/status.ts";
+import type { ByteSink } from "../../request/exchange.ts";
+import type { Revision } from "../../api/revision.ts";
+import { CompactedError, type Entry, type Key, type Store, type StoreEvent } from "../store.ts";
+import { type EventWindow, type SentType, WindowEvent } from "./event-window.ts";
+import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+import type { CacherMetrics } from "./metrics.ts";
+import type { ReadGate } from "./read-gate.ts";
+import { chunkBytes, joinChunk, joinFrames, type ShareGroup } from "./share-group.ts";
+import { type EntryTree, forEntries, prefixEnd } from "./tree.ts";
+import type { Task, Timed, WatchScheduler } from "./watch-scheduler.ts";
+
+export const bookmarkIntervalMs = 60_000;
+/** Bookmarks of many watches must not fall together: each interval is longer or shorter by up to this share. */
+const bookmarkJitter = 0.1;
+/** The last bookmark comes so long before the deadline that it reaches the client. */
+const lastBookmarkLeadMs = 2_000;
+/** Bytes written to one watcher before the others have their turn. */
+const turnBytesMax = 1024 * 1024;
+/** Events read from the store's history at a time. */
+const historyEventsMax = 128;
+/** Entries of the initial state looked at for one chunk. */
+const initialEntriesMax = 1_024;
+
+export interface WatchOptions {
+  /** The resource's prefix or a namespace's below it. */
+  readonly prefix: Key;
+  /** Only this object. */
+  readonly key?: Key;
+  /** Only objects in this state; a change across it is shown as ADDED or DELETED. */
+  readonly matches?: (entry: Entry) => boolean;
+  readonly start:
+    | { readonly kind: "initial"; readonly endBookmark: boolean }
+    | { readonly kind: "after"; readonly revision: Revision };
+  readonly bookmarks: boolean;
+  /** When the watch ends, by the clock, in milliseconds since the epoch. */
+  readonly deadlineMs: number;
+  readonly encoder: FrameEncoder;
+}
+
+export interface CacheWatcher {
+  /** Writes events until the deadline, `stop`, or the end of the sink; resolves at a clean end. Called at most once. */
+  run(sink: ByteSink): Promise<void>;
+  /** Ends the watch cleanly. */
+  stop(): void;
+}
+
+/** What a watcher needs of its cache. */
+export interface WatchSource {
+  readonly prefix: Key;
+  readonly revision: Revision;
+  window(): EventWindow;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly scheduler: WatchScheduler;
+  readonly historyGate: ReadGate;
+  readonly metrics: CacherMetrics | undefined;
+  /** The state now; unaffected by later writes. */
+  snapshot(): EntryTree;
+  join(groupKey: string): ShareGroup;
+  leave(groupKey: string): void;
+  /** Registers for a turn whenever there are new events. */
+  enter(watcher: Task): void;
+  remove(watcher: Task): void;
+}
+
+interface InitialState {
+  readonly tree: EntryTree;
+  readonly revision: Revision;
+  /** The next key to send. */
+  low: Key;
+}
+
+/**
+ * One watch: a place in the shared event window, not a queue. `run` is called again by the scheduler whenever there is
+ * something new; between turns a watcher holds nothing but its place.
+ */
+export class WindowWatcher implements CacheWatcher {
+  readonly #source: WatchSource;
+  readonly #options: WatchOptions;
+  readonly #low: Key;
+  readonly #high: Key;
+  readonly #task: Task = { run: () => this.#pump() };
+  readonly #timed: Timed = { due: (nowMs) => this.#due(nowMs) };
+  readonly #abort = (): void => this.#end();
+  readonly #select = (item: WindowEvent): SentType | undefined => this.#typeOf(item.event);
+  readonly #groupKey: string | undefined;
+  #group: ShareGroup | undefined;
+  #initial: InitialState | undefined;
+  #initialBookmark: boolean;
+  /** Everything up to here has been sent, or does not concern this watch. */
+  #after: Revision;
+  #position: number;
+  #nextBookmarkMs: number;
+  #bookmarkDue = false;
+  /** Waits for the sink or the store; the scheduler's turns pass. */
+  #blocked = false;
+  #sink: ByteSink | undefined;
+  #resolve: (() => void) | undefined;
+  #reject: ((error: unknown) => void) | undefined;
+  #ended = false;
+
+  constructor(source: WatchSource, options: WatchOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#low = options.key ?? options.prefix;
+    this.#high = options.key === undefined ? prefixEnd(options.prefix) : `${options.key}\0`;
+    const { start, encoder, matches } = options;
+    this.#groupKey = matches === undefined && encoder.format !== "" ? `${encoder.format}\n${this.#low}` : undefined;
+    this.#initialBookmark = start.kind === "initial" && start.endBookmark;
+    this.#after = start.kind === "after" ? start.revision : source.revision;
+    if (start.kind === "initial") {
+      this.#initial = { tree: source.snapshot(), revision: source.revision, low: this.#low };
+    }
+    this.#position = source.window().positionAfter(this.#after) ?? -1;
+    this.#nextBookmarkMs = this.#bookmarkTime(source.clock.nowMs());
+  }
+
+  run(sink: ByteSink): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    if (this.#ended || sink.signal.aborted) {
+      this.#ended = true;
+      resolve();
+      return promise;
+    }
+    this.#sink = sink;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    sink.signal.addEventListener("abort", this.#abort, { once: true });
+    if (this.#groupKey !== undefined) this.#group = this.#source.join(this.#groupKey);
+    this.#source.enter(this.#task);
+    this.#source.metrics?.watchers?.(this.#source.prefix, 1);
+    this.#arm();
+    this.#pump();
+    return promise;
+  }
+
+  stop(): void {
+    this.#end();
+  }
+
+  #pump(): void {
+    if (this.#ended || this.#blocked) return;
+    try {
+      let written = 0;
+      while (!this.#ended) {
+        const chunk = this.#next();
+        if (chunk === undefined) return;
+        if (!this.#write(chunk.bytes, chunk.events)) return;
+        written += chunk.bytes.byteLength;
+        if (written >= turnBytesMax) {
+          this.#source.scheduler.schedule(this.#task);
+          return;
+        }
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The next bytes; undefined when there is nothing to send now. */
+  #next(): Piece | undefined {
+    while (this.#initial !== undefined) {
+      const chunk = this.#initialChunk(this.#initial);
+      if (chunk !== undefined) return chunk;
+    }
+    if (this.#initialBookmark) {
+      this.#initialBookmark = false;
+      return { bytes: this.#options.encoder.bookmark(this.#after, true), events: 1 };
+    }
+    return this.#liveChunk() ?? this.#bookmark();
+  }
+
+  #initialChunk(initial: InitialState): Piece | undefined {
+    const { encoder, matches } = this.#options;
+    const frames: Uint8Array[] = [];
+    let bytes = 0;
+    let seen = 0;
+    let last: Key | undefined;
+    forEntries(initial.tree, initial.low, this.#high, (entry) => {
+      if (matches === undefined || matches(entry)) {
+        const frame = encoder.event("ADDED", entry);
+        frames.push(frame);
+        bytes += frame.byteLength;
+      }
+      last = entry.key;
+      return bytes < chunkBytes && ++seen < initialEntriesMax;
+    });
+    if (last === undefined) this.#initial = undefined;
+    else initial.low = `${last}\0`;
+    return pieceOf(frames);
+  }
+
+  #liveChunk(): Piece | undefined {
+    const window = this.#source.window();
+    if (this.#position < window.first) {
+      // The place may still be inside by revision: dropped positions say nothing about a start in the future.
+      const position = window.positionAfter(this.#after);
+      if (position === undefined) {
+        this.#catchUp();
+        return undefined;
+      }
+      this.#position = position;
+    }
+    while (this.#position < window.end && window.at(this.#position).event.revision <= this.#after) this.#position++;
+    while (this.#position < window.end) {
+      const { encoder } = this.#options;
+      const chunk =
+        this.#group?.chunk(window, this.#position, this.#select, encoder) ??
+        joinChunk(window, this.#position, this.#select, encoder);
+      this.#position = chunk.to;
+      this.#after = window.at(chunk.to - 1).event.revision;
+      if (chunk.bytes !== undefined) return { bytes: chunk.bytes, events: chunk.events };
+    }
+    return undefined;
+  }
+
+  #bookmark(): Piece | undefined {
+    const { revision } = this.#source;
+    if (this.#blocked || !this.#bookmarkDue || revision < this.#after) return undefined;
+    this.#bookmarkDue = false;
+    // Nothing up to here is left to send, so later reads of the history may begin here.
+    this.#after = revision;
+    return { bytes: this.#options.encoder.bookmark(revision, false), events: 1 };
+  }
+
+  /** Reads a piece of the store's history, writes it, and goes on. */
+  #catchUp(): void {
+    const { store, historyGate, metrics, prefix } = this.#source;
+    this.#blocked = true;
+    metrics?.historyRead?.(prefix, "watch");
+    const after = this.#after;
+    const edge = this.#source.window().droppedRevision;
+    const read = historyGate.run(() =>
+      this.#ended
+        ? Promise.resolve([])
+        : store.eventsAfter(after, { prefix: this.#options.prefix, limit: historyEventsMax }),
+    );
+    read.then(
+      (events) => {
+        this.#blocked = false;
+        if (this.#ended) return;
+        try {
+          this.#writeHistory(events, edge);
+        } catch (error) {
+          this.#fail(error);
+        }
+      },
+      (error) => this.#fail(error),
+    );
+  }
+
+  /** What does not fit is read again later: a stalled watch holds no events. */
+  #writeHistory(events: readonly StoreEvent[], edge: Revision): void {
+    const { encoder } = this.#options;
+    let frames: Uint8Array[] = [];
+    let bytes = 0;
+    for (const event of events) {
+      const type = this.#typeOf(event);
+      if (type !== undefined) {
+        const frame = encoder.event(type, new WindowEvent(event).sentEntry(type));
+        frames.push(frame);
+        bytes += frame.byteLength;
+      }
+      this.#after = event.revision;
+      if (bytes < chunkBytes) continue;
+      if (!this.#writeFrames(frames)) return;
+      frames = [];
+      bytes = 0;
+    }
+    // A short answer is all there was, so the place moves up to where the window begins.
+    if (events.length < historyEventsMax && edge > this.#after) this.#after = edge;
+    if (this.#writeFrames(frames)) this.#source.scheduler.schedule(this.#task);
+  }
+
+  #writeFrames(frames: readonly Uint8Array[]): boolean {
+    const piece = pieceOf(frames);
+    return piece === undefined || this.#write(piece.bytes, piece.events);
+  }
+
+  /** False when the watch has to wait for the sink. */
+  #write(chunk: Uint8Array, events: number): boolean {
+    const sink = this.#sink as ByteSink;
+    this.#source.metrics?.sent?.(this.#source.prefix, events, chunk.byteLength);
+    if (sink.write(chunk)) return true;
+    this.#blocked = true;
+    sink.drained().then(
+      () => {
+        this.#blocked = false;
+        if (!this.#ended) this.#source.scheduler.schedule(this.#task);
+      },
+      (error) => this.#end(error),
+    );
+    return false;
+  }
+
+  /** What this watch shows of a change; undefined: nothing. */
+  #typeOf({ type, entry, previous }: StoreEvent): SentType | undefined {
+    if (entry.key < this.#low || entry.key >= this.#high) return undefined;
+    const { matches } = this.#options;
+    if (matches === undefined) return type;
+    const before = previous !== undefined && matches(previous);
+    if (type === "DELETED") return before ? "DELETED" : undefined;
+    if (matches(entry)) return before ? "MODIFIED" : "ADDED";
+    return before ? "DELETED" : undefined;
+  }
+
+  #due(nowMs: number): void {
+    if (this.#ended) return;
+    if (nowMs >= this.#options.deadlineMs) {
+      this.#end();
+      return;
+    }
+    if (nowMs >= this.#nextBookmarkMs) {
+      this.#bookmarkDue = this.#options.bookmarks;
+      this.#nextBookmarkMs = this.#bookmarkTime(nowMs);
+    }
+    this.#arm();
+    this.#source.scheduler.schedule(this.#task);
+  }
+
+  #arm(): void {
+    this.#source.scheduler.arm(this.#timed, Math.min(this.#nextBookmarkMs, this.#options.deadlineMs));
+  }
+
+  /** After an interval, but at the latest shortly before the deadline, and only once there. */
+  #bookmarkTime(nowMs: number): number {
+    if (!this.#options.bookmarks) return Number.POSITIVE_INFINITY;
+    const intervalMs = bookmarkIntervalMs * (1 + bookmarkJitter * (2 * this.#source.random() - 1));
+    const lastMs = this.#options.deadlineMs - lastBookmarkLeadMs;
+    if (nowMs >= lastMs) return Number.POSITIVE_INFINITY;
+    return Math.min(nowMs + intervalMs, lastMs);
+  }
+
+  /** Tells the client why and ends. */
+  #fail(error: unknown): void {
+    if (this.#ended) return;
+    if (error instanceof CompactedError) this.#source.metrics?.expired?.(this.#source.prefix);
+    try {
+      this.#sink?.write(this.#options.encoder.error(statusOf(error, this.#after)));
+    } catch (failure) {
+      this.#end(failure);
+      return;
+    }
+    this.#end();
+  }
+
+  #end(error?: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#initial = undefined;
+    const { scheduler, metrics, prefix } = this.#source;
+    scheduler.disarm(this.#timed);
+    scheduler.unschedule(this.#task);
+    this.#sink?.signal.removeEventListener("abort", this.#abort);
+    if (this.#sink === undefined) return;
+    this.#source.remove(this.#task);
+    if (this.#groupKey !== undefined) this.#source.leave(this.#groupKey);
+    metrics?.watchers?.(prefix, -1);
+    if (error === undefined) this.#resolve?.();
+    else this.#reject?.(error);
+  }
+}
+
+function statusOf(error: unknown, after: Revision): Status {
+  if (error instanceof CompactedError) {
+    return status.expired(`too old resource version: ${after} (${error.oldest})`).status;
+  }
+  if (error instanceof StatusError) return error.status;
+  return status.internal(error instanceof Error ? error.message : String(error)).status;
+}
+
+/** Finished bytes and the number of frames in them. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly events: number;
+}
+
+function pieceOf(frames: readonly Uint8Array[]): Piece | undefined {
+  const bytes = joinFrames(frames);
+  return bytes === undefined ? undefined : { bytes, events: frames.length };
+}

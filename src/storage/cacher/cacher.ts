@@ -1,0 +1,311 @@
+import type { Clock } from "../../api/clock.ts";
+import { type LabelSelector, matchesLabels } from "../../api/label-selector.ts";
+import { status } from "../../api/status.ts";
+import type { Revision } from "../../api/revision.ts";
+import { CompactedError, type Entry, type Key, type Store, type StoreEvent } from "../store.ts";
+import { type CacheWatcher, type WatchOptions, type WatchSource, WindowWatcher } from "./cache-watcher.ts";
+import { EventWindow } from "./event-window.ts";
+import { type CacherLimits, defaultCacherLimits } from "./limits.ts";
+import type { CacherMetrics } from "./metrics.ts";
+import { ReadGate } from "./read-gate.ts";
+import { ShareGroup } from "./share-group.ts";
+import { countEntries, type EntryTree, entryTree, forEntries, prefixEnd } from "./tree.ts";
+import { TreeHistory } from "./tree-history.ts";
+import { type Task, WatchScheduler } from "./watch-scheduler.ts";
+
+export type { CacheWatcher, WatchOptions } from "./cache-watcher.ts";
+export type { CacherLimits } from "./limits.ts";
+export type { CacherMetrics } from "./metrics.ts";
+
+/** Watches and lists of one resource that read the store's history at the same time; more wait in line. */
+const historyReadersMax = 8;
+/** Entries read from the store's history at a time for a list with a selection. */
+const historyPageEntries = 1_000;
+const trimIntervalMs = 10_000;
+
+export interface CacherOptions {
+  readonly store: Store;
+  /** `/registry/pods/`, with the trailing slash. */
+  readonly prefix: Key;
+  readonly clock: Clock;
+  readonly limits?: Partial<CacherLimits>;
+  readonly metrics?: CacherMetrics;
+  /** In [0, 1); spreads bookmarks. */
+  readonly random?: () => number;
+  /** Runs something in the next turn of the event loop. */
+  readonly defer?: (run: () => void) => void;
+  /** Events and turns shared with other caches; without it the cache subscribes to the store itself. */
+  readonly feed?: CacheFeed;
+}
+
+/** What a CacherSet shares among its caches. */
+export interface CacheFeed {
+  /** Newest revision seen, of any resource. */
+  readonly revision: Revision;
+  readonly scheduler: WatchScheduler;
+}
+
+export interface ListOptions {
+  /** The resource's prefix or a namespace's below it. */
+  readonly prefix: Key;
+  /** The first key that may be listed. */
+  readonly start?: Key;
+  /** Most entries to return; absent or not above 0: all. */
+  readonly limit?: number;
+  readonly matches?: (entry: Entry) => boolean;
+  /** Holds beside `matches`. */
+  readonly labels?: LabelSelector;
+  /** The state at exactly this revision; default: the newest. */
+  readonly at?: Revision;
+}
+
+export interface ListPage {
+  readonly entries: readonly Entry[];
+  readonly revision: Revision;
+  /** `start` of the next page; undefined when nothing remains. */
+  readonly next: Key | undefined;
+  /** Entries behind this page; only with `next`, without a selection, and when it is known. */
+  readonly remaining: number | undefined;
+}
+
+/** The objects of one resource in memory, in order, with their recent past. Shares the store's entries. */
+export class Cacher {
+  readonly prefix: Key;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #limits: CacherLimits;
+  readonly #feed: CacheFeed;
+  #window: EventWindow;
+  #history: TreeHistory;
+  #tree: EntryTree;
+  /** Revision of the last change of this resource, or of the start. */
+  #changed: Revision;
+  /** All entries in order, until the next change. */
+  #all: readonly Entry[] | undefined;
+  readonly #gate = new ReadGate(historyReadersMax);
+  readonly #watchers = new Set<Task>();
+  readonly #open = new Set<WindowWatcher>();
+  readonly #groups = new Map<string, ShareGroup>();
+  readonly #source: WatchSource;
+  readonly #wake: Task = { run: () => this.#wakeWatchers() };
+  readonly #disposables: Disposable[] = [];
+  #closed = false;
+
+  constructor(options: CacherOptions) {
+    const { store, prefix, clock } = options;
+    this.prefix = prefix;
+    this.#store = store;
+    this.#clock = clock;
+    this.#limits = { ...defaultCacherLimits, ...options.limits };
+    this.#feed = options.feed ?? this.#ownFeed(options);
+    this.#changed = store.revision;
+    this.#tree = entryTree(store.scan(prefix));
+    this.#window = new EventWindow(this.#limits, store.revision);
+    this.#history = new TreeHistory(this.#limits, this.#window);
+    this.#source = this.#makeSource(options);
+    this.#disposables.push(clock.every(trimIntervalMs, () => this.#trim()));
+  }
+
+  /** The newest revision this cache has seen; other resources' changes move it too. */
+  get revision(): Revision {
+    return this.#feed.revision;
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  /** Watches that are running. */
+  get watching(): number {
+    return this.#watchers.size;
+  }
+
+  get(key: Key): Entry | undefined {
+    return key.startsWith(this.prefix) ? this.#store.get(key) : undefined;
+  }
+
+  /**
+   * A promise only when the store's history is needed.
+   * @throws CompactedError when `at` is compacted, StatusError 504 when it is ahead of the store
+   */
+  list(options: ListOptions): ListPage | Promise<ListPage> {
+    const { at } = options;
+    if (at === undefined || at === this.revision) return this.#listTree(this.#tree, options, this.revision);
+    if (at > this.revision) throw status.tooLargeResourceVersion(at, this.revision, 0);
+    // Answered alike on every replica, whatever this one still has in memory.
+    if (at < this.#store.compactedRevision) throw new CompactedError(this.#store.compactedRevision);
+    const tree = at >= this.#changed ? this.#tree : this.#history.at(at, this.#tree, this.#clock.nowMs());
+    return tree === undefined ? this.#listHistory(options, at) : this.#listTree(tree, options, at);
+  }
+
+  /** A watch from now on; it costs nothing until it is run. */
+  watch(options: WatchOptions): CacheWatcher {
+    const watcher = new WindowWatcher(this.#source, options);
+    const window = this.#window;
+    return {
+      run: (sink) => {
+        if (this.#closed || window !== this.#window) watcher.stop();
+        this.#open.add(watcher);
+        return watcher.run(sink).finally(() => this.#open.delete(watcher));
+      },
+      stop: () => watcher.stop(),
+    };
+  }
+
+  /** Called by the feed for each event below the prefix, in order, and then `changesDone` once for the batch. */
+  apply(event: StoreEvent): void {
+    if (event.revision <= this.#changed || this.#closed) return;
+    this.#history.beforeChange(event);
+    if (event.type === "DELETED") this.#tree.delete(event.entry.key);
+    else this.#tree.set(event.entry.key, event.entry);
+    this.#changed = event.revision;
+    this.#all = undefined;
+    this.#window.append(event, this.#clock.nowMs());
+  }
+
+  changesDone(): void {
+    if (this.#watchers.size > 0) this.#feed.scheduler.schedule(this.#wake);
+  }
+
+  /**
+   * Begins anew with the store's state, which did not come about by events. Watches end cleanly: their clients resume
+   * where they were, from the store's history.
+   */
+  reset(): void {
+    for (const watcher of this.#open) watcher.stop();
+    this.#changed = this.#store.revision;
+    this.#tree = entryTree(this.#store.scan(this.prefix));
+    this.#all = undefined;
+    this.#window = new EventWindow(this.#limits, this.#store.revision);
+    this.#history = new TreeHistory(this.#limits, this.#window);
+  }
+
+  /** Ends all watches cleanly. */
+  close(): void {
+    this.#closed = true;
+    for (const watcher of this.#open) watcher.stop();
+    this.#feed.scheduler.unschedule(this.#wake);
+    for (const disposable of this.#disposables) disposable[Symbol.dispose]();
+    this.#disposables.length = 0;
+  }
+
+  #listTree(tree: EntryTree, options: ListOptions, revision: Revision): ListPage {
+    const { limit = 0, start = options.prefix } = options;
+    const low = start > options.prefix ? start : options.prefix;
+    const high = prefixEnd(options.prefix);
+    const select = selection(options);
+    if (limit <= 0 && select === undefined && tree === this.#tree && low === this.prefix) {
+      this.#all ??= tree.valuesArray();
+      return { entries: this.#all, revision, next: undefined, remaining: undefined };
+    }
+    const max = limit > 0 ? limit : Number.POSITIVE_INFINITY;
+    const entries: Entry[] = [];
+    let more = false;
+    forEntries(tree, low, high, (entry) => {
+      if (select !== undefined && !select(entry)) return true;
+      more = entries.length >= max;
+      if (!more) entries.push(entry);
+      return !more;
+    });
+    const page = pageOf(entries, revision, more);
+    if (page.next === undefined) return page;
+    if (tree === this.#tree) this.#history.keep(tree, this.#changed, this.#clock.nowMs());
+    return select === undefined ? { ...page, remaining: countEntries(tree, page.next, high) } : page;
+  }
+
+  /** Reads the store at `at`; the number that remains is not known then. */
+  async #listHistory(options: ListOptions, at: Revision): Promise<ListPage> {
+    this.#source.metrics?.historyRead?.(this.prefix, "list");
+    const { prefix, limit = 0, start = prefix } = options;
+    const select = selection(options);
+    const max = limit > 0 ? limit : Number.POSITIVE_INFINITY;
+    const pageSize = select === undefined ? max + 1 : historyPageEntries;
+    const entries: Entry[] = [];
+    let low = start > prefix ? start : prefix;
+    for (;;) {
+      const range = { prefix, start: low, ...(pageSize === Number.POSITIVE_INFINITY ? {} : { limit: pageSize }) };
+      const read = await this.#gate.run(() => this.#store.scanAt(at, range));
+      for (const entry of read) {
+        if (select !== undefined && !select(entry)) continue;
+        if (entries.length >= max) return pageOf(entries, at, true);
+        entries.push(entry);
+      }
+      if (read.length < pageSize) return pageOf(entries, at, false);
+      low = `${(read[read.length - 1] as Entry).key}\0`;
+    }
+  }
+
+  #wakeWatchers(): void {
+    for (const watcher of this.#watchers) this.#feed.scheduler.schedule(watcher);
+  }
+
+  #trim(): void {
+    const nowMs = this.#clock.nowMs();
+    this.#window.trim(nowMs);
+    this.#history.trim(nowMs);
+    for (const group of this.#groups.values()) group.clear();
+  }
+
+  #ownFeed({ store, clock, defer }: CacherOptions): CacheFeed {
+    const feed = { revision: store.revision, scheduler: new WatchScheduler(clock, defer) };
+    const subscription = store.subscribe((events, revision, jumped) => {
+      if (jumped) {
+        feed.revision = revision;
+        return this.reset();
+      }
+      for (const event of events) if (event.entry.key.startsWith(this.prefix)) this.apply(event);
+      feed.revision = revision;
+      this.changesDone();
+    });
+    this.#disposables.push(subscription, { [Symbol.dispose]: () => feed.scheduler.close() });
+    return feed;
+  }
+
+  #makeSource({ store, clock, random = Math.random, metrics, prefix }: CacherOptions): WatchSource {
+    const feed = this.#feed;
+    return {
+      prefix,
+      store,
+      clock,
+      random,
+      metrics,
+      window: () => this.#window,
+      scheduler: feed.scheduler,
+      historyGate: this.#gate,
+      get revision() {
+        return feed.revision;
+      },
+      snapshot: () => this.#tree.clone(),
+      join: (groupKey) => this.#join(groupKey),
+      leave: (groupKey) => this.#leave(groupKey),
+      enter: (watcher) => this.#watchers.add(watcher),
+      remove: (watcher) => this.#watchers.delete(watcher),
+    };
+  }
+
+  #join(groupKey: string): ShareGroup {
+    let group = this.#groups.get(groupKey);
+    if (group === undefined) {
+      group = new ShareGroup();
+      this.#groups.set(groupKey, group);
+    }
+    group.members++;
+    return group;
+  }
+
+  #leave(groupKey: string): void {
+    const group = this.#groups.get(groupKey);
+    if (group !== undefined && --group.members === 0) this.#groups.delete(groupKey);
+  }
+}
+
+function selection({ matches, labels }: ListOptions): ((entry: Entry) => boolean) | undefined {
+  if (labels === undefined || labels.requirements.length === 0) return matches;
+  if (matches === undefined) return (entry) => matchesLabels(labels, entry.index.labels);
+  return (entry) => matchesLabels(labels, entry.index.labels) && matches(entry);
+}
+
+function pageOf(entries: readonly Entry[], revision: Revision, more: boolean): ListPage {
+  const last = entries[entries.length - 1];
+  return { entries, revision, next: more && last !== undefined ? `${last.key}\0` : undefined, remaining: undefined };
+}

@@ -1,0 +1,186 @@
+import type { Revision } from "../../api/revision.ts";
+import type { Entry, StoreEvent } from "../store.ts";
+import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+import type { CacherLimits } from "./limits.ts";
+import { entryWithRevision } from "./with-resource-version.ts";
+
+export type SentType = "ADDED" | "MODIFIED" | "DELETED";
+
+/** Frames kept per event; one more combination of type and format is encoded for each watcher. */
+const framesPerEventMax = 8;
+/** Dropped events are cut off the array in one go when they are this many and at least half of it. */
+const cutMin = 1_024;
+
+interface Frame {
+  readonly type: SentType;
+  readonly format: string;
+  readonly bytes: Uint8Array;
+}
+
+/** An event with what was made of it for watchers. */
+export class WindowEvent {
+  readonly event: StoreEvent;
+  readonly position: number;
+  readonly atMs: number;
+  #hidden: Entry | undefined;
+  #frames: Frame[] | undefined;
+
+  /** `position` and `atMs` count only inside a window. */
+  constructor(event: StoreEvent, position = -1, atMs = 0) {
+    this.event = event;
+    this.position = position;
+    this.atMs = atMs;
+  }
+
+  get bytes(): number {
+    return this.event.entry.body.byteLength + (this.event.previous?.body.byteLength ?? 0);
+  }
+
+  /** What a watcher gets: a change that takes an object out of a selection shows the last state inside it. */
+  sentEntry(type: SentType): Entry {
+    const { entry, previous, type: own } = this.event;
+    if (type !== "DELETED" || own === "DELETED") return entry;
+    this.#hidden ??= entryWithRevision(previous as Entry, entry.revision);
+    return this.#hidden;
+  }
+
+  cachedFrame(type: SentType, format: string): Uint8Array | undefined {
+    if (this.#frames === undefined) return undefined;
+    for (const frame of this.#frames) if (frame.type === type && frame.format === format) return frame.bytes;
+    return undefined;
+  }
+
+  /** False when the event keeps no more frames. */
+  keepFrame(type: SentType, format: string, bytes: Uint8Array): boolean {
+    this.#frames ??= [];
+    if (this.#frames.length >= framesPerEventMax) return false;
+    this.#frames.push({ type, format, bytes });
+    return true;
+  }
+
+  /** Returns the bytes set free. */
+  dropFrames(): number {
+    let bytes = 0;
+    for (const frame of this.#frames ?? []) bytes += frame.bytes.byteLength;
+    this.#frames = undefined;
+    this.#hidden = undefined;
+    return bytes;
+  }
+}
+
+/**
+ * The newest events of one resource, each at an absolute position that never changes. A watcher is such a position.
+ * Holds every event after `droppedRevision`.
+ */
+export class EventWindow {
+  readonly #limits: CacherLimits;
+  #events: WindowEvent[] = [];
+  /** Index of the oldest kept event in `#events`. */
+  #head = 0;
+  /** Position of `#events[0]`. */
+  #base = 0;
+  #bytes = 0;
+  #dropped: Revision;
+  /** Only events from this position on keep frames: who is behind it is one slow watcher, not a crowd. */
+  #frameFloor = 0;
+  #frameBytes = 0;
+
+  /** `start`: the revision of the state that the events continue. */
+  constructor(limits: CacherLimits, start: Revision) {
+    this.#limits = limits;
+    this.#dropped = start;
+  }
+
+  /** Position of the oldest kept event. */
+  get first(): number {
+    return this.#base + this.#head;
+  }
+
+  /** Position of the next event to come. */
+  get end(): number {
+    return this.#base + this.#events.length;
+  }
+
+  /** Events with a greater revision are all here. */
+  get droppedRevision(): Revision {
+    return this.#dropped;
+  }
+
+  append(event: StoreEvent, nowMs: number): void {
+    const item = new WindowEvent(event, this.end, nowMs);
+    this.#events.push(item);
+    this.#bytes += item.bytes;
+    this.trim(nowMs);
+  }
+
+  /** @throws RangeError outside `first` to `end` */
+  at(position: number): WindowEvent {
+    const item = position < this.first ? undefined : this.#events[position - this.#base];
+    if (item === undefined) throw new RangeError(`no event at ${position}`);
+    return item;
+  }
+
+  /** Position of the first event after `revision`; undefined when events after it have been dropped. */
+  positionAfter(revision: Revision): number | undefined {
+    if (revision < this.#dropped) return undefined;
+    let low = this.#head;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#events[middle] as WindowEvent).event.revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return this.#base + low;
+  }
+
+  /** Drops what is beyond the limits. */
+  trim(nowMs: number): void {
+    const { windowEventsMax, windowBytesMax, windowAgeMs, windowEventsMin } = this.#limits;
+    for (;;) {
+      const kept = this.#events.length - this.#head;
+      if (kept === 0) break;
+      const oldest = this.#events[this.#head] as WindowEvent;
+      const aged = kept > windowEventsMin && nowMs - oldest.atMs > windowAgeMs;
+      // The newest event stays whatever its size: its watchers have not had a turn yet.
+      const tooMuch = kept > windowEventsMax || (this.#bytes > windowBytesMax && kept > 1);
+      if (!aged && !tooMuch) break;
+      this.#dropOldest(oldest);
+    }
+    if (this.#head >= cutMin && this.#head * 2 >= this.#events.length) {
+      this.#base += this.#head;
+      this.#events = this.#events.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  /** The bytes of an event as `encoder` writes them, made once for all watchers of the same format. */
+  frame(item: WindowEvent, type: SentType, encoder: FrameEncoder): Uint8Array {
+    const { format } = encoder;
+    if (format === "") return encoder.event(type, item.sentEntry(type));
+    const cached = item.cachedFrame(type, format);
+    if (cached !== undefined) return cached;
+    const bytes = encoder.event(type, item.sentEntry(type));
+    if (item.position >= this.#frameFloor && item.keepFrame(type, format, bytes)) {
+      this.#frameBytes += bytes.byteLength;
+      if (this.#frameBytes > this.#limits.frameBytesMax) this.#dropFrames();
+    }
+    return bytes;
+  }
+
+  /** Sets frames free, oldest first, until half of the bytes are left. */
+  #dropFrames(): void {
+    const wanted = this.#limits.frameBytesMax / 2;
+    let position = Math.max(this.#frameFloor, this.first);
+    while (position < this.end && this.#frameBytes > wanted) this.#frameBytes -= this.at(position++).dropFrames();
+    this.#frameFloor = position;
+  }
+
+  #dropOldest(oldest: WindowEvent): void {
+    this.#dropped = oldest.event.revision;
+    this.#bytes -= oldest.bytes;
+    this.#frameBytes -= oldest.dropFrames();
+    // Its place is cut off later; until then it must not hold the bodies alive.
+    (this.#events as (WindowEvent | undefined)[])[this.#head] = undefined;
+    this.#head++;
+  }
+}

@@ -1,0 +1,68 @@
+import type { EventWindow, SentType, WindowEvent } from "./event-window.ts";
+import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+
+/** A chunk ends with the event that fills it. */
+export const chunkBytes = 64 * 1024;
+/** Events looked at for one chunk, so that a selection that matches nothing does not hold the turn. */
+const chunkEventsMax = 4_096;
+/** Joined chunks kept per group: watchers of a group are mostly at the same two or three places. */
+const chunksKept = 4;
+
+/** Frames of the events from one position up to, not including, `to`. */
+export interface Chunk {
+  readonly from: number;
+  readonly to: number;
+  /** Undefined when none of the events concerns the watcher. */
+  readonly bytes: Uint8Array | undefined;
+  /** Number of frames in `bytes`. */
+  readonly events: number;
+}
+
+/** What a watcher sees of an event; undefined: nothing. */
+export type Select = (item: WindowEvent) => SentType | undefined;
+
+/** Watchers that get the same bytes: same scope, no selection, same format. A chunk is joined once for all of them. */
+export class ShareGroup {
+  members = 0;
+  readonly #chunks: Chunk[] = [];
+
+  chunk(window: EventWindow, from: number, select: Select, encoder: FrameEncoder): Chunk {
+    for (const kept of this.#chunks) if (kept.from === from) return kept;
+    const chunk = joinChunk(window, from, select, encoder);
+    if (this.members > 1) {
+      if (this.#chunks.length >= chunksKept) this.#chunks.shift();
+      this.#chunks.push(chunk);
+    }
+    return chunk;
+  }
+
+  /** Sets the memory free; everything can be joined again. */
+  clear(): void {
+    this.#chunks.length = 0;
+  }
+}
+
+/** Frames of the events from `from` on, up to 64 KiB; one that is greater stands alone and is not copied. */
+export function joinChunk(window: EventWindow, from: number, select: Select, encoder: FrameEncoder): Chunk {
+  const frames: Uint8Array[] = [];
+  const last = Math.min(window.end, from + chunkEventsMax);
+  let bytes = 0;
+  let to = from;
+  while (to < last) {
+    const item = window.at(to);
+    const type = select(item);
+    if (type !== undefined) {
+      const frame = window.frame(item, type, encoder);
+      if (bytes > 0 && bytes + frame.byteLength > chunkBytes) break;
+      frames.push(frame);
+      bytes += frame.byteLength;
+    }
+    to++;
+    if (bytes >= chunkBytes) break;
+  }
+  return { from, to, bytes: joinFrames(frames), events: frames.length };
+}
+
+export function joinFrames(frames: readonly Uint8Array[]): Uint8Array | undefined {
+  return frames.length < 2 ? frames[0] : Buffer.concat(frames);
+}

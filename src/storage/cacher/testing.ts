@@ -1,0 +1,154 @@
+import type { Clock } from "../../api/clock.ts";
+import type { ByteSink } from "../../request/exchange.ts";
+import type { Revision } from "../../api/revision.ts";
+import type { Entry, Key, ObjectIndex, Store } from "../store.ts";
+import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
+
+/** A clock that stands still until it is moved. */
+export class ManualClock implements Clock {
+  #nowMs = 1_000_000;
+  readonly #timers = new Set<{ dueMs: number; everyMs: number | undefined; run: () => void }>();
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  steadyMs(): number {
+    return this.#nowMs;
+  }
+
+  after(delayMs: number, run: () => void): Disposable {
+    return this.#add({ dueMs: this.#nowMs + delayMs, everyMs: undefined, run });
+  }
+
+  every(intervalMs: number, run: () => void): Disposable {
+    return this.#add({ dueMs: this.#nowMs + intervalMs, everyMs: intervalMs, run });
+  }
+
+  advance(ms: number): void {
+    const endMs = this.#nowMs + ms;
+    for (;;) {
+      const next = [...this.#timers].sort((a, b) => a.dueMs - b.dueMs)[0];
+      if (next === undefined || next.dueMs > endMs) break;
+      this.#nowMs = next.dueMs;
+      if (next.everyMs === undefined) this.#timers.delete(next);
+      else next.dueMs += next.everyMs;
+      next.run();
+    }
+    this.#nowMs = endMs;
+  }
+
+  #add(timer: { dueMs: number; everyMs: number | undefined; run: () => void }): Disposable {
+    this.#timers.add(timer);
+    return { [Symbol.dispose]: () => this.#timers.delete(timer) };
+  }
+}
+
+/** Collects what is written; can stop taking, as a client does that does not read. */
+export class MemorySink implements ByteSink {
+  readonly chunks: Uint8Array[] = [];
+  readonly #controller = new AbortController();
+  #stalled = false;
+  #resume: (() => void)[] = [];
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get backlogBytes(): number {
+    return 0;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    this.chunks.push(chunk);
+    return !this.#stalled;
+  }
+
+  drained(): Promise<void> {
+    return this.#stalled ? new Promise((resolve) => this.#resume.push(resolve)) : Promise.resolve();
+  }
+
+  stall(): void {
+    this.#stalled = true;
+  }
+
+  resume(): void {
+    this.#stalled = false;
+    for (const resume of this.#resume.splice(0)) resume();
+  }
+
+  abort(): void {
+    this.#controller.abort();
+    this.resume();
+  }
+
+  /** One line per frame, e.g. `ADDED ns/a@5 {…}`. */
+  get frames(): string[] {
+    return this.chunks.flatMap((chunk) => new TextDecoder().decode(chunk).split("\n").slice(0, -1));
+  }
+}
+
+const registryPrefix = "/registry/pods/";
+
+/** Frames as readable lines: type, key below `/registry/pods/`, resourceVersion as the body has it. */
+export function lineEncoder(format = "lines"): FrameEncoder {
+  const encode = (text: string): Uint8Array => new TextEncoder().encode(`${text}\n`);
+  return {
+    format,
+    event: (type, entry) => encode(`${type} ${entry.key.slice(registryPrefix.length)}@${bodyVersion(entry)}`),
+    bookmark: (revision, end) => encode(`BOOKMARK ${revision}${end ? " end" : ""}`),
+    error: (status) => encode(`ERROR ${status.code} ${status.message}`),
+  };
+}
+
+export function bodyVersion(entry: Entry): string {
+  return JSON.parse(new TextDecoder().decode(entry.body)).metadata.resourceVersion;
+}
+
+/** `a/x` is a pod; a name with a leading slash is a whole key. */
+function keyOf(name: string): Key {
+  return name.startsWith("/") ? name : registryPrefix + name;
+}
+
+/** Writes an object with these labels; resolves with its revision. */
+export async function put(store: Store, name: string, labels?: Record<string, string>, pad = ""): Promise<Revision> {
+  const key = keyOf(name);
+  const index: ObjectIndex = { apiVersion: "v1", uid: name, labels, fields: undefined };
+  const body = proposedBody(labels, pad);
+  const result = await store.commit({
+    key,
+    expect: { kind: "any" },
+    operation: { kind: "put", index, body },
+  });
+  if (result.kind !== "applied") throw new Error("write rejected");
+  return result.revision;
+}
+
+/** Deletes an object; undefined when there is none. */
+export async function remove(store: Store, name: string): Promise<Revision | undefined> {
+  const key = keyOf(name);
+  const current = store.get(key);
+  if (current === undefined) return undefined;
+  const last = proposedBody(current.index.labels, "");
+  const result = await store.commit({
+    key,
+    expect: { kind: "revision", revision: current.revision },
+    operation: { kind: "delete", last },
+  });
+  return result.kind === "applied" ? result.revision : undefined;
+}
+
+function proposedBody(labels: Record<string, string> | undefined, pad: string) {
+  const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+  const head = `{"metadata":{"labels":${JSON.stringify(labels ?? {})},"resourceVersion":"`;
+  return { prefix: encode(head), suffix: encode(`"},"pad":${JSON.stringify(pad)}}`) };
+}
+
+/** Lets everything that waits for a turn of the event loop happen. */
+export async function settle(turns = 6): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

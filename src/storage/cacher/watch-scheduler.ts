@@ -1,0 +1,121 @@
+import type { Clock } from "../../api/clock.ts";
+
+/** Something to do in the next turn. The same object is queued at most once. */
+export interface Task {
+  run(): void;
+}
+/** Something with a time of its own. */
+export interface Timed {
+  due(nowMs: number): void;
+}
+
+/** A turn that has taken this long lets others run first: a thousand watchers must not hold up a request. */
+const turnMsMax = 5;
+/** How often the turn's time is looked at. */
+const tasksPerCheck = 32;
+const slotMs = 100;
+
+/**
+ * The one timer and the one turn for all watchers: tasks run together once per turn of the event loop, and times are
+ * kept in slots of 100 ms, so that ten thousand deadlines cost one timer.
+ */
+export class WatchScheduler {
+  readonly #clock: Clock;
+  readonly #defer: (run: () => void) => void;
+  #tasks = new Set<Task>();
+  #deferred = false;
+  readonly #slots = new Map<number, Set<Timed>>();
+  readonly #slotOf = new Map<Timed, number>();
+  #reached: number;
+  #ticking: Disposable | undefined;
+
+  constructor(clock: Clock, defer: (run: () => void) => void = setImmediate) {
+    this.#clock = clock;
+    this.#defer = defer;
+    this.#reached = Math.floor(clock.nowMs() / slotMs);
+  }
+
+  schedule(task: Task): void {
+    this.#tasks.add(task);
+    if (this.#deferred) return;
+    this.#deferred = true;
+    this.#defer(() => this.#runTurn());
+  }
+
+  unschedule(task: Task): void {
+    this.#tasks.delete(task);
+  }
+
+  /** Calls `timed.due` once, at most 100 ms after `dueMs`; replaces an earlier time. */
+  arm(timed: Timed, dueMs: number): void {
+    this.disarm(timed);
+    if (this.#ticking === undefined) {
+      this.#reached = Math.floor(this.#clock.nowMs() / slotMs);
+      this.#ticking = this.#clock.every(slotMs, () => this.#tick());
+    }
+    const slot = Math.max(this.#reached + 1, Math.ceil(dueMs / slotMs));
+    const waiting = this.#slots.get(slot);
+    if (waiting === undefined) this.#slots.set(slot, new Set([timed]));
+    else waiting.add(timed);
+    this.#slotOf.set(timed, slot);
+  }
+
+  disarm(timed: Timed): void {
+    const slot = this.#slotOf.get(timed);
+    if (slot === undefined) return;
+    this.#slotOf.delete(timed);
+    const waiting = this.#slots.get(slot);
+    waiting?.delete(timed);
+    if (waiting?.size === 0) this.#slots.delete(slot);
+    if (this.#slotOf.size === 0) this.close();
+  }
+
+  /** Number of times that are waited for. */
+  get armed(): number {
+    return this.#slotOf.size;
+  }
+
+  close(): void {
+    this.#ticking?.[Symbol.dispose]();
+    this.#ticking = undefined;
+  }
+
+  #runTurn(): void {
+    this.#deferred = false;
+    const tasks = this.#tasks;
+    this.#tasks = new Set();
+    const startedMs = this.#clock.nowMs();
+    let done = 0;
+    for (const task of tasks) {
+      tasks.delete(task);
+      task.run();
+      if (++done % tasksPerCheck === 0 && this.#clock.nowMs() - startedMs > turnMsMax) break;
+    }
+    if (tasks.size === 0) return;
+    const later = this.#tasks;
+    this.#tasks = tasks;
+    for (const task of later) tasks.add(task);
+    if (this.#deferred) return;
+    this.#deferred = true;
+    this.#defer(() => this.#runTurn());
+  }
+
+  #tick(): void {
+    const nowMs = this.#clock.nowMs();
+    const now = Math.floor(nowMs / slotMs);
+    // After a long sleep of the machine it is cheaper to look at the slots than at the time between.
+    const slots =
+      now - this.#reached > this.#slots.size
+        ? [...this.#slots.keys()].filter((slot) => slot <= now).sort((a, b) => a - b)
+        : Array.from({ length: Math.max(0, now - this.#reached) }, (_, at) => this.#reached + 1 + at);
+    this.#reached = Math.max(this.#reached, now);
+    for (const slot of slots) {
+      const due = this.#slots.get(slot);
+      if (due === undefined) continue;
+      this.#slots.delete(slot);
+      for (const timed of due) this.#slotOf.delete(timed);
+      for (const timed of due) timed.due(nowMs);
+    }
+    if (this.#slotOf.size === 0) this.close();
+  }
+}
