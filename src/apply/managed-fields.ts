@@ -14,7 +14,12 @@ export function storedEntries(live: JsonObject | undefined): readonly ManagerEnt
   if (!Array.isArray(entries)) return [];
   return entries.map((entry) => {
     const { manager = "", operation, apiVersion = "", subresource = "", time = "" } = entry as ManagedFieldsEntry;
-    const identity = { manager, operation: operation === "Apply" ? operation : "Update", apiVersion, subresource } as const;
+    const identity = {
+      manager,
+      operation: operation === "Apply" ? operation : "Update",
+      apiVersion,
+      subresource,
+    } as const;
     return new ManagerEntry(identity, time, entry as ManagedFieldsEntry);
   });
 }

@@ -1,12 +1,6 @@
 import { hostname } from "node:os";
 import { isIP } from "node:net";
-import {
-  hostOf,
-  type PeerAddress,
-  parseClientUrl,
-  parseMemberName,
-  parsePeerAddress,
-} from "./member-address.ts";
+import { hostOf, type PeerAddress, parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
 import type { FlagOptions } from "../server/config/flags.ts";
 import { StartupError } from "../process/startup-error.ts";
 

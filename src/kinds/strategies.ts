@@ -38,16 +38,10 @@ import { jobStatusStrategy, jobStrategy } from "./batch/job.ts";
 import { leaseCandidateStrategy } from "./coordination/lease-candidate.ts";
 import { limitRangeStrategy } from "./core/limit-range.ts";
 import { podTemplateStrategy } from "./core/pod-template.ts";
-import {
-  replicationControllerStatusStrategy,
-  replicationControllerStrategy,
-} from "./core/replication-controller.ts";
+import { replicationControllerStatusStrategy, replicationControllerStrategy } from "./core/replication-controller.ts";
 import { resourceQuotaStatusStrategy, resourceQuotaStrategy } from "./core/resource-quota.ts";
 import { runtimeClassStrategy } from "./node/runtime-class.ts";
-import {
-  podDisruptionBudgetStatusStrategy,
-  podDisruptionBudgetStrategy,
-} from "./policy/pod-disruption-budget.ts";
+import { podDisruptionBudgetStatusStrategy, podDisruptionBudgetStrategy } from "./policy/pod-disruption-budget.ts";
 import { priorityClassStrategy } from "./scheduling/priority-class.ts";
 import { leaseStrategy } from "./coordination/lease.ts";
 import { configMapStrategy } from "./core/config-map.ts";
@@ -55,26 +49,15 @@ import { endpointsStrategy } from "./core/endpoints.ts";
 import { eventStrategy } from "./core/event.ts";
 import { namespaceFinalizeStrategy, namespaceStatusStrategy, namespaceStrategy } from "./core/namespace.ts";
 import { nodeStatusStrategy, nodeStrategy } from "./core/node.ts";
-import {
-  persistentVolumeClaimStatusStrategy,
-  persistentVolumeClaimStrategy,
-} from "./core/persistent-volume-claim.ts";
+import { persistentVolumeClaimStatusStrategy, persistentVolumeClaimStrategy } from "./core/persistent-volume-claim.ts";
 import { persistentVolumeStrategy } from "./core/persistent-volume.ts";
-import {
-  podEphemeralContainersStrategy,
-  podResizeStrategy,
-  podStatusStrategy,
-  podStrategy,
-} from "./core/pod.ts";
+import { podEphemeralContainersStrategy, podResizeStrategy, podStatusStrategy, podStrategy } from "./core/pod.ts";
 import { secretStrategy } from "./core/secret.ts";
 import { serviceAccountStrategy } from "./core/service-account.ts";
 import { serviceStatusStrategy, serviceStrategy } from "./core/service.ts";
 import { endpointSliceStrategy } from "./discovery/endpoint-slice.ts";
 import { flowSchemaStatusStrategy, flowSchemaStrategy } from "./flowcontrol/flow-schema.ts";
-import {
-  priorityLevelStatusStrategy,
-  priorityLevelStrategy,
-} from "./flowcontrol/priority-level-configuration.ts";
+import { priorityLevelStatusStrategy, priorityLevelStrategy } from "./flowcontrol/priority-level-configuration.ts";
 import { ingressClassStrategy } from "./networking/ingress-class.ts";
 import { ingressStatusStrategy, ingressStrategy } from "./networking/ingress.ts";
 import { ipAddressStrategy } from "./networking/ip-address.ts";

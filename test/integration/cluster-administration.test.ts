@@ -5,7 +5,12 @@ import { FakeCluster } from "../../src/cluster/testing.ts";
 import type { PeerHealth } from "../../src/cluster/gossip/gossip.ts";
 import { issueCertificate } from "../../src/access/certificates/authority.ts";
 import { pinOf } from "../../src/access/certificates/certificate-pin.ts";
-import { apiAuthority, newAuthority, newestOf, peerAuthority } from "../../src/access/certificates/rotating-authority.ts";
+import {
+  apiAuthority,
+  newAuthority,
+  newestOf,
+  peerAuthority,
+} from "../../src/access/certificates/rotating-authority.ts";
 import { ClusterError } from "../../src/storage/cluster.ts";
 import { type ClusterServer, clusterServers } from "./cluster-server.ts";
 

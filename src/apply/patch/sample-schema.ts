@@ -1,4 +1,12 @@
-import type { Field, ListSchema, MapSchema, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../api/schema/schema.ts";
+import type {
+  Field,
+  ListSchema,
+  MapSchema,
+  ScalarKind,
+  ScalarSchema,
+  Schema,
+  StructSchema,
+} from "../../api/schema/schema.ts";
 
 /** Small schemas by hand, for tests of what walks a schema. */
 export const sample = {

@@ -1,4 +1,11 @@
-import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../../api/json.ts";
+import {
+  cloneJson,
+  emptyJsonObject,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  shallowCopy,
+} from "../../api/json.ts";
 import { status } from "../../api/status.ts";
 import type { Field, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";

@@ -3,7 +3,12 @@ import { formatGoDuration } from "../../api/go-duration.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { AuditBackend } from "../../access/audit/backend.ts";
 import type { AuditEvent } from "../../access/audit/event.ts";
-import { type DecodeProtobuf, objectBytesMax, objectText, withoutManagedFields } from "../../access/audit/object-text.ts";
+import {
+  type DecodeProtobuf,
+  objectBytesMax,
+  objectText,
+  withoutManagedFields,
+} from "../../access/audit/object-text.ts";
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../access/audit/policy.ts";
 import {
   annotate,
@@ -13,7 +18,14 @@ import {
   unknownObject,
 } from "../../access/audit/recording.ts";
 import { joinBytes } from "../../api/codec/byte-text.ts";
-import { type Exchange, type Filter, type Finish, header, type HttpResponse, type Reply } from "../../request/exchange.ts";
+import {
+  type Exchange,
+  type Filter,
+  type Finish,
+  header,
+  type HttpResponse,
+  type Reply,
+} from "../../request/exchange.ts";
 import { whenComplete } from "../with-headers.ts";
 
 /** How long a request took, when it took long. */

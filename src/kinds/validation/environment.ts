@@ -4,7 +4,12 @@ import { environmentFieldPaths, validateFieldReference, validateResourceReferenc
 import { validateKeyReference } from "./key-reference.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateDescendingPath } from "./local-path.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, environmentNameProblems, prefixOfName } from "../../api/validation/names.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  environmentNameProblems,
+  prefixOfName,
+} from "../../api/validation/names.ts";
 import { isPresent, objectsOf, textOf, validateText } from "./pod-fields.ts";
 import { validateEach } from "./validate-each.ts";
 

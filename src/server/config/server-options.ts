@@ -11,7 +11,12 @@ import { authorizationOptionsOf } from "./authorization.ts";
 import { systemClock } from "../../api/clock.ts";
 import { isHost } from "../../cluster/member-address.ts";
 import { type ControllerName, parseControllers } from "../../controllers/controller-names.ts";
-import { advertisedHost, bindAddressOf, type MembershipOptions, membershipOptionsOf } from "../../cluster/membership.ts";
+import {
+  advertisedHost,
+  bindAddressOf,
+  type MembershipOptions,
+  membershipOptionsOf,
+} from "../../cluster/membership.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import { type Flag, type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
