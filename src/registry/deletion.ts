@@ -1,11 +1,11 @@
-import { formatTime } from "../api/clock.ts";
+import { formatTime } from "../api/time.ts";
 import type { JsonObject } from "../api/json.ts";
 import { cloneJson } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status, successStatus } from "../api/status.ts";
 import { foregroundDeletionFinalizer, orphanFinalizer } from "../api/vendor.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { Entry } from "../storage/store.ts";
+import type { Entry } from "../api/entry.ts";
 import type { DeleteResult } from "./registry.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 

@@ -1,5 +1,6 @@
 import type { Admission, AdmissionAttributes } from "./admission.ts";
-import { type Clock, formatTime } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
+import { formatTime } from "../api/time.ts";
 import { type FieldError, fieldError } from "../api/field-error.ts";
 import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
@@ -14,7 +15,8 @@ import { decodeTyped } from "../api/schema/decode.ts";
 import { applyDefaults } from "../api/schema/defaults.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
-import type { ApplyResult, Entry, Key, Operation, Store } from "../storage/store.ts";
+import type { ApplyResult, Operation, Store } from "../storage/store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import type { Allocator } from "./allocator.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
 import { attemptOnNewest } from "./newest-state.ts";

@@ -1,4 +1,4 @@
-import type { Entry } from "./store.ts";
+import type { Entry } from "../api/entry.ts";
 
 /** Sums stay below it, so that a double counts them exactly. */
 const modulus = 2 ** 48;

@@ -8,7 +8,7 @@ import { RaftError, type RaftErrorCode } from "../../raft/raft-error.ts";
 import { ReadRequests } from "../../raft/read-requests.ts";
 import type { Applied } from "../../raft/node.ts";
 import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
-import type { Clock } from "../../src/api/clock.ts";
+import type { Clock } from "../../src/process/clock.ts";
 
 const proposalMs = 3_000;
 const readMs = 2_000;

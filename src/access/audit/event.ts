@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { formatMicroTime } from "../../api/clock.ts";
+import { formatMicroTime } from "../../api/time.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { HeaderList, IncomingRequest } from "../../request/exchange.ts";
 import type { RequestInfo, ResourceRequest } from "../../request/request-info.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import type { AuditMetrics } from "../../server/metrics/audit-metrics.ts";
 import { kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { certificateBlocks } from "./pem.ts";
 import type { ServerConfig } from "../../server/config/server-options.ts";
 import { StartupError } from "../../process/startup-error.ts";

@@ -3,7 +3,7 @@ import { apiVersionOf } from "../gvk.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import type { Revision } from "../revision.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../entry.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { cborListParts } from "./encode-list-cbor.ts";
 import { protobufListParts } from "./encode-list-protobuf.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { formatGoDuration } from "../../api/go-duration.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { AuditBackend } from "../../access/audit/backend.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { RequestAuthenticator } from "../../access/authentication/authenticator.ts";
 import { anonymousUser } from "../../request/user-info.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";

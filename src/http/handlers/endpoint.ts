@@ -1,5 +1,5 @@
 import type { Admission } from "../../registry/admission.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import { negotiate, type NegotiateOptions } from "../negotiate.ts";
 import type { MediaType, Representation } from "../../api/codec/representation.ts";

@@ -1,6 +1,6 @@
 import sortedBTree from "sorted-btree";
 import { compareKeys } from "../key-order.ts";
-import type { Entry, Key } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 
 /** Entries of one resource in key order. `clone()` is O(1): the two share nodes until one of them writes. */
 export type EntryTree = sortedBTree<Key, Entry>;
