@@ -18,7 +18,8 @@ import {
   membershipOptionsOf,
 } from "../../cluster/membership.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
-import { type Flag, type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
+import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
+import type { Flag } from "./flag.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 import { StartupError } from "../../process/startup-error.ts";
 
