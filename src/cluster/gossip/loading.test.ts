@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const root = join(import.meta.dir, "../..");
+const root = join(import.meta.dir, "../../..");
 const scratch = await mkdtemp(join(tmpdir(), "quorate-loading-"));
 afterAll(() => rm(scratch, { recursive: true }));
 
@@ -53,9 +53,9 @@ test("gossip that is imported has not loaded it, gossip that is opened has", asy
 
 test("a process that has closed gossip ends by itself", async () => {
   const script = `
-    import { systemClock } from "./src/api/clock.ts";
-    import { openGossip } from "./src/gossip/open-gossip.ts";
-    import { openGossipIdentity } from "./src/gossip/gossip-identity.ts";
+    import { systemClock } from "./src/process/clock.ts";
+    import { openGossip } from "./src/cluster/gossip/open-gossip.ts";
+    import { openGossipIdentity } from "./src/cluster/gossip/gossip-identity.ts";
     const [one, other] = await Promise.all([openGossipIdentity(undefined, 1), openGossipIdentity(undefined, 1)]);
     const ports = [0, 1].map(() => Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } })).map((taken) => {
       taken.stop(true);
