@@ -242,6 +242,8 @@ test("an observer hears how long things took, and how they ended", async () => {
   };
   const cluster = await Cluster.of(1, { observer });
   const leader = await cluster.leader();
+  // The entry that opens the term must not be committed together with the first proposal.
+  await leader.node.readIndex();
   await cluster.add(leader, "a 1");
   await cluster.add(leader, "a 1");
   await expect(leader.node.propose(new Uint8Array(17 << 20))).rejects.toMatchObject({ code: "tooManyBytes" });

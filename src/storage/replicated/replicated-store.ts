@@ -13,13 +13,13 @@ import type { LeaderWatch } from "./leader-watch.ts";
 import type { Proposer } from "./proposer.ts";
 import type { ReplicaState } from "./replica-state.ts";
 
-/** A read that no leader has confirmed by then is not answered: longer than an election takes. */
+/** Time after which a read that no leader has confirmed fails; longer than an election. */
 const readTimeoutMs = 5_000;
 const readRetryMs = 100;
-/** Writes that are under way when the store is closed get this long: without a quorum they would end much later. */
+/** Time that writes under way get when the store is closed. Without a quorum they would end much later. */
 const closeWaitMsMax = 1_000;
 
-/** What the store shows of a replica's state. */
+/** The part of a replica's state that the store uses. */
 export interface ServedState extends Pick<ReplicaState, "objects" | "corrupt" | "swept" | "close"> {
   readonly history: Pick<HistoryReader, "scanAt" | "eventsAfter" | "openSnapshots">;
 }
@@ -31,16 +31,16 @@ export interface ReplicatedStoreParts {
   readonly feed: AppliedFeed;
   readonly leader: LeaderWatch;
   readonly clock: Clock;
-  /** Runs something in the next turn of the event loop. */
+  /** Runs a function in the next turn of the event loop. */
   readonly defer?: (run: () => void) => void;
   readonly verifier: Disposable;
-  /** Lets go of the directory, the log and the network. */
+  /** Releases the directory, the log and the network. */
   readonly release: () => Promise<void>;
 }
 
 /**
- * The Store on a replicated log: current objects in memory, everything on disk, the same on every replica. A replica that
- * is alone is its own quorum.
+ * The Store on a replicated log: current objects in memory, everything on disk, the same on every replica. A replica
+ * that is alone is its own quorum.
  */
 export class ReplicatedStore implements Store {
   readonly #parts: ReplicatedStoreParts;
@@ -77,12 +77,12 @@ export class ReplicatedStore implements Store {
     return this.#failure;
   }
 
-  /** Snapshots of the database that readers hold now. */
+  /** Number of database snapshots that readers hold now. */
   get openSnapshots(): number {
     return this.#parts.state.history.openSnapshots;
   }
 
-  /** @throws CorruptEntryError when the command would put something over an object that cannot be read */
+  /** Commits a command. @throws CorruptEntryError when the command would overwrite an object that cannot be read */
   async commit(command: Command): Promise<ApplyResult> {
     assertStorable(command.key);
     const { corrupt } = this.#parts.state;
@@ -90,7 +90,7 @@ export class ReplicatedStore implements Store {
     return unreadable === undefined ? this.#queue.add(command) : this.#removeCorrupt(command, unreadable);
   }
 
-  /** At once where this replica alone decides what is committed, and has applied it. */
+  /** Returns at once where this replica alone decides what is committed and has applied it. */
   readBarrier(): Revision | Promise<Revision> {
     if (this.#failure !== undefined) throw this.#failure;
     return this.#parts.node.readAlone() === undefined ? this.#confirmedRevision() : this.revision;
@@ -121,7 +121,10 @@ export class ReplicatedStore implements Store {
     return this.#parts.feed.subscribe(listener);
   }
 
-  /** Resolves when the history is removed here; reads before `revision` fail everywhere as soon as that is decided. */
+  /**
+   * Resolves when the history is removed here. Reads before `revision` fail everywhere as soon as the compaction is
+   * decided.
+   */
   async compact(revision: Revision): Promise<void> {
     const { proposer, state } = this.#parts;
     if (revision > this.compactedRevision) await proposer.decide({ kind: "compact", revision });
@@ -129,7 +132,7 @@ export class ReplicatedStore implements Store {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** What cannot go on any more: nothing is taken, and whoever waits is told that the outcome is unknown. */
+  /** Stops the store after an error. It accepts no more commands, and callers learn that the outcome is unknown. */
   fail(error: StoreUnavailableError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
@@ -173,8 +176,8 @@ export class ReplicatedStore implements Store {
   }
 
   /**
-   * An object that cannot be read may only be deleted, without a guard on what it was. What it was is unknown, so it is
-   * replaced by the last state that the command brings, and that is deleted.
+   * Deletes an object that cannot be read; no other change is allowed, nor a precondition on its state. Its state is
+   * unknown, so it is first replaced by the last state in the command, which is then deleted.
    */
   async #removeCorrupt(command: Command, corrupt: CorruptEntryError): Promise<ApplyResult> {
     const { key, operation, expect } = command;
