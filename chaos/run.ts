@@ -5,7 +5,7 @@ import { check } from "./checkers/check.ts";
 import { stateLaw } from "./checkers/state-law.ts";
 import type { Violation } from "./checkers/violation.ts";
 import { Cluster } from "./cluster/cluster.ts";
-import type { Launch } from "./controls/control.ts";
+import type { Launch } from "./cluster/launch.ts";
 import type { Fault, Undo } from "./faults/fault.ts";
 import { type PlannedFault, planFaults } from "./faults/schedule.ts";
 import { emptyHistory, type History } from "./history/history.ts";

@@ -1,6 +1,6 @@
 import type { Entry } from "./core/entry.ts";
 import type { Index, MemberId } from "./core/ids.ts";
-import type { Waiter } from "./pending.ts";
+import type { Waiter } from "./waiter.ts";
 import { RaftError, type RaftErrorCode } from "./raft-error.ts";
 import type { StateMachine } from "./state-machine.ts";
 

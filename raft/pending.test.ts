@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Entry } from "./core/entry.ts";
 import { toIndex, toMemberId, toRequestId, toTerm } from "./core/ids.ts";
-import { PendingEntries, PendingRequests, RecentResults, type Waiter } from "./pending.ts";
+import { PendingEntries, PendingRequests, RecentResults } from "./pending.ts";
+import type { Waiter } from "./waiter.ts";
 import { ProposalBatch } from "./proposal-batch.ts";
 import { ReadRequests } from "./read-requests.ts";
 

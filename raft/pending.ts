@@ -1,15 +1,9 @@
 import type { Entry } from "./core/entry.ts";
 import type { Index, MemberId, RequestId, Term } from "./core/ids.ts";
 import type { NodeObserver } from "./node-observer.ts";
+import type { Waiter } from "./waiter.ts";
 
 const recentResultsMax = 4096;
-
-/** Somebody waits for an outcome. */
-export interface Waiter<T> {
-  readonly deadlineMs: number;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: Error) => void;
-}
 
 interface Appended<T> {
   readonly term: Term;

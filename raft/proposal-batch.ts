@@ -1,4 +1,4 @@
-import type { Waiter } from "./pending.ts";
+import type { Waiter } from "./waiter.ts";
 
 /**
  * So long may a proposal wait for others while the disk is busy: longer than a sync of a fast disk takes, and not so long

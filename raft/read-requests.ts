@@ -1,5 +1,5 @@
 import type { Index, RequestId } from "./core/ids.ts";
-import type { Waiter } from "./pending.ts";
+import type { Waiter } from "./waiter.ts";
 
 /**
  * Reads on their way: waiting to be asked for, asked for and not confirmed, confirmed and waiting for the state machine.

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Launch } from "../controls/control.ts";
+import type { Launch } from "./launch.ts";
 import { faketimeLibrary } from "../requirements.ts";
 import type { MemberDisk } from "./member-disk.ts";
 

@@ -1,13 +1,8 @@
 import { join } from "node:path";
 import { mutantVariable } from "../../raft/testing/mutants/mutant.ts";
 import { faultNamed } from "../faults/catalogue.ts";
+import type { Launch } from "../cluster/launch.ts";
 import type { Fault } from "../faults/fault.ts";
-
-/** How a member's program is run. */
-export interface Launch {
-  readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-}
 
 /**
  * A server that is broken on purpose, with the faults that show it: runs have to find something, or they would find

@@ -18,7 +18,8 @@ import {
   knowsCommit,
   sendAppends,
 } from "./replication.ts";
-import type { Leader, Reader } from "./role.ts";
+import type { Leader } from "./role.ts";
+import type { Reader } from "./read-queue.ts";
 import { completeTransfer, tickTransfer } from "./transfer.ts";
 
 const nothing = new Uint8Array();

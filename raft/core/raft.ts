@@ -9,7 +9,8 @@ import type { Message, ReadOutcome } from "./message.ts";
 import type { InitialState, Limits, RandomSource, RawNodeOptions } from "./options.ts";
 import { defaultLimits } from "./options.ts";
 import type { ProposalResult, ReadState } from "./ready.ts";
-import type { Reader, RoleState } from "./role.ts";
+import type { RoleState } from "./role.ts";
+import type { Reader } from "./read-queue.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
 /** What no member may reach: the next one up could no longer be told from it. */

@@ -1,5 +1,10 @@
-import type { Index } from "./ids.ts";
-import type { Reader } from "./role.ts";
+import type { Index, MemberId, RequestId } from "./ids.ts";
+
+/** A member that wants to read, and its name for the read. */
+export interface Reader {
+  readonly member: MemberId;
+  readonly id: RequestId;
+}
 
 interface Round {
   readonly round: number;

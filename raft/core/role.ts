@@ -1,4 +1,4 @@
-import type { Index, MemberId, RequestId } from "./ids.ts";
+import type { Index, MemberId } from "./ids.ts";
 import type { Peer } from "./progress.ts";
 import type { ReadQueue } from "./read-queue.ts";
 
@@ -49,9 +49,3 @@ export interface Transfer {
 }
 
 export type RoleState = Follower | PreCandidate | Candidate | Leader;
-
-/** Who wants to read: a member, and what it calls the read. */
-export interface Reader {
-  readonly member: MemberId;
-  readonly id: RequestId;
-}

@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { RandomInt } from "../registry/random-name.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { alwaysAdmit } from "./always-admit.ts";

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { parseTimeMs } from "../api/schema/time-text.ts";
 

@@ -1,5 +1,5 @@
 import { createHmac, randomInt, timingSafeEqual } from "node:crypto";
-import { formatTime } from "../api/clock.ts";
+import { formatTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { bootstrapTokenNamespace, bootstrapTokenPrefix } from "../access/authentication/bootstrap-token.ts";
 import { joinersGroup } from "../access/authorization/join-token-authorizer.ts";

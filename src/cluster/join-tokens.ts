@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { hasExpired } from "../access/authentication/bootstrap-token.ts";
 import type { UserInfo } from "../request/user-info.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../api/clock.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import { resolveOptions, type ServerOptions } from "../server/config/server-options.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { isPeerId } from "./gossip/peer-id.ts";

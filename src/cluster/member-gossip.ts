@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { gossipAddressOf, type MembershipOptions } from "./membership.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { type Gossip, noGossip, type ReplicaHealth } from "./gossip/gossip.ts";

@@ -1,7 +1,6 @@
 import { hostname } from "node:os";
 import { isIP } from "node:net";
 import { hostOf, type PeerAddress, parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
-import type { FlagOptions } from "../server/config/flags.ts";
 import { StartupError } from "../process/startup-error.ts";
 
 /** How this server is a member of a cluster. */
@@ -18,12 +17,21 @@ export interface MembershipOptions {
   readonly gossipAddress: PeerAddress | undefined;
 }
 
+/** The flags that describe a member, as they were given. */
+export interface MembershipFlags {
+  readonly peerAddress?: string | undefined;
+  readonly advertiseClientUrl?: string | undefined;
+  readonly memberName?: string | undefined;
+  readonly gossip?: boolean | undefined;
+  readonly gossipAddress?: string | undefined;
+}
+
 const portMax = 65_535;
 /** Far enough for members that share a machine and have ports in a row. */
 const gossipPortOffset = 1_000;
 
 /** @throws StartupError naming the flag, what is wrong and what to do */
-export function membershipOptionsOf(options: FlagOptions, inMemory: boolean): MembershipOptions {
+export function membershipOptionsOf(options: MembershipFlags, inMemory: boolean): MembershipOptions {
   const { peerAddress: address, advertiseClientUrl: url, memberName, gossip = true, gossipAddress } = options;
   if (inMemory && address !== undefined) {
     throw new StartupError("--peer-address: a member of a cluster keeps its data on disk: leave --in-memory out");

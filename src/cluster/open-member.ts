@@ -1,12 +1,16 @@
 import { join } from "node:path";
-import { clientUrlOf } from "./membership.ts";
-import type { ServerConfig } from "../server/config/server-options.ts";
+import { clientUrlOf, type MembershipOptions } from "./membership.ts";
+import type { Clock } from "../process/clock.ts";
 import { StartupError } from "../process/startup-error.ts";
 import type { Log } from "../process/logs.ts";
-import type { StoreMetrics } from "../server/metrics/store-metrics.ts";
 import { PeerIdentity } from "../access/certificates/peer-identity.ts";
 import { aloneError, type Cluster, type MemberRecord } from "../storage/cluster.ts";
-import { openReplica, type ReplicaEvent, type ReplicaSelf } from "../storage/replicated/open-replica.ts";
+import {
+  openReplica,
+  type ReplicaEvent,
+  type ReplicaObserver,
+  type ReplicaSelf,
+} from "../storage/replicated/open-replica.ts";
 import { connectPeers, type PeerNetwork } from "../storage/replicated/peer-network.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { type PeerAddress, parsePeerAddress, peerAddressText } from "./member-address.ts";
@@ -24,7 +28,6 @@ export interface OpenMember {
   readonly directory: string;
   readonly store: Store;
   readonly cluster: Cluster;
-  readonly metrics: StoreMetrics;
   /** Hears that somebody else leads, or nobody that is known. */
   onLeaderChanged(listener: () => void): void;
   /** Resolves when the store takes no more writes. */
@@ -39,17 +42,28 @@ export interface OpenMember {
   announce(port: number, gossip: GossipContact | undefined): Promise<void>;
 }
 
+/** Hears how the replica does. */
+export interface ReplicaMetrics {
+  readonly observer: ReplicaObserver;
+  leaderChanged(): void;
+}
+
+export interface MemberParts {
+  readonly clock: Clock;
+  readonly membership: MembershipOptions;
+  readonly log: Log;
+  readonly metrics: ReplicaMetrics;
+}
+
 /**
  * Opens the replica in the data directory and connects it with the other members, if it has any. Resolves when it takes
  * part in a quorum, however long that takes.
  * @throws StartupError, DataDirectoryError
  */
 export async function openMember(
-  config: ServerConfig,
   directory: string,
-  { log, metrics }: { readonly log: Log; readonly metrics: StoreMetrics },
+  { clock, membership, log, metrics }: MemberParts,
 ): Promise<OpenMember> {
-  const { clock, membership } = config;
   let peers: PeerIdentity | undefined;
   let network: PeerNetwork | undefined;
   let reachedAt: PeerAddress | undefined;
@@ -87,7 +101,6 @@ export async function openMember(
     directory,
     store,
     cluster,
-    metrics,
     onLeaderChanged: (listener) => void leaderListeners.push(listener),
     failed: failure.promise,
     peers() {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import { openLog } from "../process/logs.ts";
 import { replicaNotices } from "./replica-notices.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/logs.ts";
 import type { ReplicaEvent } from "../storage/replicated/open-replica.ts";
 

@@ -1,5 +1,5 @@
 import { resourceQuotas } from "../admission/resource-quota/quota.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { ControllerName } from "./controller-names.ts";
 import type { Registries } from "../registry/registries.ts";

@@ -1,5 +1,5 @@
 import { cloneJson, equalJson, type JsonObject } from "../api/json.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
@@ -6,7 +6,8 @@ import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Revision } from "../api/revision.ts";
-import type { Entry, Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
+import type { Entry } from "../api/entry.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
 
 /** How late an Event may go, as a part of its time to live. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { FrontProxyOptions } from "../access/authentication/front-proxy.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import { type Clock, formatMicroTime } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
+import { formatMicroTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";

@@ -1,4 +1,4 @@
-import { formatMicroTime } from "../api/clock.ts";
+import { formatMicroTime } from "../api/time.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 

@@ -1,4 +1,5 @@
-import { type Clock, formatTime } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
+import { formatTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { SecretTokenUses } from "../access/authentication/service-account/secret-token-uses.ts";
 import type { Registry } from "../registry/registry.ts";

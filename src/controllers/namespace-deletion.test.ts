@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openAlone } from "../../test/contract/open-alone.ts";
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { Registries } from "../registry/registries.ts";

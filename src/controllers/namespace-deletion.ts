@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { namespaceFinalizer } from "../api/vendor.ts";
@@ -8,7 +8,8 @@ import { controllerManagerContext } from "../registry/server-context.ts";
 import { namespaceFinalizeStrategy } from "../kinds/core/namespace.ts";
 import { strategyOf, subresourceStrategyOf } from "../kinds/strategies.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
-import type { Key, Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 import { plainDeletion } from "../registry/delete-options.ts";

@@ -1,10 +1,11 @@
 import type { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { isCounted, type ResourceQuota } from "../admission/resource-quota/quota.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Key, Store, StoreEvent } from "../storage/store.ts";
+import type { Store, StoreEvent } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 
 /** Whatever was missed, such as a status that somebody has written by hand, is put right after this time. */
 const resyncIntervalMs = 300_000;

@@ -1,10 +1,11 @@
 import { atMost } from "../process/at-most.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import { decodeBody } from "../api/codec/stored-object.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import { type Revision, zeroRevision } from "../api/revision.ts";
-import { type Entry, type Key, type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
+import { type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 
 /** One record for each server that runs, named by its id. No resource of the API lies here. */
 const prefix: Key = "/registry/masterleases/";

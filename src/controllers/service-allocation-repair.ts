@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { AllocationRepair } from "../kinds/service-allocation/allocation-repair.ts";
 import type { Registry } from "../registry/registry.ts";

@@ -1,4 +1,5 @@
-import { type Clock, formatTime } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
+import { formatTime } from "../api/time.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { addressManagedByLabel, addressManager } from "../kinds/service-allocation/cluster-ip-allocator.ts";
@@ -7,7 +8,8 @@ import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import { subresourceStrategyOf } from "../kinds/strategies.ts";
 import { parseIp } from "../kinds/validation/ip.ts";
-import type { Key, Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 const finalizer = "networking.k8s.io/service-cidr-finalizer";

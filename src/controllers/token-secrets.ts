@@ -1,10 +1,11 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
-import type { Key, Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";

@@ -1,6 +1,7 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { StatusError } from "../api/status.ts";
-import type { Key, Store, StoreEvent } from "../storage/store.ts";
+import type { Store, StoreEvent } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 
 /** The first wait after a failure; it doubles from one failure to the next, up to the last. */
 const retryMsMin = 100;

@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { TokenAuthenticator } from "../access/authentication/token-authenticator.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Resolves when `done` has ended, or after `ms`, whichever comes first. @throws what `done` does before that */
 export async function atMost(clock: Clock, ms: number, done: Promise<unknown>): Promise<void> {

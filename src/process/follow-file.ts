@@ -1,6 +1,6 @@
 import { type FSWatcher, readFileSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Editors write a file in several steps: it is read when it has been left alone for so long. */
 const settleMs = 100;

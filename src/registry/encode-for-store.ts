@@ -3,7 +3,8 @@ import { emptyJsonObject, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { ObjectIndex, ProposedBody } from "../storage/store.ts";
+import type { ProposedBody } from "../storage/store.ts";
+import type { ObjectIndex } from "../api/entry.ts";
 
 /**
  * The bytes of an object as the store keeps them: without kind and apiVersion, `metadata` first, and a gap where the

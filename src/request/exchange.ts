@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Status } from "../api/status.ts";
-import { annotate, type Recording } from "../access/audit/recording.ts";
+import { annotate, type RequestNotes } from "./annotations.ts";
 import type { UserInfo } from "./user-info.ts";
 import type { RequestInfo } from "./request-info.ts";
 
@@ -102,8 +102,8 @@ export interface Exchange {
   failed?: boolean;
   /** What the answer says, in whatever form, when it is an error. */
   refusal?: Status;
-  /** What the audit keeps of the request, where it is recorded. */
-  audit: Recording | undefined;
+  /** Set where the request is audited. */
+  audit: RequestNotes | undefined;
 }
 
 /** Answers at once where nothing has to be waited for: every promise between the socket and a handler costs microseconds. */

@@ -87,11 +87,12 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const config = resolveOptions(inMemoryByDefault(options));
   const log = await openLog({ verbosity: config.verbosity });
   const { dataDir, clock } = config;
+  const storeMetrics = new StoreMetrics();
   const member =
-    dataDir === undefined ? undefined : await openMember(config, dataDir, { log, metrics: new StoreMetrics() });
+    dataDir === undefined ? undefined : await openMember(dataDir, { ...config, log, metrics: storeMetrics });
   const store = member?.store ?? new MemoryStore({ clock });
   try {
-    const server = await startOn({ store, member }, config, log);
+    const server = await startOn({ store, member, metrics: storeMetrics }, config, log);
     let closed: Promise<void> | undefined;
     const close: RunningServer["close"] = (closing) => (closed ??= server.close(closing).then(() => store.close()));
     return { ...server, close };
@@ -104,13 +105,18 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
 /** A server on a store that others use too: closing the server leaves the store open. */
 export async function startServerOn(store: Store, options: ServerOptions = {}): Promise<RunningServer> {
   const config = resolveOptions(inMemoryByDefault(options));
-  return startOn({ store, member: undefined }, config, await openLog({ verbosity: config.verbosity }));
+  return startOn(
+    { store, member: undefined, metrics: new StoreMetrics() },
+    config,
+    await openLog({ verbosity: config.verbosity }),
+  );
 }
 
 interface Storage {
   readonly store: Store;
   /** Undefined in memory. */
   readonly member: OpenMember | undefined;
+  readonly metrics: StoreMetrics;
 }
 
 async function startOn(storage: Storage, config: ServerConfig, log: Log): Promise<RunningServer> {
@@ -124,7 +130,7 @@ async function startOn(storage: Storage, config: ServerConfig, log: Log): Promis
 }
 
 async function wireUp(
-  { store, member }: Storage,
+  { store, member, metrics: storeMetrics }: Storage,
   config: ServerConfig,
   log: Log,
   disposables: DisposableStack,
@@ -165,7 +171,7 @@ async function wireUp(
     admissionGuards: [rbacEscalation(authorization)],
   });
   exposeFeatureGates(metrics.registry, config.featureGates.list());
-  member?.metrics.register(metrics.registry, member.cluster);
+  if (member !== undefined) storeMetrics.register(metrics.registry, member.cluster);
   metrics.trackStorageObjects(() => objectCounts(registries));
 
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });

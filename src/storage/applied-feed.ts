@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Revision } from "../api/revision.ts";
 import type { EventListener, StoreEvent } from "./store.ts";
 

@@ -1,4 +1,4 @@
-import type { Key } from "./store.ts";
+import type { Key } from "../api/entry.ts";
 
 /** Additions at which a merge happens, so that a store that is never scanned does not collect keys without end. */
 const additionsMax = 65_536;

@@ -1,19 +1,11 @@
-import { type Clock, systemClock } from "../api/clock.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import { AppliedFeed } from "./applied-feed.ts";
 import { CommandQueue } from "./command-queue.ts";
 import { EventHistory } from "./event-history.ts";
 import type { Revision } from "../api/revision.ts";
 import { StateMachine } from "./state-machine.ts";
-import {
-  type ApplyResult,
-  type Command,
-  type Entry,
-  type EventListener,
-  type Key,
-  type Store,
-  type StoreEvent,
-  StoreUnavailableError,
-} from "./store.ts";
+import { type ApplyResult, type Command, type EventListener, type Store, type StoreEvent, StoreUnavailableError } from "./store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 
 /** Most events of history. Beyond it the store compacts the oldest away. */
 const memoryHistoryEventsMax = 500_000;

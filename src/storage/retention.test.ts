@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { Retention } from "./retention.ts";
 import { type Revision, toRevision, zeroRevision } from "../api/revision.ts";
 

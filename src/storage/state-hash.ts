@@ -1,4 +1,4 @@
-import type { Entry } from "./store.ts";
+import type { Entry } from "../api/entry.ts";
 
 /** Limit of the sums, which a double represents exactly. */
 const modulus = 2 ** 48;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
 import type { PeerHealth } from "../../src/cluster/gossip/gossip.ts";

@@ -1,5 +1,5 @@
 import { afterAll } from "bun:test";
-import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import type { AuditEvent } from "../../src/access/audit/event.ts";
 import { eventText } from "../../src/access/audit/testing.ts";
 import { parseAuditPolicy } from "../../src/access/audit/parse-policy.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { systemClock } from "../../src/api/clock.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import { parseFieldSelector, requireFieldValue } from "../../src/api/field-selector.ts";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import type { UserInfo } from "../../src/request/user-info.ts";
@@ -12,7 +12,7 @@ import { resourceHandler } from "../../src/http/handlers/resources.ts";
 import { Registries } from "../../src/registry/registries.ts";
 import { Scheme } from "../../src/api/scheme/scheme.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
-import type { Key } from "../../src/storage/store.ts";
+import type { Key } from "../../src/api/entry.ts";
 
 /**
  * What the authorizer was asked, what the handler answered with and which key was read have to be about the same object,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompactSign, decodeJwt, decodeProtectedHeader } from "jose";
-import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { auditLine } from "./audit-line.ts";
 import { bearer, rawWhoAmI } from "./raw-request.ts";
 import { pod, TestServer } from "./server.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { Clock } from "../../src/api/clock.ts";
+import type { Clock } from "../../src/process/clock.ts";
 import { startServerOn } from "../../src/server/server.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 import { TestServer } from "./server.ts";

@@ -1,6 +1,6 @@
 import type { Entry as LogRecord } from "../../raft/core/entry.ts";
 import { type Index, toIndex } from "../../raft/core/ids.ts";
-import type { Machine } from "../../raft/testing/simulator/application.ts";
+import type { Machine } from "../../raft/testing/simulator/machine.ts";
 import type { Command as NamedEffect } from "../../raft/testing/simulator/register-machine.ts";
 import { EventHistory } from "../../src/storage/event-history.ts";
 import { emptyState } from "../../src/storage/mvcc/state-record.ts";

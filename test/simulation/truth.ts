@@ -4,7 +4,8 @@ import { IndexCache } from "../../src/storage/mvcc/record.ts";
 import type { BatchId } from "../../src/storage/sessions.ts";
 import { LogEntry } from "../../src/storage/replicated/log-entry.ts";
 import type { Effect } from "../../src/storage/replicated/replicated-state.ts";
-import type { ApplyResult, Command, Entry, StoreEvent } from "../../src/storage/store.ts";
+import type { ApplyResult, Command, StoreEvent } from "../../src/storage/store.ts";
+import type { Entry } from "../../src/api/entry.ts";
 import { configMaps, readBody } from "./simulated-object.ts";
 
 /** An object as it was from one revision on. */

@@ -1,19 +1,7 @@
-import type { Entry } from "../../core/entry.ts";
-import type { Index, MemberId } from "../../core/ids.ts";
-import type { Command } from "./register-machine.ts";
+import type { MemberId } from "../../core/ids.ts";
+import type { Machine } from "./machine.ts";
 import type { Audience, SimMember } from "./sim-member.ts";
 import type { World } from "./world.ts";
-
-/** What the log of a simulated cluster is replicated for. */
-export interface Machine {
-  readonly index: Index;
-  /** Equal wherever the same log was applied. */
-  readonly hash: number;
-  /** Unaffected by what this one goes on to apply. */
-  clone(): Machine;
-  /** @returns the command, if it had an effect: no command may have one twice */
-  apply(entry: Entry): Command | undefined;
-}
 
 /** Whoever uses a simulated cluster, and judges what it answers. */
 export interface Clients extends Audience {

@@ -6,12 +6,12 @@ import type { Membership } from "../../core/membership.ts";
 import { membersOf } from "../../core/membership.ts";
 import type { Message, PreVote } from "../../core/message.ts";
 import type { Ready } from "../../core/ready.ts";
-import type { Machine } from "./application.ts";
+import type { Machine } from "./machine.ts";
 import { DecidedMemberships } from "./decided-memberships.ts";
 import type { Checkpoint } from "./disk-image.ts";
 import { electionTicks } from "./profile.ts";
 import type { Command } from "./register-machine.ts";
-import type { Process, SimMember } from "./sim-member.ts";
+import type { Judge, Process, SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
 
 /** What is known of one member from outside, kept over its restarts. */
@@ -51,7 +51,7 @@ interface Decided {
  * Holds the rules of the thesis (figure 3.2 and §3.6–§6.4) against what really happens: what members say and do, and
  * what is really on their disks. Each check looks only at what has just changed.
  */
-export class Checker {
+export class Checker implements Judge {
   readonly #watched = new Map<MemberId, Watched>();
   readonly #leaders = new Map<Term, MemberId>();
   /** By index; what is decided stays decided. */

@@ -3,7 +3,7 @@ import { noIndex, noMember, noTerm } from "../../core/ids.ts";
 import type { Membership } from "../../core/membership.ts";
 import { noMembership } from "../../core/membership.ts";
 import type { RawNode } from "../../core/raw-node.ts";
-import type { Machine } from "./application.ts";
+import type { Machine } from "./machine.ts";
 import type { Checker } from "./checker.ts";
 import { DiskImage } from "./disk-image.ts";
 import { electionUnits } from "./profile.ts";

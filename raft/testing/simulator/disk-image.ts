@@ -6,7 +6,7 @@ import type { Membership } from "../../core/membership.ts";
 import type { InitialState } from "../../core/options.ts";
 import type { HardState, Write } from "../../core/ready.ts";
 import type { SnapshotMeta } from "../../core/snapshot.ts";
-import type { Machine } from "./application.ts";
+import type { Machine } from "./machine.ts";
 
 /** A state that is durable, and what it says of itself. */
 export interface Checkpoint {

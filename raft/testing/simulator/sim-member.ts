@@ -3,8 +3,8 @@ import type { Index, MemberId, RequestId } from "../../core/ids.ts";
 import type { Message, ReadOutcome } from "../../core/message.ts";
 import { RawNode } from "../../core/raw-node.ts";
 import type { Ready, Write } from "../../core/ready.ts";
-import type { Machine } from "./application.ts";
-import type { Checker } from "./checker.ts";
+import type { Machine } from "./machine.ts";
+import type { Command } from "./register-machine.ts";
 import type { Checkpoint, DiskImage } from "./disk-image.ts";
 import { electionTicks, electionUnits, heartbeatTicks, tickUnits } from "./profile.ts";
 import { must } from "./violation.ts";
@@ -54,6 +54,22 @@ export interface Audience {
   installed?(member: SimMember, replaced: Machine): void;
 }
 
+/** Follows everything that a member does, and throws where it breaks a rule. */
+export interface Judge {
+  started(member: SimMember): void;
+  stopped(member: SimMember): void;
+  ticked(member: SimMember, process: Process): void;
+  /** Before the member takes in a message. */
+  receives(member: SimMember, process: Process, message: Message): void;
+  /** After it has. */
+  received(member: SimMember, process: Process, message: Message): void;
+  settled(member: SimMember, process: Process): void;
+  handedOut(member: SimMember, process: Process, ready: Ready): void;
+  applied(member: SimMember, entry: Entry, machine: Machine, command: Command | undefined): void;
+  sends(member: SimMember, message: Message): void;
+  installed(member: SimMember, checkpoint: Checkpoint): void;
+}
+
 /**
  * The driver, in simulated time: the same order of things as the real one, and a disk that takes its time, loses what
  * was not acknowledged, and may tear the write that a crash finds under way.
@@ -62,7 +78,7 @@ export class SimMember {
   readonly id: MemberId;
   readonly disk: DiskImage;
   readonly #world: World;
-  readonly #checker: Checker;
+  readonly #checker: Judge;
   readonly #audience: Audience;
   process: Process | undefined;
   armed: CrashPoint | undefined;
@@ -70,7 +86,7 @@ export class SimMember {
   pausedUntil = 0;
   #incarnations = 0;
 
-  constructor(id: MemberId, disk: DiskImage, world: World, checker: Checker, audience: Audience) {
+  constructor(id: MemberId, disk: DiskImage, world: World, checker: Judge, audience: Audience) {
     this.id = id;
     this.disk = disk;
     this.#world = world;

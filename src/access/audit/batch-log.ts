@@ -1,7 +1,7 @@
 import type { AuditBackend } from "./backend.ts";
 import type { AuditEvent } from "./event.ts";
 import { LineBuffer } from "./line-buffer.ts";
-import type { LogBackendOptions } from "./log-backend.ts";
+import type { LogBackendOptions } from "./log-backend-options.ts";
 import type { RotatingFile } from "./rotating-file.ts";
 
 const batchBytes = 256 * 1024;

@@ -1,28 +1,13 @@
 import { writeSync } from "node:fs";
-import type { TruncationOptions } from "./audit-options.ts";
 import type { AuditBackend } from "./backend.ts";
 import { BatchLog } from "./batch-log.ts";
-import type { EncodeEvent } from "./encode-event.ts";
 import type { AuditEvent } from "./event.ts";
+import type { LogBackendOptions } from "./log-backend-options.ts";
 import { LineBuffer } from "./line-buffer.ts";
-import { RotatingFile, type RotatingFileOptions } from "./rotating-file.ts";
+import { RotatingFile } from "./rotating-file.ts";
 
 /** What waits is written at once when there is so much of it. */
 const bufferBytes = 256 * 1024;
-export interface LogBackendOptions extends RotatingFileOptions {
-  readonly encode: EncodeEvent;
-  /**
-   * `batch` writes in the background; `blocking` writes what one turn of the event loop has recorded in one piece, at its
-   * end; an event that cannot be written is reported and lost. `blocking-strict` writes each at once and fails the request
-   * otherwise.
-   */
-  readonly mode: "batch" | "blocking" | "blocking-strict";
-  /** No more than `batchBytesMax` are written at once. */
-  readonly truncation: TruncationOptions | undefined;
-  /** Counts events that could not be written. */
-  readonly lost: { value: number };
-  onError(error: unknown): void;
-}
 
 const standardOutput = 1;
 

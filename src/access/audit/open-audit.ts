@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import type { AuditMetrics } from "../../server/metrics/audit-metrics.ts";
 import { kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
 import type { AuditOptions } from "./audit-options.ts";
 import { allBackends, type AuditBackend, encodedBackend } from "./backend.ts";
@@ -14,6 +13,17 @@ import { WebhookBackend } from "./webhook-backend.ts";
 export interface OpenAudit {
   readonly policy: AuditPolicy;
   readonly backend: AuditBackend;
+}
+
+/** Counters of audit events. */
+export interface AuditMetrics {
+  readonly events: Counter;
+  /** `truncate`: events too large for any backend. */
+  readonly lost: { readonly log: Counter; readonly webhook: Counter; readonly truncate: Counter };
+}
+
+interface Counter {
+  value: number;
 }
 
 export interface AuditParts {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { StatusError } from "../../api/status.ts";
-import { type Clock, systemClock } from "../../api/clock.ts";
+import { type Clock, systemClock } from "../../process/clock.ts";
 import type { HeaderList, IncomingRequest, PeerCertificate } from "../../request/exchange.ts";
 import { anonymousAuthenticator } from "./anonymous.ts";
 import { unionAuthenticator } from "./authenticator.ts";

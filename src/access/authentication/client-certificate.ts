@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { PeerCertificate } from "../../request/exchange.ts";
 import { AuthenticationFailure, type Authenticator, unauthenticatedGroup } from "./authenticator.ts";
 import { anonymousUser, type UserInfo } from "../../request/user-info.ts";

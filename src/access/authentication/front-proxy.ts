@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { headerValues, type IncomingRequest } from "../../request/exchange.ts";
 import { AuthenticationFailure, type Authenticator } from "./authenticator.ts";
 import { refuseOutdated } from "./client-certificate.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { followFile } from "../../process/follow-file.ts";
 import { StartupError } from "../../process/startup-error.ts";

@@ -15,7 +15,7 @@ const attemptsMax = 12;
 const tMax = 4.5;
 
 const random = mulberry32(seed);
-const replay = `replay: SEED=${seed} bun test src/authentication/timing.test.ts`;
+const replay = `replay: SEED=${seed} bun test src/access/authentication/timing.test.ts`;
 
 function mulberry32(start: number): () => number {
   let state = start;

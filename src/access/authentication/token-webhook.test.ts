@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../api/clock.ts";
+import { type Clock, systemClock } from "../../process/clock.ts";
 import type { Answer } from "../../client/json-endpoint.ts";
 import { AuthenticationFailure } from "./authenticator.ts";
 import { tokenWebhook } from "./token-webhook.ts";

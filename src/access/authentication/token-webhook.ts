@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import { AuthenticationFailure } from "./authenticator.ts";

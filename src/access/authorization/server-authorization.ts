@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import { inClusterEndpoint, kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
 import type { Scheme } from "../../api/scheme/scheme.ts";
-import type { Key, Store } from "../../storage/store.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Key } from "../../api/entry.ts";
 import { abacAuthorizer } from "./abac/abac-authorizer.ts";
 import { parseAbacPolicies } from "./abac/abac-policy.ts";
 import { alwaysAllowAuthorizer } from "./always-allow.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 
 /** Certificates are replaced minutes before they end at least; a look at a few small files costs nothing. */
 export const fileCheckIntervalMs = 5_000;

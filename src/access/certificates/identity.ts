@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { certificateBlocks } from "./pem.ts";
-import type { ServerConfig } from "../../server/config/server-options.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import type { ListenerTls } from "../../http/listener.ts";
 import { issueCertificate, type KeyPair } from "./authority.ts";
 import { pinOf } from "./certificate-pin.ts";
 import { watchFiles } from "./changed-files.ts";
@@ -20,6 +18,32 @@ import {
 } from "./rotating-authority.ts";
 import type { SharedSecrets } from "./shared-secrets.ts";
 
+/** Certificates of a listener, PEM. */
+export interface ListenerTls {
+  readonly key: string;
+  readonly cert: string;
+  /** Authorities of clients; an empty list asks clients for no certificate. */
+  readonly ca: readonly string[];
+  /** Authorities of authenticating proxies. */
+  readonly frontProxyCa?: string | undefined;
+}
+
+/** The part of the configuration that describes this server's certificates. */
+export interface IdentityOptions {
+  readonly clock: Clock;
+  readonly bindAddress: string;
+  /** Further names and addresses of our serving certificate. */
+  readonly servingHosts: readonly string[];
+  /** Undefined in memory. */
+  readonly dataDir: string | undefined;
+  /** The user's own serving certificate; undefined when ours is used. */
+  readonly tlsFiles: { readonly certificate: string; readonly key: string } | undefined;
+  readonly clientCaFile: string | undefined;
+  readonly authentication: { readonly frontProxy: { readonly caFile: string } | undefined };
+  /** The file to write the kubeconfig to; undefined for none. */
+  readonly kubeconfig: string | undefined;
+}
+
 const clockSkewMs = 60 * 60 * 1000;
 const nodeClientLifetimeMs = 24 * 60 * 60 * 1000;
 
@@ -28,13 +52,13 @@ const nodeClientLifetimeMs = 24 * 60 * 60 * 1000;
  * certificate and client authorities in their place where flags name them.
  */
 export class ServerIdentity {
-  readonly #config: ServerConfig;
+  readonly #config: IdentityOptions;
   readonly #kept: KeptCertificates<Certificates>;
   readonly #followers = new Set<() => void>();
   #url = "";
   #nodeClient: (KeyPair & { readonly renewAtMs: number; readonly signer: KeyPair }) | undefined;
 
-  static async open(config: ServerConfig): Promise<ServerIdentity> {
+  static async open(config: IdentityOptions): Promise<ServerIdentity> {
     const { clock, bindAddress, servingHosts: hosts } = config;
     const directory = config.dataDir === undefined ? undefined : join(config.dataDir, "pki");
     const open = (current?: Certificates) =>
@@ -44,7 +68,7 @@ export class ServerIdentity {
     return new ServerIdentity(config, kept);
   }
 
-  private constructor(config: ServerConfig, kept: KeptCertificates<Certificates>) {
+  private constructor(config: IdentityOptions, kept: KeptCertificates<Certificates>) {
     this.#config = config;
     this.#kept = kept;
   }

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { KeptCertificates } from "./kept-certificates.ts";
 import { openPeerCertificates, type PeerCertificates } from "./peer-certificates.ts";
 import { peerAuthority, type RotatingAuthority, type RotationStep, trustedAuthorities } from "./rotating-authority.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 
 /** A clock that stands still; what it would do now and then is done when a test says so. */
 export class StepClock implements Clock {

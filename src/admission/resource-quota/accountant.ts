@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { GroupResource } from "../../api/gvk.ts";
 import { equalJson, type JsonValue } from "../../api/json.ts";
 import type { Revision } from "../../api/revision.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { type Charges, type SharedCharges, textOf } from "./shared-charges.ts";
 
 /** Charges often are settled many at a time: they are taken back together. */

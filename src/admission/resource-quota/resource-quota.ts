@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { isResource, refuse } from "../attributes.ts";
 import type { QuotaAccountant } from "./accountant.ts";

@@ -5,7 +5,7 @@ import { successStatus } from "../status.ts";
 import { Scheme } from "../scheme/scheme.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { toRevision } from "../revision.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../entry.ts";
 import { toBytes, toText } from "./byte-text.ts";
 import { decodeCbor, encodeCbor } from "./cbor.ts";
 import { encodeList, listSlabBytes } from "./encode-list.ts";

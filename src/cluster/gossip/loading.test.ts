@@ -53,7 +53,7 @@ test("gossip that is imported has not loaded it, gossip that is opened has", asy
 
 test("a process that has closed gossip ends by itself", async () => {
   const script = `
-    import { systemClock } from "./src/api/clock.ts";
+    import { systemClock } from "./src/process/clock.ts";
     import { openGossip } from "./src/cluster/gossip/open-gossip.ts";
     import { openGossipIdentity } from "./src/cluster/gossip/gossip-identity.ts";
     const [one, other] = await Promise.all([openGossipIdentity(undefined, 1), openGossipIdentity(undefined, 1)]);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Gossip, GossipMember, ReplicaHealth } from "./gossip.ts";
 import { type GossipIdentity, openGossipIdentity } from "./gossip-identity.ts";
 import { encodeHeartbeat, encodeInvalidation, messageBytesMax } from "./message.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { type PeerAddress, parsePeerAddress } from "../member-address.ts";
 import type { MemberNumber } from "../../storage/cluster.ts";
 import {

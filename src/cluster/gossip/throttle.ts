@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 
 /** Runs at once, then for each kind not again before the interval is over; what was asked for meanwhile runs then, once. */
 export class Throttle<Kind> implements Disposable {

@@ -1,5 +1,6 @@
 import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
-import { type Clock, formatTime } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
+import { formatTime } from "../../api/time.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
-import { type Clock, formatTime } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
+import { formatTime } from "../../api/time.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { type KeyPair, type SignedUsage, signRequest } from "../../access/certificates/authority.ts";
 import type { Registry } from "../../registry/registry.ts";

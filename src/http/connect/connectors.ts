@@ -1,6 +1,6 @@
 import { actionKey } from "../../registry/action.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { Connector } from "./connector.ts";
+import type { Connector } from "../handlers/endpoint.ts";
 import { podLog } from "./pod-log.ts";
 import { podPortForward, podProcess, type SessionParts } from "./pod-session.ts";
 import { nodeProxy, podProxy, type ProxyParts, serviceProxy } from "./proxy.ts";

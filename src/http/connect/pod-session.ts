@@ -4,7 +4,7 @@ import { forbiddenError } from "../../access/authorization/forbidden.ts";
 import { header } from "../../request/exchange.ts";
 import type { ResourceRequestCall } from "../handlers/endpoint.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
-import type { Connector } from "./connector.ts";
+import type { Connector } from "../handlers/endpoint.ts";
 import { containerOf } from "./pod-container.ts";
 import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";
 import { tunnel } from "./tunnel.ts";

@@ -7,7 +7,7 @@ import type { Registry } from "../../registry/registry.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import type { ResourceRequestCall } from "../handlers/endpoint.ts";
 import type { Backend } from "./backend.ts";
-import type { Connector } from "./connector.ts";
+import type { Connector } from "../handlers/endpoint.ts";
 import { ask, passOn } from "./forward.ts";
 import { agentOf, type NodeConnectorParts, podOf } from "./pod-node.ts";
 import { isProxyableIp, proxyableAddress } from "./proxyable-address.ts";

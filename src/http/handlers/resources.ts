@@ -2,7 +2,7 @@ import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Scheme } from "../../api/scheme/scheme.ts";
-import type { Connector } from "../connect/connector.ts";
+import type { Connector } from "./endpoint.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { ResourceRequest, Verb } from "../../request/request-info.ts";
 import { create } from "./create.ts";

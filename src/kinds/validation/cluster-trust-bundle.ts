@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { type PemBlock, pemBlocks } from "../../access/certificates/pem.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { fieldErrorsMax } from "../../api/validation/labels.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../api/validation/names.ts";

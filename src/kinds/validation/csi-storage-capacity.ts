@@ -1,7 +1,7 @@
 import type { FieldError } from "../../api/field-error.ts";
 import { fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { dnsSubdomainProblems } from "../../api/validation/names.ts";

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { validateCustomResourceConversion } from "./custom-resource-conversion.ts";
 import { validateCustomResourceNames } from "./custom-resource-names.ts";
 import { validateColumns, validateSubresources } from "./custom-resource-version.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../api/validation/names.ts";
 import { isPresent, objectsOf, requireTexts, textOf, textsOf, validateRequiredChoice } from "./pod-fields.ts";

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../api/label-syntax.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { validateFullyQualifiedDomainName } from "./domain-names.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { validateIpOfFamily, validateNonSpecialIp } from "./ip.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabels } from "../../api/validation/labels.ts";

@@ -3,7 +3,7 @@ import type { GroupVersion } from "../../api/gvk.ts";
 import { equalJson, type JsonValue } from "../../api/json.ts";
 import { labelKeyErrors } from "../../api/label-syntax.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 
 const shortTextBytesMax = 128;

@@ -4,7 +4,7 @@ import { matchesLabels } from "../../api/label-selector.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { validateDomainPrefixedPath } from "./domain-names.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { validatePodFailurePolicy, validateSuccessPolicy } from "./job-policies.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";

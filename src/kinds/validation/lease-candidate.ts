@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLeaseStrategy } from "./lease.ts";
 import { textOf } from "./pod-fields.ts";

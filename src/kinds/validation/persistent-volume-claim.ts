@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { compareQuantities } from "../../api/quantity.ts";
 import { labelKeyErrors } from "../../api/label-syntax.ts";
 import { validateAccessModes } from "./access-modes.ts";
-import { immutableText, validateImmutable } from "./immutable.ts";
+import { immutableText, validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabelSelector } from "./label-selector.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";

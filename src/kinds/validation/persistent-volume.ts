@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { validateAccessModes } from "./access-modes.ts";
-import { immutableText, validateImmutable } from "./immutable.ts";
+import { immutableText, validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsSubdomainProblems } from "../../api/validation/names.ts";
 import { validateNodeSelector } from "./node-selector.ts";

@@ -3,7 +3,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { parseCertificateRequest } from "./certificate-request.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateAnnotations } from "../../api/validation/labels.ts";
 import { dnsSubdomainProblems } from "../../api/validation/names.ts";

@@ -4,7 +4,7 @@ import { labelKeyErrors } from "../../api/label-syntax.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { isSidecar } from "./container.ts";
 import { validateAllocated, validateUsers } from "./container-status.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { validateDualStack, validateIp } from "./ip.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsSubdomainProblems } from "../../api/validation/names.ts";

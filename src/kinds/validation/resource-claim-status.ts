@@ -11,7 +11,7 @@ import {
 } from "./device-claim.ts";
 import { validateDeviceConfiguration, validateRawParameters } from "./device-configuration.ts";
 import { validateDeviceLabel, validatePoolName } from "./device-names.ts";
-import { immutableText } from "./immutable.ts";
+import { immutableText } from "../../api/validation/immutable.ts";
 import { validateIp } from "./ip.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateNodeSelector } from "./node-selector.ts";

@@ -1,7 +1,7 @@
 import type { FieldError } from "../../api/field-error.ts";
 import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
 import { validateDeviceClaim } from "./device-claim.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateAnnotations, validateLabels } from "../../api/validation/labels.ts";
 

@@ -3,7 +3,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { validateBoundedList } from "./bounded-list.ts";
 import { validateConditions } from "./conditions.ts";
 import { validatePoolName } from "./device-names.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsSubdomainProblems } from "../../api/validation/names.ts";
 import { isPresent, numberOf, objectsOf, textOf, validateNotNegative } from "./pod-fields.ts";

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { immutableText } from "./immutable.ts";
+import { immutableText } from "../../api/validation/immutable.ts";
 import { internalForm } from "./internal-form.ts";
 import { fieldsOf } from "./key-values.ts";
 import { objectsOf, textOf, textsOf } from "./pod-fields.ts";

@@ -5,7 +5,7 @@ import { validateBoundedSet } from "./bounded-list.ts";
 import { validateCounterSet } from "./counter-set.ts";
 import { validateDevice } from "./device.ts";
 import { validatePoolName } from "./device-names.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { dnsSubdomainProblems } from "../../api/validation/names.ts";
 import { validateNodeSelector } from "./node-selector.ts";

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { validateLabels } from "../../api/validation/labels.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import type { KubeObject } from "../../api/object-meta.ts";
 import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
 import { validateFrozen } from "./config-map.ts";
-import { validateImmutable } from "./immutable.ts";
+import { validateImmutable } from "../../api/validation/immutable.ts";
 import { base64Bytes, fieldsOf, keyValueBytesMax, validateKeys } from "./key-values.ts";
 
 const serviceAccountNameAnnotation = "kubernetes.io/service-account.name";

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { immutableText } from "./immutable.ts";
+import { immutableText } from "../../api/validation/immutable.ts";
 import { parseCidr, validateCanonicalCidr } from "./ip.ts";
 import { fieldsOf } from "./key-values.ts";
 import { textsOf } from "./pod-fields.ts";

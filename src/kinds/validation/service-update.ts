@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { immutableText } from "./immutable.ts";
+import { immutableText } from "../../api/validation/immutable.ts";
 import { fieldsOf } from "./key-values.ts";
 import { textsOf } from "./pod-fields.ts";
 import { needsHealthCheck } from "./service.ts";

@@ -1,4 +1,4 @@
-import type { Flag } from "./flags.ts";
+import type { Flag } from "./flag.ts";
 
 /** The two backends have limits of the same form. */
 const truncatedSize = { type: "integer", min: 1, max: 2 ** 31 - 1, group: "Audit", value: "bytes" } as const;

@@ -1,14 +1,14 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { chosenPlugins, type PluginName } from "../../admission/plugin-names.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { AuthenticationOptions } from "../../access/authentication/authentication-options.ts";
 import { authenticationOptionsOf } from "./authentication.ts";
 import type { AuditOptions } from "../../access/audit/audit-options.ts";
 import type { AuthorizationOptions } from "../../access/authorization/authorization-options.ts";
 import { auditOptionsOf } from "./audit.ts";
 import { authorizationOptionsOf } from "./authorization.ts";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../process/clock.ts";
 import { isHost } from "../../cluster/member-address.ts";
 import { type ControllerName, parseControllers } from "../../controllers/controller-names.ts";
 import {
@@ -18,7 +18,8 @@ import {
   membershipOptionsOf,
 } from "../../cluster/membership.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
-import { type Flag, type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
+import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
+import type { Flag } from "./flag.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 import { StartupError } from "../../process/startup-error.ts";
 

@@ -1,12 +1,6 @@
 import type { Registry } from "prom-client";
-import { BoundCounter, type CounterChild } from "./bound-metric.ts";
-
-/** What the audit counts. */
-export interface AuditMetrics {
-  readonly events: CounterChild;
-  /** `truncate`: too large, for whatever backend. */
-  readonly lost: { readonly log: CounterChild; readonly webhook: CounterChild; readonly truncate: CounterChild };
-}
+import type { AuditMetrics } from "../../access/audit/open-audit.ts";
+import { BoundCounter } from "./bound-metric.ts";
 
 /** Under upstream's names. */
 export function auditMetrics(registry: Registry): AuditMetrics {

@@ -2,25 +2,12 @@ import Gauge from "prom-client/lib/gauge.js";
 import Registry from "prom-client/lib/registry.js";
 import { type Exchange, type Handler, header } from "../../request/exchange.ts";
 import type { RequestKind } from "../../http/filters/max-in-flight.ts";
+import type { RequestMetrics } from "../../http/filters/request-metrics.ts";
 import { queryValue, type ResourceRequest } from "../../request/request-info.ts";
 import { BoundCounter, BoundHistogram, type CounterChild, type HistogramChild } from "./bound-metric.ts";
 
 /** Combinations of request labels beyond which further ones are counted as `other`. */
 export const requestSeriesMax = 4096;
-
-export interface FinishedRequest {
-  readonly code: number;
-  readonly seconds: number;
-  /** Undefined for a body whose size is not known beforehand. */
-  readonly responseBytes: number | undefined;
-}
-
-/** What the filters report. */
-export interface RequestMetrics {
-  observeRequest(exchange: Exchange, finished: FinishedRequest): void;
-  longRunning(exchange: Exchange, change: 1 | -1): void;
-  inFlight(kind: RequestKind, running: number): void;
-}
 
 interface GroupVersionResource {
   readonly group: string;

@@ -1,8 +1,9 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { StatusError, type Status, status } from "../../api/status.ts";
 import type { ByteSink } from "../../request/exchange.ts";
 import type { Revision } from "../../api/revision.ts";
-import { CompactedError, type Entry, type Key, type Store, type StoreEvent } from "../store.ts";
+import { CompactedError, type Store, type StoreEvent } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { type EventWindow, type SentType, WindowEvent } from "./event-window.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 import type { CacherMetrics } from "./metrics.ts";

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { parseLabelSelector } from "../../api/label-selector.ts";
 import { MemoryStore } from "../memory-store.ts";
 import { toRevision } from "../../api/revision.ts";
-import { CompactedError, type Entry, type Key } from "../store.ts";
+import { CompactedError } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { Cacher, type CacherLimits, type ListOptions } from "./cacher.ts";
 import { ManualClock, put, remove } from "./testing.ts";
 

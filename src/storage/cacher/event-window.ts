@@ -1,5 +1,6 @@
 import type { Revision } from "../../api/revision.ts";
-import type { Entry, StoreEvent } from "../store.ts";
+import type { StoreEvent } from "../store.ts";
+import type { Entry } from "../../api/entry.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 import type { CacherLimits } from "./limits.ts";
 import { entryWithRevision } from "./with-resource-version.ts";

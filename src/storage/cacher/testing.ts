@@ -1,7 +1,8 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { ByteSink } from "../../request/exchange.ts";
 import type { Revision } from "../../api/revision.ts";
-import type { Entry, Key, ObjectIndex, Store } from "../store.ts";
+import type { Store } from "../store.ts";
+import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 
 /** A clock that only moves when told to. */

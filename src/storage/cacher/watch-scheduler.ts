@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 
 /** Work for the next turn. The same object is queued at most once. */
 export interface Task {

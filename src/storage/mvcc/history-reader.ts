@@ -1,7 +1,8 @@
 import { compareKeys } from "../key-order.ts";
 import { nextRevision, type Revision } from "../../api/revision.ts";
 import type { StateMachine } from "../state-machine.ts";
-import { CompactedError, CorruptEntryError, type Entry, type Key, type StoreEvent } from "../store.ts";
+import { CompactedError, CorruptEntryError, type StoreEvent } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import type { Database } from "./database.ts";
 import { currentKey, eventRange, parseEventKey, parseVersionKey, versionKey, versionRange } from "./layout.ts";
 import { decodeEntry, decodeEvent, type EventRecord, IndexCache, isTombstone } from "./record.ts";

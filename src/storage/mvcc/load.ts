@@ -1,4 +1,5 @@
-import { CorruptEntryError, type Entry, type Key } from "../store.ts";
+import { CorruptEntryError } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import type { Database } from "./database.ts";
 import { everyCurrent, parseCurrentKey } from "./layout.ts";
 import { decodeEntry, IndexCache } from "./record.ts";

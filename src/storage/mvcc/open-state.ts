@@ -1,4 +1,5 @@
-import type { CorruptEntryError, Entry } from "../store.ts";
+import type { CorruptEntryError } from "../store.ts";
+import type { Entry } from "../../api/entry.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { DataDirectoryError } from "./data-directory-error.ts";
 import { type Database, type DatabaseOperation, openDatabase, writeDurably } from "./database.ts";

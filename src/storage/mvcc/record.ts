@@ -1,6 +1,7 @@
 import { emptyJsonObject } from "../../api/json.ts";
 import { type Revision, toRevision } from "../../api/revision.ts";
-import type { Entry, Key, ObjectIndex, StoreEvent } from "../store.ts";
+import type { StoreEvent } from "../store.ts";
+import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 
 /**
  * Values of the database. Every one starts with a checksum over its key and all that follows, so that a value under a

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { membershipOf, toMemberId } from "../../../raft/index.ts";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../process/clock.ts";
 import { LeaderWatch } from "./leader-watch.ts";
 
 const ids = (...numbers: number[]) => numbers.map(toMemberId);

@@ -1,5 +1,5 @@
 import { type Membership, membersOf, noMember, type SoftState } from "../../../raft/index.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { MemberNumber } from "../cluster.ts";
 
 /** The leader as this replica sees it, and whether the cluster has other members. */

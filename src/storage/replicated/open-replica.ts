@@ -14,7 +14,7 @@ import {
   toMemberId,
   type Transport,
 } from "../../../raft/index.ts";
-import { type Clock, systemClock } from "../../api/clock.ts";
+import { type Clock, systemClock } from "../../process/clock.ts";
 import { AppliedFeed } from "../applied-feed.ts";
 import type { MemberNumber } from "../cluster.ts";
 import { DataDirectory } from "../mvcc/data-directory.ts";

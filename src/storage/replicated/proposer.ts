@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { RaftError } from "../../../raft/index.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { MemberRecord } from "../cluster.ts";
 import type { BatchId, Sessions } from "../sessions.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "../store.ts";

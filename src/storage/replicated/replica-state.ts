@@ -17,7 +17,8 @@ import type { OpenedState } from "../mvcc/open-state.ts";
 import { restoreState } from "../mvcc/restore-state.ts";
 import type { StateMachine } from "../state-machine.ts";
 import { differences } from "../state-difference.ts";
-import type { CorruptEntryError, Key } from "../store.ts";
+import type { CorruptEntryError } from "../store.ts";
+import type { Key } from "../../api/entry.ts";
 import type { Proposer } from "./proposer.ts";
 import { ReplicatedState } from "./replicated-state.ts";
 

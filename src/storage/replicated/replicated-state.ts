@@ -4,7 +4,8 @@ import { IndexCache } from "../mvcc/record.ts";
 import type { StateRecord } from "../mvcc/state-record.ts";
 import { type BatchId, Sessions } from "../sessions.ts";
 import { StateMachine } from "../state-machine.ts";
-import type { ApplyResult, Command, CorruptEntryError, Entry, Key, StoreEvent } from "../store.ts";
+import type { ApplyResult, Command, CorruptEntryError, StoreEvent } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { IndexHashes } from "./index-hashes.ts";
 import { type Decision, LogEntry } from "./log-entry.ts";
 

@@ -1,23 +1,13 @@
 import { type RaftNode, RaftError } from "../../../raft/index.ts";
 import { atMost } from "../../process/at-most.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
 import { CommandQueue } from "../command-queue.ts";
 import { assertStorable } from "../mvcc/layout.ts";
 import type { HistoryReader } from "../mvcc/history-reader.ts";
 import type { Revision } from "../../api/revision.ts";
-import {
-  type ApplyResult,
-  type Command,
-  type CorruptEntryError,
-  type Entry,
-  type EventListener,
-  type Key,
-  type ObjectIndex,
-  type Store,
-  type StoreEvent,
-  StoreUnavailableError,
-} from "../store.ts";
+import { type ApplyResult, type Command, type CorruptEntryError, type EventListener, type Store, type StoreEvent, StoreUnavailableError } from "../store.ts";
+import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import { handOver } from "./hand-over.ts";
 import type { LeaderWatch } from "./leader-watch.ts";
 import type { Proposer } from "./proposer.ts";

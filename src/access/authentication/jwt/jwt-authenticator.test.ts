@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { exportJWK, generateKeyPair, type JSONWebKeySet, SignJWT } from "jose";
-import { type Clock, systemClock } from "../../../api/clock.ts";
+import { type Clock, systemClock } from "../../../process/clock.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import type { JwtIssuer } from "./authentication-configuration.ts";
 import { jwtAuthenticator } from "./jwt-authenticator.ts";

@@ -1,5 +1,5 @@
 import type { JSONWebKeySet, JWK, JWTPayload } from "jose";
-import type { Clock } from "../../../api/clock.ts";
+import type { Clock } from "../../../process/clock.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import { claimedIssuer } from "../service-account/verified-tokens.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../token-authenticator.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../api/clock.ts";
+import type { Clock } from "../../../process/clock.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "../token-authenticator.ts";
 import type { UserInfo } from "../../../request/user-info.ts";

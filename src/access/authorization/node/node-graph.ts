@@ -1,6 +1,7 @@
 import { decodeBody } from "../../../api/codec/stored-object.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
-import type { Entry, Key, Store, StoreEvent } from "../../../storage/store.ts";
+import type { Store, StoreEvent } from "../../../storage/store.ts";
+import type { Entry, Key } from "../../../api/entry.ts";
 import { podReferences, type ReferenceKey, referenceKey, volumeReferences } from "./references.ts";
 
 /** Where the kinds are stored: prefixes of their keys, each with a slash at its end. */

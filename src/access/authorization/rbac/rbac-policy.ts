@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import { decodeBody } from "../../../api/codec/stored-object.ts";
-import type { Entry, Key, Store, StoreEvent } from "../../../storage/store.ts";
+import type { Store, StoreEvent } from "../../../storage/store.ts";
+import type { Entry, Key } from "../../../api/entry.ts";
 import type { Attributes } from "../attributes.ts";
 import type { Decision } from "../authorizer.ts";
 import { GrantIndex } from "./grant-index.ts";

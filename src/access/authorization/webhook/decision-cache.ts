@@ -1,4 +1,4 @@
-import type { Clock } from "../../../api/clock.ts";
+import type { Clock } from "../../../process/clock.ts";
 import type { Decision } from "../authorizer.ts";
 
 /** Decisions that are kept; the one used longest ago goes first. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../api/clock.ts";
+import type { Clock } from "../../../process/clock.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import { parseJson } from "../../../api/codec/json.ts";

@@ -1,5 +1,5 @@
-import { type FieldError, fieldError } from "../../api/field-error.ts";
-import { equalJson, type JsonValue } from "../../api/json.ts";
+import { type FieldError, fieldError } from "../field-error.ts";
+import { equalJson, type JsonValue } from "../json.ts";
 
 export const immutableText = "field is immutable";
 
