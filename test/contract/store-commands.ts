@@ -3,7 +3,13 @@ import type { Command, Entry, Expect, Key, ObjectIndex, Operation, ProposedBody 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-const plainIndex: ObjectIndex = { apiVersion: "v1", uid: "uid", labels: undefined, fields: undefined };
+const plainIndex: ObjectIndex = {
+  apiVersion: "v1",
+  uid: "uid",
+  labels: undefined,
+  fields: undefined,
+  owners: undefined,
+};
 
 function proposedBody(data: string): ProposedBody {
   return {

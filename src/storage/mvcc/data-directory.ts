@@ -77,7 +77,7 @@ export class DataDirectory {
     await this.#change({ state: "ready" });
   }
 
-  /** From now on the directory is that of this member. */
+  /** Makes the directory that of this member, in the newest format. */
   async setMember(member: MemberIdentity): Promise<void> {
     await this.#change({ format: formatVersion, member });
   }

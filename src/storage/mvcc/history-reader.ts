@@ -4,7 +4,8 @@ import type { StateMachine } from "../state-machine.ts";
 import { CompactedError, CorruptEntryError, type Entry, type Key, type StoreEvent } from "../store.ts";
 import type { Database } from "./database.ts";
 import { currentKey, eventRange, parseEventKey, parseVersionKey, versionKey, versionRange } from "./layout.ts";
-import { decodeEntry, decodeEvent, type EventRecord, IndexCache, isTombstone } from "./record.ts";
+import { IndexCache } from "./index-text.ts";
+import { decodeEntry, decodeEvent, type EventRecord, isTombstone } from "./record.ts";
 
 type Snapshot = ReturnType<Database["snapshot"]>;
 

@@ -1,7 +1,8 @@
 import { CorruptEntryError, type Entry, type Key } from "../store.ts";
 import type { Database } from "./database.ts";
 import { everyCurrent, parseCurrentKey } from "./layout.ts";
-import { decodeEntry, IndexCache } from "./record.ts";
+import { IndexCache } from "./index-text.ts";
+import { decodeEntry } from "./record.ts";
 
 const loadBatchEntries = 1_000;
 const loadBatchBytes = 4 * 1024 * 1024;

@@ -195,7 +195,7 @@ export class ReplicatedStore implements Store {
   }
 }
 
-const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined };
+const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined, owners: undefined };
 
 function unconfirmed(error: unknown): StoreUnavailableError {
   const why = error instanceof Error ? error.message : String(error);
