@@ -14,6 +14,15 @@ export interface ObjectIndex {
   readonly labels: Readonly<Record<string, string>> | undefined;
   /** Selectable fields of the resource beyond metadata.name and metadata.namespace. */
   readonly fields: Readonly<Record<string, string>> | undefined;
+  /** In the order of `metadata.ownerReferences`; undefined without any. */
+  readonly owners: readonly ObjectOwner[] | undefined;
+}
+
+/** One of an object's owner references. */
+export interface ObjectOwner {
+  readonly uid: string;
+  readonly controller: boolean;
+  readonly blockOwnerDeletion: boolean;
 }
 
 /**

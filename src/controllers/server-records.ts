@@ -303,7 +303,7 @@ export class ServerRecords {
       prefix: Buffer.from(`{"metadata":{"name":"${this.#parts.id}","resourceVersion":"`),
       suffix: Buffer.from(`"},"endpoint":${stringifyJson(endpoint)},"asked":${asked},"settled":${settled}}`),
     };
-    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined };
+    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
     const operation = { kind: "put", index, body } as const;
     await store.commit({ key: this.#key, expect: { kind: "any" }, operation });
     this.#renewedMs = startedMs;

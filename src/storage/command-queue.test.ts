@@ -7,7 +7,7 @@ const command: Command = {
   expect: { kind: "any" },
   operation: {
     kind: "put",
-    index: { apiVersion: "v1", uid: "u", labels: {}, fields: undefined },
+    index: { apiVersion: "v1", uid: "u", labels: {}, fields: undefined, owners: undefined },
     body: { prefix: Buffer.from("{"), suffix: Buffer.from("}") },
   },
 };

@@ -4,7 +4,13 @@ import type { Entry, Key, ObjectIndex } from "../../src/api/entry.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-const plainIndex: ObjectIndex = { apiVersion: "v1", uid: "uid", labels: undefined, fields: undefined };
+const plainIndex: ObjectIndex = {
+  apiVersion: "v1",
+  uid: "uid",
+  labels: undefined,
+  fields: undefined,
+  owners: undefined,
+};
 
 function proposedBody(data: string): ProposedBody {
   return {

@@ -256,9 +256,8 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     test("labels and fields come back with any key, also __proto__", async () => {
       const store = await openStore();
       const labels = JSON.parse(`{"__proto__":"x","app":"é"}`);
-      await store.commit(
-        put(a, "1", { index: { apiVersion: "v1", uid: "u", labels, fields: { "status.phase": "" } } }),
-      );
+      const fields = { "status.phase": "" };
+      await store.commit(put(a, "1", { index: { apiVersion: "v1", uid: "u", labels, fields, owners: undefined } }));
       await store.commit(put(a, "2"));
       const [event] = await store.eventsAfter(revision(1), any);
       expect(Object.entries(event?.entry.index.labels ?? {})).toEqual([
@@ -266,6 +265,19 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         ["app", "é"],
       ]);
       expect({ ...event?.entry.index.fields }).toEqual({ "status.phase": "" });
+    });
+
+    test("owners come back in their order, with their flags", async () => {
+      const store = await openStore();
+      const owners = [
+        { uid: "b[1]", controller: false, blockOwnerDeletion: true },
+        { uid: "a", controller: true, blockOwnerDeletion: false },
+      ];
+      const index = { apiVersion: "v1", uid: "u", labels: undefined, fields: undefined, owners };
+      await store.commit(put(a, "1", { index }));
+      await store.commit(del(a, "1"));
+      const events = await store.eventsAfter(revision(1), any);
+      expect(events.map(({ entry }) => entry.index.owners)).toEqual([owners, owners]);
     });
 
     test("history is right while writes go on", async () => {

@@ -242,7 +242,7 @@ export class StoreClient {
     const color = random.pick(colors);
     const revision = replica.store.get(key)?.revision;
     const body = bodyOf(operation, color);
-    const index = { apiVersion: "v1", uid: `${operation}`, labels: { color }, fields: undefined };
+    const index = { apiVersion: "v1", uid: `${operation}`, labels: { color }, fields: undefined, owners: undefined };
     const guess = toRevision(Math.max(1, this.#seen - random.below(3)));
     const guarded = { kind: "revision", revision: revision ?? guess } as const;
     const draw = random.below(100);

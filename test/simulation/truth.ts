@@ -1,6 +1,6 @@
 import type { Entry as LogRecord } from "../../raft/core/entry.ts";
 import { must } from "../../raft/testing/simulator/violation.ts";
-import { IndexCache } from "../../src/storage/mvcc/record.ts";
+import { IndexCache } from "../../src/storage/mvcc/index-text.ts";
 import type { BatchId } from "../../src/storage/sessions.ts";
 import { LogEntry } from "../../src/storage/replicated/log-entry.ts";
 import type { Effect } from "../../src/storage/replicated/replicated-state.ts";

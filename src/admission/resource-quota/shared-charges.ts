@@ -66,7 +66,7 @@ export class SharedCharges {
       if (told !== undefined) await this.#remove(told);
       return;
     }
-    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined };
+    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
     const operation = { kind: "put", index, body: bodyOf(servers.id, charges) } as const;
     await store.commit({ key, expect: { kind: "any" }, operation });
   }

@@ -260,7 +260,7 @@ function entryOf(name: string, body: string): Entry {
     key: `/registry/pods/default/${name}`,
     revision: toRevision(7),
     createRevision: toRevision(7),
-    index: { apiVersion: "v1", uid: "u", labels: undefined, fields: undefined },
+    index: { apiVersion: "v1", uid: "u", labels: undefined, fields: undefined, owners: undefined },
     body: toBytes(body),
   };
 }

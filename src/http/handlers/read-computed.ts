@@ -61,7 +61,7 @@ function entryOf(
     key: info.keyPrefix + name,
     revision,
     createRevision: revision,
-    index: { apiVersion: apiVersionOf(info), uid, labels, fields: undefined },
+    index: { apiVersion: apiVersionOf(info), uid, labels, fields: undefined, owners: undefined },
     body: Buffer.from(stringifyJson(body as unknown as JsonObject)),
   };
 }

@@ -118,7 +118,7 @@ export class NodePortAllocator {
       expect: { kind: "absent" },
       operation: {
         kind: "put",
-        index: { apiVersion: "v1", uid: "", labels: undefined, fields: undefined },
+        index: { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined },
         body: recordBody(port, service, clock.nowMs()),
       },
     });

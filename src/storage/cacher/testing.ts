@@ -118,7 +118,7 @@ function keyOf(name: string): Key {
 /** Writes an object with these labels and resolves with its revision. */
 export async function put(store: Store, name: string, labels?: Record<string, string>, pad = ""): Promise<Revision> {
   const key = keyOf(name);
-  const index: ObjectIndex = { apiVersion: "v1", uid: name, labels, fields: undefined };
+  const index: ObjectIndex = { apiVersion: "v1", uid: name, labels, fields: undefined, owners: undefined };
   const body = proposedBody(labels, pad);
   const result = await store.commit({
     key,

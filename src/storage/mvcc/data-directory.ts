@@ -77,7 +77,7 @@ export class DataDirectory {
     await this.#change({ state: "ready" });
   }
 
-  /** Assigns the directory to this member. */
+  /** Assigns the directory to this member, in the newest format. */
   async setMember(member: MemberIdentity): Promise<void> {
     await this.#change({ format: formatVersion, member });
   }

@@ -5,7 +5,8 @@ import { CompactedError, CorruptEntryError, type StoreEvent } from "../store.ts"
 import type { Entry, Key } from "../../api/entry.ts";
 import type { Database } from "./database.ts";
 import { currentKey, eventRange, parseEventKey, parseVersionKey, versionKey, versionRange } from "./layout.ts";
-import { decodeEntry, decodeEvent, type EventRecord, IndexCache, isTombstone } from "./record.ts";
+import { IndexCache } from "./index-text.ts";
+import { decodeEntry, decodeEvent, type EventRecord, isTombstone } from "./record.ts";
 
 type Snapshot = ReturnType<Database["snapshot"]>;
 

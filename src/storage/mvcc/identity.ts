@@ -1,7 +1,13 @@
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
 
-/** Version of the layout of the data directory and its contents. A higher one is rejected. */
-export const formatVersion = 2;
+/**
+ * The layout of the data directory and of everything in it. A higher one is rejected.
+ *
+ *     1   a replica that is alone, without a log
+ *     2   a log, and which member this is
+ *     3   the index of an object has its owners: see `index-text.ts`
+ */
+export const formatVersion = 3;
 
 export const firstDatabase = "state";
 

@@ -2,7 +2,8 @@ import { CorruptEntryError } from "../store.ts";
 import type { Entry, Key } from "../../api/entry.ts";
 import type { Database } from "./database.ts";
 import { everyCurrent, parseCurrentKey } from "./layout.ts";
-import { decodeEntry, IndexCache } from "./record.ts";
+import { IndexCache } from "./index-text.ts";
+import { decodeEntry } from "./record.ts";
 
 const loadBatchEntries = 1_000;
 const loadBatchBytes = 4 * 1024 * 1024;

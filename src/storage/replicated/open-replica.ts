@@ -20,7 +20,7 @@ import type { MemberNumber } from "../cluster.ts";
 import { DataDirectory } from "../mvcc/data-directory.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
 import { openDatabase } from "../mvcc/database.ts";
-import type { MemberIdentity } from "../mvcc/identity.ts";
+import { formatVersion, type MemberIdentity } from "../mvcc/identity.ts";
 import { type OpenedState, openState } from "../mvcc/open-state.ts";
 import { StoreUnavailableError } from "../store.ts";
 import { LeaderWatch } from "./leader-watch.ts";
@@ -128,7 +128,7 @@ async function openOwnLog(directory: DataDirectory, open: NonNullable<ReplicaOpt
       const founders = member.seeds.length === 0 ? membershipOf([owner.memberId]) : noMembership;
       await createLog(logPath, owner, foundedBy(founders));
     }
-    if (identity.member === undefined) await directory.setMember(member);
+    if (identity.format < formatVersion) await directory.setMember(member);
     return await open(logPath, owner);
   } catch (error) {
     if (!(error instanceof LogError)) throw error;

@@ -1,6 +1,6 @@
 import type { Entry as LogRecord } from "../../../raft/index.ts";
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
-import { IndexCache } from "../mvcc/record.ts";
+import { IndexCache } from "../mvcc/index-text.ts";
 import type { StateRecord } from "../mvcc/state-record.ts";
 import { type BatchId, Sessions } from "../sessions.ts";
 import { StateMachine } from "../state-machine.ts";

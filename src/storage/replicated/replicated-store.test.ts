@@ -275,8 +275,8 @@ describe("the data directory", () => {
     ],
     [
       "of a newer format",
-      (path: string) => setIdentity(path, { format: 3, id: 7 }),
-      /newer than 2.*use a newer version/,
+      (path: string) => setIdentity(path, { format: 4, id: 7 }),
+      /newer than 3.*use a newer version/,
     ],
     [
       "with the database of another",

@@ -6,7 +6,15 @@ import { CommandQueue } from "../command-queue.ts";
 import { assertStorable } from "../mvcc/layout.ts";
 import type { HistoryReader } from "../mvcc/history-reader.ts";
 import type { Revision } from "../../api/revision.ts";
-import { type ApplyResult, type Command, type CorruptEntryError, type EventListener, type Store, type StoreEvent, StoreUnavailableError } from "../store.ts";
+import {
+  type ApplyResult,
+  type Command,
+  type CorruptEntryError,
+  type EventListener,
+  type Store,
+  type StoreEvent,
+  StoreUnavailableError,
+} from "../store.ts";
 import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import { handOver } from "./hand-over.ts";
 import type { LeaderWatch } from "./leader-watch.ts";
@@ -188,7 +196,7 @@ export class ReplicatedStore implements Store {
   }
 }
 
-const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined };
+const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined, owners: undefined };
 
 function unconfirmed(error: unknown): StoreUnavailableError {
   const why = error instanceof Error ? error.message : String(error);

@@ -30,7 +30,7 @@ export class EntrySource implements Pick<Store, "scan" | "subscribe"> {
     const revision = ++this.#revision as Revision;
     const previous = this.#entries.get(key);
     const body = toBytes(JSON.stringify({ metadata: {}, ...fields }));
-    const index = { apiVersion: "v1", uid: key, labels: undefined, fields: undefined };
+    const index = { apiVersion: "v1", uid: key, labels: undefined, fields: undefined, owners: undefined };
     const entry: Entry = { key, revision, createRevision: previous?.createRevision ?? revision, index, body };
     this.#entries.set(key, entry);
     this.#tell({ revision, type: previous === undefined ? "ADDED" : "MODIFIED", entry, previous });
