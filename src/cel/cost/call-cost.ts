@@ -110,8 +110,8 @@ const byOverload: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
 export function callCost(functionName: string, overloadId: string): CallCost {
   if (functionName === "containsIP") return containsAddressCost(overloadId === "cidr_contains_ip_string");
   if (functionName === "containsCIDR") return containsNetworkCost(overloadId === "cidr_contains_cidr_string");
-  if (/^list_\w+_sort$/.test(overloadId)) return (args) => selfComparisonCost(args[0]);
-  if (/^list_\w+_sortByAssociatedKeys$/.test(overloadId)) return (args) => selfComparisonCost(args[1]);
+  if (/^list_[\w.]+_sort$/.test(overloadId)) return (args) => selfComparisonCost(args[0]);
+  if (/^list_[\w.]+_sortByAssociatedKeys$/.test(overloadId)) return (args) => selfComparisonCost(args[1]);
   if (overloadId === "cidr_ip") return unit;
   return byFunction.get(functionName) ?? byOverload.get(overloadId) ?? unit;
 }

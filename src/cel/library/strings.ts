@@ -1,7 +1,7 @@
 import { spendWork } from "../evaluate/limits.ts";
 import type { Library } from "../environment.ts";
 import { dynType, intType, listOf, stringType } from "../types/cel-type.ts";
-import { type FunctionDeclaration, member, overload, type Variadic } from "../types/declarations.ts";
+import { type FunctionDeclaration, member, overload } from "../types/declarations.ts";
 import { displayText } from "../values/conversion.ts";
 import { ArrayList, itemsOf } from "../values/lists.ts";
 import { codePointCount, isPlain, quoteLiteral } from "../values/text.ts";
@@ -178,13 +178,13 @@ function lastIndexOf(text: Value, part: Value, from: Value): Result {
   return BigInt(characters.indexAt(text.lastIndexOf(part, characters.unitAt(Number(from)))));
 }
 
-const replace: Variadic = ([text, old, replacement, limit = -1n]) => {
+function replace([text, old, replacement, limit = -1n]: readonly Value[]): Result {
   if (typeof text !== "string" || typeof old !== "string" || typeof replacement !== "string") return noSuchOverload;
   if (typeof limit !== "bigint") return noSuchOverload;
   const pieces = pieceTexts(text, old, limit < 0n ? Number.POSITIVE_INFINITY : Number(limit));
   spendWork((text.length + (pieces.length - 1) * replacement.length) / charactersPerWorkStep);
   return pieces.join(replacement);
-};
+}
 
 /** Cuts a text at the first occurrences of a separator; an empty one is found before and after every character. */
 function pieceTexts(text: string, separator: string, countMax: number): string[] {
@@ -203,7 +203,7 @@ function pieceTexts(text: string, separator: string, countMax: number): string[]
   return [...pieces, text.slice(at)];
 }
 
-const split: Variadic = ([text, separator, limit = -1n]) => {
+function split([text, separator, limit = -1n]: readonly Value[]): Result {
   if (typeof text !== "string" || typeof separator !== "string" || typeof limit !== "bigint") return noSuchOverload;
   if (limit === 0n) return new ArrayList([]);
   if (limit < 0n) return new ArrayList(separator === "" ? [...text] : text.split(separator));
@@ -212,9 +212,9 @@ const split: Variadic = ([text, separator, limit = -1n]) => {
   const characters = [...text];
   if (count >= characters.length) return new ArrayList(characters);
   return new ArrayList([...characters.slice(0, count - 1), characters.slice(count - 1).join("")]);
-};
+}
 
-const substring: Variadic = ([text, start, end]) => {
+function substring([text, start, end]: readonly Value[]): Result {
   if (typeof text !== "string" || typeof start !== "bigint") return noSuchOverload;
   const characters = new Characters(text);
   if (end === undefined) {
@@ -225,7 +225,7 @@ const substring: Variadic = ([text, start, end]) => {
   if (start < 0n || start > characters.length) return outOfRange(start);
   if (end < 0n || end > characters.length) return outOfRange(end);
   return characters.slice(Number(start), Number(end));
-};
+}
 
 const blank = "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000";
 

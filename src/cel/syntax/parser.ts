@@ -105,6 +105,10 @@ class Parser {
     return token;
   }
 
+  #isNext(...kinds: readonly TokenKind[]): boolean {
+    return kinds.includes(this.#next.kind);
+  }
+
   #kindAfter(distance: number): TokenKind {
     return this.#tokens[this.#at + distance]?.kind ?? "end";
   }
@@ -321,7 +325,7 @@ class Parser {
     const id = this.#factory.nextId(open.offset);
     const fields: StructField[] = [];
     let height = 0;
-    while (this.#next.kind !== "}" && this.#next.kind !== ",") {
+    while (!this.#isNext("}", ",")) {
       const mark = this.#takeIf("?");
       const name = this.#take();
       if (name.kind !== "identifier" && name.kind !== "escaped") throw new UnexpectedToken();
@@ -332,7 +336,7 @@ class Parser {
       if (name.kind === "escaped") this.#report(name.offset, "unsupported syntax: '`'");
       const optional = this.#isOptional(mark);
       fields.push({ id: fieldId, offset: colon.offset, name: name.text, value: value.expr, optional });
-      if (this.#next.kind !== "," || this.#kindAfter(1) === "}") break;
+      if (!this.#isNext(",") || this.#kindAfter(1) === "}") break;
       this.#take();
     }
     this.#takeIf(",");
@@ -346,12 +350,12 @@ class Parser {
     const elements: Expr[] = [];
     const optional = new Set<number>();
     let height = 0;
-    while (this.#next.kind !== "]" && this.#next.kind !== ",") {
+    while (!this.#isNext("]", ",")) {
       if (this.#isOptional(this.#takeIf("?"))) optional.add(elements.length);
       const element = this.#expr();
       height = Math.max(height, element.height);
       elements.push(element.expr);
-      if (this.#next.kind !== "," || this.#kindAfter(1) === "]") break;
+      if (!this.#isNext(",") || this.#kindAfter(1) === "]") break;
       this.#take();
     }
     this.#takeIf(",");
@@ -364,7 +368,7 @@ class Parser {
     const id = this.#factory.nextId(open.offset);
     const entries: MapEntry[] = [];
     let height = 0;
-    while (this.#next.kind !== "}" && this.#next.kind !== ",") {
+    while (!this.#isNext("}", ",")) {
       const optional = this.#isOptional(this.#takeIf("?"));
       // The entry is numbered before its key, though the colon follows it.
       const entryId = this.#factory.nextId(noOffset);
@@ -373,7 +377,7 @@ class Parser {
       const value = this.#expr();
       height = Math.max(height, key.height, value.height);
       entries.push({ id: entryId, offset: colon.offset, key: key.expr, value: value.expr, optional });
-      if (this.#next.kind !== "," || this.#kindAfter(1) === "}") break;
+      if (!this.#isNext(",") || this.#kindAfter(1) === "}") break;
       this.#take();
     }
     this.#takeIf(",");
