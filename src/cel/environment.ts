@@ -9,7 +9,7 @@ import type { Result, Value } from "./values/value.ts";
 
 /** Checks of literals and formats that are made after the types are known. */
 export interface LiteralChecks {
-  /** `duration("…")`, `timestamp("…")`, `matches("…")`, and that elements of literals have one type. */
+  /** `duration("…")`, `timestamp("…")` and `matches("…")`. */
   readonly literals: boolean;
   /** `"…".format([…])`. */
   readonly formats: boolean;

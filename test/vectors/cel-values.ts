@@ -19,7 +19,9 @@ import {
   listOf,
   mapOf,
   nullType,
+  opaqueOf,
   optionalOf,
+  paramOf,
   stringType,
   structOf,
   timestampType,
@@ -98,6 +100,30 @@ export function readType(text: string): CelType {
   }
 }
 
+/** A type as function declarations write it. */
+export interface DeclaredType {
+  readonly primitive?: string;
+  readonly typeParam?: string;
+  readonly abstractType?: { readonly name: string; readonly parameterTypes?: readonly DeclaredType[] };
+}
+
+const primitives: ReadonlyMap<string, CelType> = new Map([
+  ["BOOL", boolType],
+  ["INT64", intType],
+  ["UINT64", uintType],
+  ["DOUBLE", doubleType],
+  ["STRING", stringType],
+  ["BYTES", bytesType],
+]);
+
+export function readDeclaredType({ primitive, typeParam, abstractType }: DeclaredType): CelType {
+  if (typeParam !== undefined) return paramOf(typeParam);
+  if (abstractType !== undefined) {
+    return opaqueOf(abstractType.name, ...(abstractType.parameterTypes ?? []).map(readDeclaredType));
+  }
+  return primitives.get(primitive ?? "") ?? dynType;
+}
+
 function splitArguments(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -125,7 +151,7 @@ export function readValue(written: WrittenValue): Value {
     return new EntryMap(written.map.map(([key, value]) => [readValue(key), readValue(value)] as const));
   }
   if (written.duration !== undefined) return new Duration(BigInt(written.duration));
-  if (written.timestamp !== undefined) return new Timestamp(parseTimestamp(written.timestamp) ?? 0n);
+  if (written.timestamp !== undefined) return new Timestamp(parseTimestamp(written.timestamp)?.nanos ?? 0n);
   if (written.type !== undefined) return readType(written.type);
   if (written.optional !== undefined) {
     return written.optional === null ? Optional.none : new Optional(readValue(written.optional));
@@ -158,10 +184,10 @@ function writeObject(value: Exclude<Value, bigint | number | string | boolean | 
     return { map: [...entriesOf(value)].map(([key, item]) => [writeValue(key), writeValue(item)] as const) };
   }
   if (value instanceof Duration) return { duration: String(value.nanos) };
-  if (value instanceof Timestamp) return { timestamp: formatTimestamp(value.nanos) };
+  if (value instanceof Timestamp) return { timestamp: formatTimestamp({ nanos: value.nanos, zoneMinutes: 0 }) };
   if (value instanceof CelType) return { type: value.name };
   if (value instanceof Optional) return { optional: value.content === undefined ? null : writeValue(value.content) };
-  if (value instanceof QuantityValue) return { quantity: value.text };
+  if (value instanceof QuantityValue && !value.isComputed) return { quantity: value.text };
   if (value instanceof UrlValue) return { url: value.text };
   if (value instanceof IpValue) return { ip: value.text };
   if (value instanceof CidrValue) return { cidr: value.text };

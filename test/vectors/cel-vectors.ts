@@ -8,10 +8,18 @@ import { authorizerType, resourceCheckType } from "../../src/cel/library/authori
 import { CompileError, compile, type Outcome, parseOnly, Program } from "../../src/cel/program.ts";
 import type { CelType } from "../../src/cel/types/cel-type.ts";
 import { typeText } from "../../src/cel/types/cel-type.ts";
-import { overload } from "../../src/cel/types/declarations.ts";
+import { type FunctionDeclaration, overload } from "../../src/cel/types/declarations.ts";
 import { isError, type Value } from "../../src/cel/values/value.ts";
 import { storedEnvironment } from "../../src/cel/versions.ts";
-import { canonicalText, readType, readValue, type WrittenValue, writeValue } from "./cel-values.ts";
+import {
+  canonicalText,
+  type DeclaredType,
+  readDeclaredType,
+  readType,
+  readValue,
+  type WrittenValue,
+  writeValue,
+} from "./cel-values.ts";
 import { compareRule, type RuleCase } from "./cel-rules.ts";
 import { fakeAuthorizer } from "./fake-authorizer.ts";
 
@@ -35,11 +43,25 @@ interface ConformanceCase {
   readonly expr: string;
   readonly container?: string;
   readonly disableCheck?: boolean;
-  readonly checkOnly?: boolean;
   readonly disableMacros?: boolean;
-  readonly typeEnv?: readonly { readonly name: string; readonly type: string; readonly kind?: string }[];
+  readonly typeEnv?: readonly DeclaredName[];
   readonly bindings?: Readonly<Record<string, WrittenValue>>;
   readonly k8s: ExpectedResult;
+}
+
+interface DeclaredName {
+  readonly name: string;
+  readonly type?: string;
+  readonly function?: DeclaredFunction;
+}
+
+/** A function without implementation. */
+interface DeclaredFunction {
+  readonly overloads: readonly {
+    readonly overloadId: string;
+    readonly params: readonly DeclaredType[];
+    readonly resultType: DeclaredType;
+  }[];
 }
 
 interface LibraryCase extends ExpectedResult {
@@ -153,19 +175,25 @@ function libraryEnvironments(variables: readonly VariableCase[]): (name: "vars" 
   return (name) => (name === "vars" ? withVariables : name === "authz" ? withAuthorizer : plain);
 }
 
+function declareFunction(name: string, declared: DeclaredFunction): FunctionDeclaration {
+  const overloads = declared.overloads.map(({ overloadId, params, resultType }) =>
+    overload(overloadId, params.map(readDeclaredType), readDeclaredType(resultType)),
+  );
+  return { name, overloads };
+}
+
 function compareConformance(vector: ConformanceCase): readonly Difference[] {
   const declared = vector.typeEnv ?? [];
-  const isFunction = ({ kind }: { readonly kind?: string }) => kind === "function";
-  const functions = declared.filter(isFunction).map(({ name }) => ({ name, overloads: [overload(name, [], readType("dyn"))] }));
+  const functions = declared.flatMap((item) => (item.function === undefined ? [] : [declareFunction(item.name, item.function)]));
   const environment = storedEnvironment().extend({
-    variables: new Map(declared.filter((item) => !isFunction(item)).map(({ name, type }) => [name, readType(type)])),
+    variables: new Map(declared.flatMap(({ name, type }) => (type === undefined ? [] : [[name, readType(type)] as const]))),
     ...(functions.length === 0 ? {} : { libraries: [{ functions }] }),
     container: vector.container ?? "",
   });
   const values = new Map(Object.entries(vector.bindings ?? {}).map(([name, value]) => [name, readValue(value)]));
   const actual = vector.disableCheck
     ? evaluateUnchecked(vector.expr, environment, values)
-    : evaluateCase(vector.expr, environment, values, vector.checkOnly === true);
+    : evaluateCase(vector.expr, environment, values);
   return compareExpression(vector.name, vector.k8s, actual);
 }
 
@@ -173,13 +201,11 @@ function evaluateCase(
   expr: string,
   environment: Environment,
   values: ReadonlyMap<string, Value>,
-  checkOnly = false,
 ): ExpectedResult {
   try {
     const compiled = compile(expr, environment);
     const { min, max } = estimateCost(compiled.checked);
     const compiledPart = { compiles: true, type: typeText(compiled.type), estimate: [String(min), String(max)] as const };
-    if (checkOnly) return compiledPart;
     return { ...compiledPart, ...run(() => Program.of(compiled), values) };
   } catch (error) {
     if (error instanceof CompileError) return { compiles: false, issues: error.issues, compileError: error.message };

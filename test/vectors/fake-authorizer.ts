@@ -21,7 +21,7 @@ const fakeChecker: AccessChecker = {
 
 function describe(question: AccessCheck): string {
   const user = `user=${question.user.name} groups=${question.user.groups.join(",")} verb=${question.verb}`;
-  if (question.kind === "path") return `${user} group= version= resource= sub= ns= name= path=${question.path}`;
+  if (question.kind === "path") return `${user} path=${question.path}`;
   const { group, resource, subresource, namespace, name } = question;
   const target = `group=${group} version=* resource=${resource} sub=${subresource} ns=${namespace} name=${name}`;
   return `${user} ${target}${fieldText(question.fieldSelector)}${labelText(question.labelSelector)}`;

@@ -60,7 +60,8 @@ export class VariableAttribute implements Attribute {
   }
 
   resolve(frame: Frame): Result {
-    return this.find(frame) ?? new EvaluationError(`no such attribute(s): ${this.#names.join(", ")}`);
+    const found = this.find(frame);
+    return found === undefined ? new EvaluationError(`no such attribute(s): ${this.#names.join(", ")}`) : found;
   }
 
   /** Returns undefined if there is no such variable. */

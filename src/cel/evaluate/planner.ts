@@ -6,7 +6,7 @@ import type { Reference } from "../types/checker.ts";
 import { namedTypes } from "../types/type-provider.ts";
 import { constructWellKnown } from "../types/well-known-messages.ts";
 import { itemsOf } from "../values/lists.ts";
-import { EvaluationError, isError, List, type Result } from "../values/value.ts";
+import { EvaluationError, isError, List, noSuchOverload, type Result, type Value } from "../values/value.ts";
 import {
   type Attribute,
   ComputedAttribute,
@@ -147,7 +147,10 @@ class Planner {
       if (loop !== undefined) return loop;
       const type = this.#typeNamed(name);
       const constant = this.#environment.scope.find(`.${name}`)?.constant;
-      return (frame: Frame) => frame.activation.resolve(name) ?? constant ?? type;
+      return (frame: Frame) => {
+        const value = frame.activation.resolve(name);
+        return value === undefined ? (constant ?? type) : value;
+      };
     });
     return new VariableAttribute(id, names, reads);
   }
@@ -294,9 +297,11 @@ class Planner {
       throw error;
     }
     const { implementation } = parts;
-    const binary = implementation?.binary;
-    if (implementation?.variadic !== undefined || binary === undefined) return variadicCall(parts, operands);
-    const variadic = ([text = null, second = null]: readonly Exclude<Result, EvaluationError>[]) => binary(text, second);
+    const variadic = (values: readonly Value[]): Result => {
+      const [text = null, second = null, limit = 0n] = values;
+      if (typeof text !== "string" || typeof limit !== "bigint") return noSuchOverload;
+      return implementation?.variadic?.(values) ?? implementation?.binary?.(text, second) ?? noSuchOverload;
+    };
     return variadicCall({ ...parts, implementation: { variadic } }, operands);
   }
 
@@ -307,8 +312,8 @@ class Planner {
     const fields = expr.fields.map(({ name, value, optional }) => ({ name, value: this.plan(value), optional }));
     const construct = this.#environment.constructors.get(typeName);
     return structStep(expr.id, fields, (values) => {
-      const made = construct?.(values) ?? constructWellKnown(typeName, values);
-      return made ?? new EvaluationError(`unknown type '${typeName}'`);
+      const made = construct === undefined ? constructWellKnown(typeName, values) : construct(values);
+      return made === undefined ? new EvaluationError(`unknown type '${typeName}'`) : made;
     });
   }
 

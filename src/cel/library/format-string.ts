@@ -30,7 +30,7 @@ type Piece = string | { readonly verb: Verb; readonly precision: number | undefi
 
 const defaultPrecision = 6;
 /** More decimals are refused; a format must not fill the memory. */
-const precisionMax = 1_000;
+const precisionMax = 1_000_000;
 const charactersPerWorkStep = 16;
 
 const refusals: Readonly<Record<Verb, string>> = {
@@ -202,16 +202,17 @@ function exactFraction(value: number): { readonly numerator: bigint; readonly de
 const superscripts = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"] as const;
 
 /** Writes `1.5×10⁰³`, as upstream's printer does for English. */
-function scientificText(value: Value, precision: number): string | undefined {
+function scientificText(value: Value, width: number): string | undefined {
   const number = numberOf(value);
   if (number === undefined) return undefined;
+  // Upstream takes the precision for a width.
   const special = specialText(number);
-  if (special !== undefined) return special;
-  const [mantissa = "", exponent = "0"] = number.toExponential(Math.min(precision, 100)).split("e");
+  if (special !== undefined) return special.padStart(width);
+  const [mantissa = "", exponent = "0"] = number.toExponential(defaultPrecision).split("e");
   const sign = exponent.startsWith("-") ? "⁻" : "";
   const digits = exponent.replace(/^[+-]/, "").padStart(2, "0");
   const raised = [...digits].map((digit) => superscripts[Number(digit)] ?? "").join("");
-  return `${Object.is(number, -0) ? "-" : ""}${mantissa}\u202f×\u202f10${sign}${raised}`;
+  return `${Object.is(number, -0) ? "-" : ""}${mantissa}×10${sign}${raised}`.padStart(width);
 }
 
 /** Returns a value as `%s` writes it; undefined if it cannot be written. */

@@ -240,7 +240,7 @@ export function urlText(url: Url): string {
   let authority = "";
   if (hasAuthority && !omits && (url.host !== "" || path !== "" || url.userinfo !== undefined)) {
     const userinfo = url.userinfo === undefined ? "" : `${url.userinfo}@`;
-    authority = `//${userinfo}${url.host}`;
+    authority = `//${userinfo}${url.host.replaceAll("%", "%25")}`;
   }
   const gap = path !== "" && !path.startsWith("/") && url.host !== "" ? "/" : "";
   return scheme + authority + gap + path + query + fragment;

@@ -27,12 +27,17 @@ export function compilePattern(pattern: string): RE2JS {
   try {
     compiled = RE2JS.compile(pattern);
   } catch (error) {
-    throw new PatternError(error instanceof Error ? error.message : String(error));
+    throw new PatternError(goMessage(error instanceof Error ? error.message : String(error)));
   }
   if (pattern.length > patternKeptLengthMax) return compiled;
   if (kept.size >= patternsKeptMax) kept.delete(kept.keys().next().value ?? "");
   kept.set(pattern, compiled);
   return compiled;
+}
+
+/** Go shows the rest of the pattern after every message, here nothing. */
+function goMessage(message: string): string {
+  return message.endsWith("trailing backslash at end of expression") ? `${message}: \`\`` : message;
 }
 
 /** Reports whether a text has a match of a pattern anywhere. */

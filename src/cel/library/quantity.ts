@@ -7,33 +7,44 @@ import {
   type Quantity,
   QuantityError,
 } from "../../api/quantity.ts";
+import { addForms, integerOf, type QuantityForm, readForm } from "./quantity-form.ts";
 import { boolType, type CelType, doubleType, intType, stringType, structOf } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, overload } from "../types/declarations.ts";
 import { EvaluationError, isError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
 
 export const quantityType = structOf("kubernetes.Quantity");
 const nanosPerUnit = 1_000_000_000n;
-const signedMin = -(2n ** 63n);
-const signedMax = 2n ** 63n - 1n;
 
 export class QuantityValue extends OpaqueValue {
   readonly quantity: Quantity;
+  readonly form: QuantityForm;
+  /** The text that it was read from; undefined if it is a sum or a difference. */
+  readonly source: string | undefined;
 
-  constructor(quantity: Quantity) {
+  constructor(quantity: Quantity, form: QuantityForm, source?: string) {
     super();
     this.quantity = quantity;
+    this.form = form;
+    this.source = source;
+  }
+
+  get isComputed(): boolean {
+    return this.source === undefined;
   }
 
   get type(): CelType {
     return quantityType;
   }
 
+  /** Upstream cannot compare anything to a computed quantity, only a computed quantity to others. */
   equals(other: Value): Result {
-    return other instanceof QuantityValue ? this.quantity.nanos === other.quantity.nanos : noSuchOverload;
+    const isComparable = other instanceof QuantityValue && !other.isComputed;
+    return isComparable ? this.quantity.nanos === other.quantity.nanos : noSuchOverload;
   }
 
   get text(): string {
-    return formatQuantity(this.quantity);
+    const isKept = this.source !== undefined && this.form.keepsText;
+    return isKept ? this.source : formatQuantity(this.quantity);
   }
 }
 
@@ -47,7 +58,7 @@ export const quantityLibrary: Library = {
     },
     {
       name: "sign",
-      overloads: [overload("quantity_sign", [quantityType], intType, { unary: of(({ nanos }) => signOf(nanos)) })],
+      overloads: [overload("quantity_sign", [quantityType], intType, { unary: of(({ quantity }) => signOf(quantity.nanos)) })],
     },
     compares("isGreaterThan", "quantity_is_greater_than", boolType, (order) => order > 0),
     compares("isLessThan", "quantity_is_less_than", boolType, (order) => order < 0),
@@ -55,14 +66,16 @@ export const quantityLibrary: Library = {
     {
       name: "asApproximateFloat",
       overloads: [
-        member("quantity_get_float", [quantityType], doubleType, { unary: of(({ nanos }) => Number(nanos) / 1e9) }),
+        member("quantity_get_float", [quantityType], doubleType, {
+          unary: of(({ quantity }) => Number(quantity.nanos) / 1e9),
+        }),
       ],
     },
     {
       name: "asInteger",
       overloads: [
         member("quantity_get_int", [quantityType], intType, {
-          unary: of((quantity) => wholeOf(quantity) ?? new EvaluationError("cannot convert value to integer")),
+          unary: of(({ form }) => integerOf(form) ?? new EvaluationError("cannot convert value to integer")),
         }),
       ],
     },
@@ -70,7 +83,7 @@ export const quantityLibrary: Library = {
       name: "isInteger",
       overloads: [
         member("quantity_is_integer", [quantityType], boolType, {
-          unary: of((quantity) => wholeOf(quantity) !== undefined),
+          unary: of(({ form }) => integerOf(form) !== undefined),
         }),
       ],
     },
@@ -79,8 +92,8 @@ export const quantityLibrary: Library = {
   ],
 };
 
-function of(read: (quantity: Quantity) => Result): (value: Value) => Result {
-  return (value) => (value instanceof QuantityValue ? read(value.quantity) : noSuchOverload);
+function of(read: (value: QuantityValue) => Result): (value: Value) => Result {
+  return (value) => (value instanceof QuantityValue ? read(value) : noSuchOverload);
 }
 
 function signOf(nanos: bigint): bigint {
@@ -90,17 +103,11 @@ function signOf(nanos: bigint): bigint {
 export function toQuantity(text: Value): Result {
   if (typeof text !== "string") return noSuchOverload;
   try {
-    return new QuantityValue(parseQuantity(text));
+    return new QuantityValue(parseQuantity(text), readForm(text), text);
   } catch (error) {
     if (error instanceof QuantityError) return new EvaluationError(error.message);
     throw error;
   }
-}
-
-/** Returns the amount if it is whole and fits 64 bits. */
-function wholeOf({ nanos }: Quantity): bigint | undefined {
-  const units = nanos / nanosPerUnit;
-  return nanos % nanosPerUnit === 0n && units >= signedMin && units <= signedMax ? units : undefined;
 }
 
 function compares(
@@ -117,19 +124,23 @@ function compares(
 }
 
 function adds(name: "add" | "sub", factor: bigint): FunctionDeclaration {
-  const sum = (a: Value, other: Quantity): Result => {
+  const sum = (a: Value, other: Quantity, form: QuantityForm): Result => {
     if (!(a instanceof QuantityValue)) return noSuchOverload;
-    return new QuantityValue(addQuantities(a.quantity, { ...other, nanos: other.nanos * factor }));
+    const total = addQuantities(a.quantity, { ...other, nanos: other.nanos * factor });
+    return new QuantityValue(total, addForms(a.form, form, factor));
   };
   return {
     name,
     overloads: [
       member(`quantity_${name}`, [quantityType, quantityType], quantityType, {
-        binary: (a, b) => (b instanceof QuantityValue ? sum(a, b.quantity) : noSuchOverload),
+        binary: (a, b) => (b instanceof QuantityValue ? sum(a, b.quantity, b.form) : noSuchOverload),
       }),
       member(`quantity_${name}_int`, [quantityType, intType], quantityType, {
-        binary: (a, b) =>
-          typeof b === "bigint" ? sum(a, { nanos: b * nanosPerUnit, format: "decimalExponent" }) : noSuchOverload,
+        binary: (a, b) => {
+          if (typeof b !== "bigint") return noSuchOverload;
+          const form = { amount: { value: b, scale: 0 }, keepsText: false };
+          return sum(a, { nanos: b * nanosPerUnit, format: "decimalExponent" }, form);
+        },
       }),
     ],
   };

@@ -161,7 +161,6 @@ export const standardMacros: MacroTable = new Map<string, Macro>([
   [macroKey("all", 2, true), (make, target, args) => quantifier(make, "all", target, args)],
   [macroKey("exists", 2, true), (make, target, args) => quantifier(make, "exists", target, args)],
   [macroKey("exists_one", 2, true), (make, target, args) => quantifier(make, "existsOne", target, args)],
-  [macroKey("existsOne", 2, true), (make, target, args) => quantifier(make, "existsOne", target, args)],
   [macroKey("map", 2, true), expandMap],
   [macroKey("map", 3, true), expandMap],
   [macroKey("filter", 2, true), expandFilter],

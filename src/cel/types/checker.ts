@@ -262,7 +262,7 @@ class Checker {
       const checked = this.check(element);
       elements.push(checked);
       const elementType = expr.optional.has(at) ? this.#unwrapped(checked) : this.#typeOf(checked);
-      type = this.#join(checked, type, elementType);
+      type = this.#join(type, elementType);
     }
     return this.#typed({ ...expr, elements }, listOf(type ?? this.#freeVariable()));
   }
@@ -279,9 +279,9 @@ class Checker {
     let valueType: CelType | undefined;
     const entries = expr.entries.map((entry) => {
       const key = this.check(entry.key);
-      keyType = this.#join(key, keyType, this.#typeOf(key));
+      keyType = this.#join(keyType, this.#typeOf(key));
       const value = this.check(entry.value);
-      valueType = this.#join(value, valueType, entry.optional ? this.#unwrapped(value) : this.#typeOf(value));
+      valueType = this.#join(valueType, entry.optional ? this.#unwrapped(value) : this.#typeOf(value));
       return { ...entry, key, value };
     });
     keyType ??= this.#freeVariable();
@@ -289,12 +289,10 @@ class Checker {
     return this.#typed({ ...expr, entries }, mapOf(keyType, valueType));
   }
 
-  /** Returns the type of a literal's elements so far; all must agree. */
-  #join(expr: Expr, previous: CelType | undefined, current: CelType): CelType {
+  /** Returns the type of a literal's elements so far. A later check refuses mixed ones. */
+  #join(previous: CelType | undefined, current: CelType): CelType {
     if (previous === undefined) return current;
-    if (this.#bindings.assign(previous, current)) return mostGeneral(previous, current);
-    this.#issues.report(expr.offset, mismatch(previous, current));
-    return errorType;
+    return this.#bindings.assign(previous, current) ? mostGeneral(previous, current) : dynType;
   }
 
   #checkStruct(expr: StructExpr): Expr {

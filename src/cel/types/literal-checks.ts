@@ -14,8 +14,8 @@ export function checkLiterals(checked: Checked, checks: LiteralChecks, issues: I
     checkArguments(checked.expr, "duration", issues, (value) => !isError(toDuration(value)));
     checkArguments(checked.expr, "timestamp", issues, (value) => !isError(toTimestamp(value)));
     checkArguments(checked.expr, "matches", issues, isPattern);
-    checkElements(checked, issues, checks.formats ? "format" : undefined);
   }
+  checkElements(checked, issues, checks.formats ? "format" : undefined);
   if (checks.formats) checkFormatCalls(checked, issues);
 }
 

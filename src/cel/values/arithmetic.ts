@@ -34,9 +34,9 @@ function checkedDuration(nanos: bigint): Result {
   return nanos < intMin || nanos > intMax ? intOverflow : new Duration(nanos);
 }
 
-export function checkedTimestamp(nanos: bigint): Result {
+export function checkedTimestamp(nanos: bigint, zoneMinutes = 0): Result {
   const seconds = floorDivide(nanos, nanosPerSecond);
-  return seconds < unixSecondsMin || seconds > unixSecondsMax ? timestampOverflow : new Timestamp(nanos);
+  return seconds < unixSecondsMin || seconds > unixSecondsMax ? timestampOverflow : new Timestamp(nanos, zoneMinutes);
 }
 
 export function add(a: Value, b: Value): Result {
@@ -48,9 +48,9 @@ export function add(a: Value, b: Value): Result {
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? joinBytes(a, b) : noSuchOverload;
   if (a instanceof Duration) {
     if (b instanceof Duration) return checkedDuration(a.nanos + b.nanos);
-    return b instanceof Timestamp ? checkedTimestamp(a.nanos + b.nanos) : noSuchOverload;
+    return b instanceof Timestamp ? checkedTimestamp(a.nanos + b.nanos, b.zoneMinutes) : noSuchOverload;
   }
-  if (a instanceof Timestamp && b instanceof Duration) return checkedTimestamp(a.nanos + b.nanos);
+  if (a instanceof Timestamp && b instanceof Duration) return checkedTimestamp(a.nanos + b.nanos, a.zoneMinutes);
   return noSuchOverload;
 }
 
@@ -67,7 +67,7 @@ export function subtract(a: Value, b: Value): Result {
   if (!(a instanceof Timestamp)) return noSuchOverload;
   if (b instanceof Timestamp) return checkedDuration(a.nanos - b.nanos);
   if (!(b instanceof Duration)) return noSuchOverload;
-  return b.nanos === intMin ? intOverflow : checkedTimestamp(a.nanos - b.nanos);
+  return b.nanos === intMin ? intOverflow : checkedTimestamp(a.nanos - b.nanos, a.zoneMinutes);
 }
 
 export function multiply(a: Value, b: Value): Result {

@@ -1,6 +1,6 @@
 import { parseGoDuration } from "../../api/go-duration.ts";
 import { CelType } from "../types/cel-type.ts";
-import { checkedInt, checkedTimestamp, intOverflow, timestampOverflow, uintOverflow } from "./arithmetic.ts";
+import { checkedInt, checkedTimestamp, intOverflow, uintOverflow } from "./arithmetic.ts";
 import { doubleText } from "./text.ts";
 import { floorDivide, formatDuration, formatTimestamp, parseTimestamp } from "./time-text.ts";
 import { Duration, EvaluationError, Optional, type Result, Timestamp, typeOfValue, Uint, type Value } from "./value.ts";
@@ -120,7 +120,7 @@ function objectText(value: Value): Result {
   if (value === null) return "null";
   if (value instanceof Uint) return String(value.value);
   if (value instanceof Duration) return formatDuration(value.nanos);
-  if (value instanceof Timestamp) return formatTimestamp(value.nanos);
+  if (value instanceof Timestamp) return formatTimestamp(value);
   if (value instanceof CelType) return value.name;
   if (!(value instanceof Uint8Array)) return conversionError(value, "string");
   try {
@@ -139,9 +139,9 @@ export function toDuration(value: Value): Result {
 export function toTimestamp(value: Value): Result {
   if (value instanceof Timestamp) return value;
   if (typeof value === "bigint") return checkedTimestamp(value * nanosPerSecond);
-  const nanos = typeof value === "string" ? parseTimestamp(value) : undefined;
-  if (nanos === undefined) return conversionError(value, "google.protobuf.Timestamp");
-  return checkedTimestamp(nanos) instanceof EvaluationError ? timestampOverflow : new Timestamp(nanos);
+  const time = typeof value === "string" ? parseTimestamp(value) : undefined;
+  if (time === undefined) return conversionError(value, "google.protobuf.Timestamp");
+  return checkedTimestamp(time.nanos, time.zoneMinutes);
 }
 
 export function toType(value: Value): Result {

@@ -73,7 +73,10 @@ export function quoteLiteral(text: string): string {
   return `"${quoted}"`;
 }
 
-/** Writes a double as Go's `%g` and `%v` do: the shortest digits, an exponent from 10²¹ and below 10⁻⁴. */
+/** Numbers with such an exponent or a greater one are written with it. */
+const exponentFormMin = 6;
+
+/** Writes a double as Go's `%g` and `%v` do: the shortest digits, an exponent where that is 6 or more, or below -4. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (value === Number.POSITIVE_INFINITY) return "+Inf";
@@ -81,7 +84,7 @@ export function doubleText(value: number): string {
   if (value === 0) return Object.is(value, -0) ? "-0" : "0";
   const [digits = "", exponentText = "0"] = value.toExponential().split("e");
   const exponent = Number(exponentText);
-  if (exponent >= -4 && exponent < 21) return plainDecimal(value);
+  if (exponent >= -4 && exponent < exponentFormMin) return plainDecimal(value);
   const sign = exponent < 0 ? "-" : "+";
   return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }

@@ -6,8 +6,15 @@ export const unixSecondsMax = 253_402_300_799n;
 /** Year, month, day, hour, minute, second, fraction, zone: what RFC 3339 allows and Go reads. */
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Reads an RFC 3339 time: nanoseconds since 1970, or undefined. */
-export function parseTimestamp(text: string): bigint | undefined {
+/** A time and the zone that it was written in. */
+export interface ZonedTime {
+  /** Since 1970. */
+  readonly nanos: bigint;
+  readonly zoneMinutes: number;
+}
+
+/** Reads an RFC 3339 time. */
+export function parseTimestamp(text: string): ZonedTime | undefined {
   const match = rfc3339.exec(text);
   if (match === null) return undefined;
   const [, year, month, day, hour, minute, second, fraction = "", zone = "Z"] = match;
@@ -17,7 +24,8 @@ export function parseTimestamp(text: string): bigint | undefined {
   if (offset === undefined) return undefined;
   const days = daysSince1970(parts);
   const seconds = days * 86_400 + Number(hour) * 3_600 + (Number(minute) - offset) * 60 + Number(second);
-  return BigInt(seconds) * nanosPerSecond + BigInt(fraction.slice(0, 9).padEnd(9, "0"));
+  const nanos = BigInt(seconds) * nanosPerSecond + BigInt(fraction.slice(0, 9).padEnd(9, "0"));
+  return { nanos, zoneMinutes: offset };
 }
 
 function zoneMinutes(zone: string): number | undefined {
@@ -47,13 +55,21 @@ export function daysSince1970({ year, month, day }: CalendarDate): number {
   return Math.round(date.getTime() / 86_400_000);
 }
 
-/** Writes a time in UTC with as many decimals as it needs. */
-export function formatTimestamp(nanos: bigint): string {
+/** Writes a time in its zone, with as many decimals as it needs. */
+export function formatTimestamp({ nanos, zoneMinutes }: ZonedTime): string {
   const seconds = floorDivide(nanos, nanosPerSecond);
   const fraction = nanos - seconds * nanosPerSecond;
-  const text = new Date(Number(seconds) * 1_000).toISOString().slice(0, 19);
+  const local = Number(seconds) + zoneMinutes * 60;
+  const text = new Date(local * 1_000).toISOString().slice(0, 19);
   const decimals = fraction === 0n ? "" : `.${String(fraction).padStart(9, "0").replace(/0+$/, "")}`;
-  return `${text}${decimals}Z`;
+  return `${text}${decimals}${zoneText(zoneMinutes)}`;
+}
+
+function zoneText(minutes: number): string {
+  if (minutes === 0) return "Z";
+  const size = Math.abs(minutes);
+  const part = (value: number) => String(value).padStart(2, "0");
+  return `${minutes < 0 ? "-" : "+"}${part(Math.floor(size / 60))}:${part(size % 60)}`;
 }
 
 export function floorDivide(value: bigint, divisor: bigint): bigint {

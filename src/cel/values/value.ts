@@ -57,9 +57,12 @@ export class Uint {
 export class Timestamp {
   /** Nanoseconds since 1970. */
   readonly nanos: bigint;
+  /** How far the zone that it was written in is ahead of UTC. Only its text shows it. */
+  readonly zoneMinutes: number;
 
-  constructor(nanos: bigint) {
+  constructor(nanos: bigint, zoneMinutes = 0) {
     this.nanos = nanos;
+    this.zoneMinutes = zoneMinutes;
   }
 }
 
