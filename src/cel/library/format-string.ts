@@ -166,7 +166,8 @@ function specialText(value: number): string | undefined {
 function fixedText(value: Value, precision: number): string | undefined {
   const number = numberOf(value);
   if (number === undefined) return undefined;
-  return specialText(number) ?? grouped(exactDecimal(number, precision));
+  // Upstream keeps one byte of the precision.
+  return specialText(number) ?? grouped(exactDecimal(number, precision & 0xff));
 }
 
 /** Puts a comma between thousands, as English does. */
