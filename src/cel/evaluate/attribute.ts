@@ -39,12 +39,14 @@ export class VariableAttribute implements Attribute {
   readonly #id: number;
   readonly #names: readonly string[];
   readonly #read: readonly ((frame: Frame) => Result | undefined)[];
+  readonly #only: ((frame: Frame) => Result | undefined) | undefined;
   readonly qualifiers: Qualifier[] = [];
 
   constructor(id: number, names: readonly string[], read: readonly ((frame: Frame) => Result | undefined)[]) {
     this.#id = id;
     this.#names = names;
     this.#read = read;
+    this.#only = read.length === 1 ? read[0] : undefined;
   }
 
   get id(): number {
@@ -66,6 +68,11 @@ export class VariableAttribute implements Attribute {
 
   /** Returns undefined if there is no such variable. */
   find(frame: Frame): Result | undefined {
+    if (this.#only !== undefined) {
+      const value = this.#only(frame);
+      if (value === undefined || this.qualifiers.length === 0 || isError(value)) return value;
+      return applyQualifiers(frame, value, this.qualifiers);
+    }
     for (const read of this.#read) {
       const value = read(frame);
       if (value !== undefined) return isError(value) ? value : applyQualifiers(frame, value, this.qualifiers);

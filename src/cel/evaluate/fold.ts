@@ -1,5 +1,5 @@
 import { representationName } from "../types/runtime-type.ts";
-import { GrowingList, itemsOf } from "../values/lists.ts";
+import { GrowingList } from "../values/lists.ts";
 import { entriesOf, GrowingMap } from "../values/maps.ts";
 import { EvaluationError, isError, List, type Result, ValueMap } from "../values/value.ts";
 import type { Frame, Step } from "./frame.ts";
@@ -24,15 +24,17 @@ function runFold(steps: FoldSteps, frame: Frame): Result {
   const range = steps.range.run(frame);
   if (isError(range)) return range;
   frame.slots[steps.accuSlot] = undefined;
-  if (steps.iterSlot2 === undefined) {
-    const items = range instanceof List ? itemsOf(range) : range instanceof ValueMap ? range.keys() : undefined;
+  if (range instanceof List) {
+    foldList(steps, frame, range);
+  } else if (steps.iterSlot2 === undefined) {
+    const items = range instanceof ValueMap ? range.keys() : undefined;
     if (items === undefined) return new EvaluationError(`got '${representationName(range)}', expected iterable type`);
     for (const item of items) {
       frame.slots[steps.iterSlot] = item;
       if (!runStep(steps, frame)) break;
     }
   } else {
-    const entries = range instanceof List ? indexed(range) : range instanceof ValueMap ? entriesOf(range) : undefined;
+    const entries = range instanceof ValueMap ? entriesOf(range) : undefined;
     if (entries === undefined) {
       return new EvaluationError(`unsupported comprehension range type: ${representationName(range)}`);
     }
@@ -45,8 +47,17 @@ function runFold(steps: FoldSteps, frame: Frame): Result {
   return finished(steps.result.run(frame));
 }
 
-function* indexed(list: List): Generator<readonly [bigint, Result]> {
-  for (let at = 0; at < list.size; at++) yield [BigInt(at), list.at(at)];
+function foldList(steps: FoldSteps, frame: Frame, list: List): void {
+  const { iterSlot, iterSlot2 } = steps;
+  const { size } = list;
+  for (let at = 0; at < size; at++) {
+    if (iterSlot2 === undefined) frame.slots[iterSlot] = list.at(at);
+    else {
+      frame.slots[iterSlot] = BigInt(at);
+      frame.slots[iterSlot2] = list.at(at);
+    }
+    if (!runStep(steps, frame)) return;
+  }
 }
 
 /** Reports whether the loop goes on. An error in the condition does not end it. */

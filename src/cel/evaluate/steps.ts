@@ -1,5 +1,6 @@
 import type { CallCost } from "../cost/call-cost.ts";
 import { listCreationCost, mapCreationCost, structCreationCost } from "../cost/factors.ts";
+import type { Trait } from "../types/declarations.ts";
 import { hasTrait, unsupportedCall } from "../types/runtime-type.ts";
 import { displayText } from "../values/conversion.ts";
 import { equalValues } from "../values/equality.ts";
@@ -89,13 +90,18 @@ export function unaryCall({ id, name, implementation, cost }: CallParts, operand
     const value = operand.run(frame);
     let result: Result = value;
     if (!isError(value)) {
-      const isSupported = apply !== undefined && (trait === undefined || hasTrait(value, trait));
-      result = isSupported ? apply(value) : unsupportedCall(name, value);
+      result = apply === undefined ? unsupportedCall(name, value) : apply(value);
+      if (result === noSuchOverload) result = refusal(name, trait, value);
     }
     if (typeof cost === "number") frame.charge(cost);
     else chargeCall(frame, cost, [value], result);
     return result;
   });
+}
+
+/** Returns the error of code that does not take its operands: it names the function if the first one cannot do such a thing. */
+function refusal(name: string, trait: Trait | undefined, first: Value): EvaluationError {
+  return trait === undefined || hasTrait(first, trait) ? noSuchOverload : unsupportedCall(name, first);
 }
 
 /** Both operands are evaluated, whether or not the first one is an error. */
@@ -108,8 +114,10 @@ export function binaryCall({ id, name, implementation, cost }: CallParts, left: 
     let result: Result;
     if (isError(a)) result = a;
     else if (isError(b)) result = b;
-    else if (apply !== undefined && (trait === undefined || hasTrait(a, trait))) result = apply(a, b);
-    else result = unsupportedCall(name, a);
+    else {
+      result = apply === undefined ? unsupportedCall(name, a) : apply(a, b);
+      if (result === noSuchOverload) result = refusal(name, trait, a);
+    }
     if (typeof cost === "number") frame.charge(cost);
     else chargeCall(frame, cost, [a, b], result);
     return result;
@@ -152,6 +160,18 @@ export function equalityCall(id: number, left: Step, right: Step, cost: CallCost
 
 /** `&&` and `||`: an operand that decides makes errors of the other one not count. */
 export function logicalCall(id: number, operands: readonly Step[], deciding: boolean): Step {
+  const [left, right, third] = operands;
+  if (left !== undefined && right !== undefined && third === undefined) {
+    return step(id, (frame) => {
+      const a = left.run(frame);
+      if (a === deciding) return deciding;
+      const b = right.run(frame);
+      if (b === deciding) return deciding;
+      if (typeof a !== "boolean") return isError(a) ? a : noSuchOverload;
+      if (typeof b !== "boolean") return isError(b) ? b : noSuchOverload;
+      return !deciding;
+    });
+  }
   return step(id, (frame) => {
     let error: EvaluationError | undefined;
     for (const operand of operands) {

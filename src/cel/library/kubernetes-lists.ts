@@ -13,6 +13,7 @@ import {
   uintType,
 } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, type Unary } from "../types/declarations.ts";
+import { spendWork } from "../evaluate/limits.ts";
 import { add } from "../values/arithmetic.ts";
 import { equalResults } from "../values/equality.ts";
 import { itemsOf } from "../values/lists.ts";
@@ -126,6 +127,7 @@ function indexOf(list: Value, item: Value, direction: 1 | -1): Result {
   if (!(list instanceof List)) return noSuchOverload;
   const start = direction === 1 ? 0 : list.size - 1;
   for (let at = start; at >= 0 && at < list.size; at += direction) {
+    spendWork(1);
     if (equalResults(list.at(at), item) === true) return BigInt(at);
   }
   return -1n;

@@ -1,10 +1,13 @@
 import type { Library } from "../environment.ts";
+import { spendWork } from "../evaluate/limits.ts";
 import { intType, listOf, stringType } from "../types/cel-type.ts";
 import { member } from "../types/declarations.ts";
 import { ArrayList } from "../values/lists.ts";
 import { noSuchOverload, type Result, type Value } from "../values/value.ts";
 import { withPattern } from "./pattern.ts";
 
+/** Finding a match takes this much longer than a step of other work. */
+const stepsPerMatch = 24;
 const illegalPattern = "Illegal regex: ";
 
 /** `text.find(pattern)` and `text.findAll(pattern)`. */
@@ -46,6 +49,7 @@ function findAll(text: Value, pattern: Value, limit: Value): Result {
     while (found.length < countMax && matcher.find()) {
       // An empty match right behind another match does not count.
       if (matcher.end() === matcher.start() && matcher.start() === lastEnd) continue;
+      spendWork(stepsPerMatch);
       lastEnd = matcher.end();
       found.push(matcher.group() ?? "");
     }

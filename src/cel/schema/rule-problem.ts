@@ -27,9 +27,12 @@ export function toFieldError({ kind, field, detail, value }: RuleProblem): Field
   }
 }
 
+/** The path of an object itself, as upstream writes it. */
+export const rootPath = "<nil>";
+
 /** Returns the path of a field, a key or an element below another one. */
 export const fieldPath = {
-  child: (path: string, name: string) => (path === "" ? name : `${path}.${name}`),
-  key: (path: string, key: string) => `${path}[${key}]`,
+  child: (path: string, name: string) => (path === "" || path === rootPath ? name : `${path}.${name}`),
+  key: (path: string, key: string) => `${path === rootPath ? "" : path}[${key}]`,
   index: (path: string, index: number) => `${path}[${index}]`,
 } as const;

@@ -6,7 +6,7 @@ import { type DeclaredType, declareType } from "./declared-type.ts";
 import { escapeFieldName } from "./field-name.ts";
 import { type CompiledRule, compileRules, type RuleEnvironments, selfTypeName } from "./rule.ts";
 import { isCorrelatableMap } from "./rule-check.ts";
-import { fieldPath, type RuleProblem } from "./rule-problem.ts";
+import { fieldPath, type RuleProblem, rootPath } from "./rule-problem.ts";
 import { asResource, hasRules, type RuleSchema, valuesSchema } from "./rule-schema.ts";
 import { typedValue } from "./typed-value.ts";
 
@@ -108,7 +108,7 @@ export function* runRules(
   budget: number = objectCostMax,
 ): Generator<void, RuleValidation> {
   const run = new RuleRun(budget);
-  yield* run.visit(validator, "", object, oldObject, { isKnown: oldObject !== undefined, old: oldObject });
+  yield* run.visit(validator, rootPath, object, oldObject, { isKnown: oldObject !== undefined, old: oldObject });
   return { errors: run.errors, warnings: run.warnings, budget: run.budget };
 }
 

@@ -21,6 +21,16 @@ export function macroFor(table: MacroTable, name: string, argCount: number, hasT
   return table.get(macroKey(name, argCount, hasTarget));
 }
 
+/** Macros may copy their target, so a short text can have very many parts; one with more is refused. */
+const partsMax = 20_000;
+
+export class ComplexityError extends Error {
+  constructor() {
+    super(`expression has too many parts: limit ${partsMax}`);
+    this.name = "ComplexityError";
+  }
+}
+
 /** Makes nodes, numbered in the order in which they are made. Those that macros make stand at the place of the call. */
 export class MacroFactory {
   #nextId = 1;
@@ -32,7 +42,9 @@ export class MacroFactory {
     return this;
   }
 
+  /** @throws ComplexityError */
   nextId(offset: number): number {
+    if (this.#nextId > partsMax) throw new ComplexityError();
     this.#offsets.set(this.#nextId, offset);
     return this.#nextId++;
   }

@@ -2,7 +2,7 @@ import { Uint } from "../values/value.ts";
 import { type Expr, type MapEntry, operators, type StructField } from "./ast.ts";
 import { type Token, type TokenKind, tokenize } from "./lexer.ts";
 import { LiteralError, readBytes, readDouble, readInt, readString, readUint } from "./literals.ts";
-import { MacroFactory, type MacroTable, macroFor } from "./macros.ts";
+import { ComplexityError, MacroFactory, type MacroTable, macroFor } from "./macros.ts";
 import { IssueList, noOffset, Source } from "./source.ts";
 import { reportSyntaxErrors } from "./syntax-errors.ts";
 
@@ -60,7 +60,7 @@ export function parse(text: string, options: ParseOptions): Parsed {
   try {
     return { expr: new Parser(tokens, options, issues).parseAll(), issues };
   } catch (error) {
-    if (error instanceof NestingError) issues.report(noOffset, error.message);
+    if (error instanceof NestingError || error instanceof ComplexityError) issues.report(noOffset, error.message);
     else if (error instanceof UnexpectedToken) reportSyntaxErrors(tokens, issues);
     else throw error;
     return { expr: broken, issues };

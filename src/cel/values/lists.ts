@@ -45,6 +45,7 @@ class ChainedList extends List {
   }
 
   at(index: number): Result {
+    spendWork(1);
     const { size } = this.#first;
     return index < size ? this.#first.at(index) : this.#second.at(index - size);
   }
@@ -92,8 +93,13 @@ export class GrowingList extends List {
   }
 }
 
+/** Goes through a list; that is work, for a list may be far longer than what it was made of. */
 export function* itemsOf(list: List): Generator<Result> {
-  for (let at = 0; at < list.size; at++) yield list.at(at);
+  const { size } = list;
+  for (let at = 0; at < size; at++) {
+    spendWork(1);
+    yield list.at(at);
+  }
 }
 
 /** Lists that look for an element in a way of their own. */
