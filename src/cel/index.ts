@@ -23,7 +23,13 @@ export { type CachedProgram, ProgramCache } from "./program-cache.ts";
 export { checkRules, type RuleCheckOptions } from "./schema/rule-check.ts";
 export { type RuleProblem, toFieldError } from "./schema/rule-problem.ts";
 export type { RuleSchema, ValidationRule } from "./schema/rule-schema.ts";
-export { makeRuleValidator, type RuleValidation, type RuleValidator, runRules, validateRules } from "./schema/rule-validator.ts";
+export {
+  makeRuleValidator,
+  type RuleValidation,
+  type RuleValidator,
+  runRules,
+  validateRules,
+} from "./schema/rule-validator.ts";
 export { typedValue } from "./schema/typed-value.ts";
 export * as celTypes from "./types/cel-type.ts";
 export type { TypeProvider } from "./types/type-provider.ts";

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { CompileError, celTypes, compile, costLimitMessage, isError, jsonValue, Program, storedEnvironment } from "./index.ts";
+import {
+  CompileError,
+  celTypes,
+  compile,
+  costLimitMessage,
+  isError,
+  jsonValue,
+  Program,
+  storedEnvironment,
+} from "./index.ts";
 
 const environment = storedEnvironment().extend({ variables: new Map([["object", celTypes.dynType]]) });
 
@@ -55,8 +64,16 @@ describe("hostile expressions end with an error", () => {
   test.each([
     ["nested parentheses", `${"(".repeat(5_000)}1${")".repeat(5_000)}`, "expression recursion limit exceeded: 250"],
     ["a long sum", `1${" + 1".repeat(5_000)}`, "max recursion depth exceeded"],
-    ["a macro that copies", `optional.of(1)${".optMap(x, x)".repeat(20)}`, "expression has too many parts: limit 20000"],
-    ["a very long text", `"${"a".repeat(100_001)}"`, "expression code point size exceeds limit: size: 100003, limit 100000"],
+    [
+      "a macro that copies",
+      `optional.of(1)${".optMap(x, x)".repeat(20)}`,
+      "expression has too many parts: limit 20000",
+    ],
+    [
+      "a very long text",
+      `"${"a".repeat(100_001)}"`,
+      "expression code point size exceeds limit: size: 100003, limit 100000",
+    ],
   ])("%s", (_, text, message) => {
     expect(issuesOf(text)).toEqual([message]);
   });

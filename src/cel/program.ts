@@ -97,7 +97,8 @@ export class Program {
       return { value, cost: frame.cost };
     } catch (error) {
       if (error instanceof CostLimitExceeded) return { value: new EvaluationError(costLimitMessage), cost: frame.cost };
-      if (error instanceof RangeError) return { value: new EvaluationError("expression is nested too deeply"), cost: frame.cost };
+      if (error instanceof RangeError)
+        return { value: new EvaluationError("expression is nested too deeply"), cost: frame.cost };
       throw error;
     } finally {
       if (isOutermost) depth = 0;

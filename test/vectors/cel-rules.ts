@@ -47,7 +47,8 @@ const environments = { environmentOf: () => storedEnvironment() };
 export function compareRule(vector: RuleCase): readonly Difference[] {
   const differences: Difference[] = [];
   const differ = (aspect: string, expected: unknown, actual: unknown) => {
-    if (JSON.stringify(expected) !== JSON.stringify(actual)) differences.push({ name: vector.name, aspect, expected, actual });
+    if (JSON.stringify(expected) !== JSON.stringify(actual))
+      differences.push({ name: vector.name, aspect, expected, actual });
   };
   if (vector.at !== undefined) compareCompilation(vector, vector.at, differ);
   compareDefinition(vector, differ);
@@ -79,7 +80,11 @@ function compareCompilation(vector: RuleCase, path: string, differ: Differ): voi
   differ("compileError", vector.compileError, isBlank ? "empty rule" : compiled.error);
   if (vector.estimate === undefined) return;
   const estimate = compiled.program?.estimate;
-  differ("estimate", vector.estimate, estimate === undefined ? undefined : [String(estimate.min), String(estimate.max)]);
+  differ(
+    "estimate",
+    vector.estimate,
+    estimate === undefined ? undefined : [String(estimate.min), String(estimate.max)],
+  );
   differ("unboundedCardinality", vector.unboundedCardinality, String(unboundedCardinality(type)));
   differ("usesOldSelf", vector.usesOldSelf ?? false, compiled.usesOldSelf);
   const message = compiled.message?.estimate.max;

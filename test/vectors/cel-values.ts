@@ -69,9 +69,18 @@ export interface WrittenValue {
 }
 
 const types: ReadonlyMap<string, CelType> = new Map<string, CelType>([
-  ...[boolType, bytesType, doubleType, durationType, intType, nullType, stringType, timestampType, typeType, uintType].map(
-    (type) => [type.name, type] as const,
-  ),
+  ...[
+    boolType,
+    bytesType,
+    doubleType,
+    durationType,
+    intType,
+    nullType,
+    stringType,
+    timestampType,
+    typeType,
+    uintType,
+  ].map((type) => [type.name, type] as const),
   ["dyn", dynType],
   ["list", anyListType],
   ["map", anyMapType],
@@ -200,7 +209,10 @@ function writeObject(value: Exclude<Value, bigint | number | string | boolean | 
 export function canonicalText(written: WrittenValue, ignoresListOrder = false): string {
   const text = (value: WrittenValue) => canonicalText(value, ignoresListOrder);
   if (written.map !== undefined) {
-    return `map{${written.map.map(([key, value]) => `${text(key)}:${text(value)}`).sort().join(",")}}`;
+    return `map{${written.map
+      .map(([key, value]) => `${text(key)}:${text(value)}`)
+      .sort()
+      .join(",")}}`;
   }
   if (written.list !== undefined) {
     const items = written.list.map(text);

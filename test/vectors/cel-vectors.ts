@@ -184,9 +184,13 @@ function declareFunction(name: string, declared: DeclaredFunction): FunctionDecl
 
 function compareConformance(vector: ConformanceCase): readonly Difference[] {
   const declared = vector.typeEnv ?? [];
-  const functions = declared.flatMap((item) => (item.function === undefined ? [] : [declareFunction(item.name, item.function)]));
+  const functions = declared.flatMap((item) =>
+    item.function === undefined ? [] : [declareFunction(item.name, item.function)],
+  );
   const environment = storedEnvironment().extend({
-    variables: new Map(declared.flatMap(({ name, type }) => (type === undefined ? [] : [[name, readType(type)] as const]))),
+    variables: new Map(
+      declared.flatMap(({ name, type }) => (type === undefined ? [] : [[name, readType(type)] as const])),
+    ),
     ...(functions.length === 0 ? {} : { libraries: [{ functions }] }),
     container: vector.container ?? "",
   });
@@ -197,15 +201,15 @@ function compareConformance(vector: ConformanceCase): readonly Difference[] {
   return compareExpression(vector.name, vector.k8s, actual);
 }
 
-function evaluateCase(
-  expr: string,
-  environment: Environment,
-  values: ReadonlyMap<string, Value>,
-): ExpectedResult {
+function evaluateCase(expr: string, environment: Environment, values: ReadonlyMap<string, Value>): ExpectedResult {
   try {
     const compiled = compile(expr, environment);
     const { min, max } = estimateCost(compiled.checked);
-    const compiledPart = { compiles: true, type: typeText(compiled.type), estimate: [String(min), String(max)] as const };
+    const compiledPart = {
+      compiles: true,
+      type: typeText(compiled.type),
+      estimate: [String(min), String(max)] as const,
+    };
     return { ...compiledPart, ...run(() => Program.of(compiled), values) };
   } catch (error) {
     if (error instanceof CompileError) return { compiles: false, issues: error.issues, compileError: error.message };
@@ -245,7 +249,8 @@ function compareExpression(name: string, expected: ExpectedResult, actual: Expec
   for (const aspect of textAspects) {
     if (expected[aspect] !== actual[aspect]) differ(aspect, expected[aspect], actual[aspect]);
   }
-  if (JSON.stringify(expected.issues) !== JSON.stringify(actual.issues)) differ("issues", expected.issues, actual.issues);
+  if (JSON.stringify(expected.issues) !== JSON.stringify(actual.issues))
+    differ("issues", expected.issues, actual.issues);
   if (JSON.stringify(expected.estimate) !== JSON.stringify(actual.estimate)) {
     differ("estimate", expected.estimate, actual.estimate);
   }

@@ -48,7 +48,10 @@ function labelText(selector: string): string {
 }
 
 /** The variables of the cases with an authorizer. */
-export function fakeAuthorizer(): { readonly authorizer: AuthorizerValue; readonly requestResource: ResourceCheckValue } {
+export function fakeAuthorizer(): {
+  readonly authorizer: AuthorizerValue;
+  readonly requestResource: ResourceCheckValue;
+} {
   const authorizer = new AuthorizerValue({ name: "alice", groups: ["dev", "ops"] }, fakeChecker);
   const requestResource = ResourceCheckValue.ofRequest(authorizer, {
     group: "apps",

@@ -92,8 +92,7 @@ const byOverload: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ["matches_string", patternCost],
   [
     "contains_string",
-    (args) =>
-      Math.ceil(costSize(args[0]) * textTraversalFactor) * Math.ceil(costSize(args[1]) * textTraversalFactor),
+    (args) => Math.ceil(costSize(args[0]) * textTraversalFactor) * Math.ceil(costSize(args[1]) * textTraversalFactor),
   ],
   ["list_slice", (_, result) => 1 + listCreationCost + costSize(result)],
   ["lists_range", (_, result) => 1 + listCreationCost + costSize(result)],

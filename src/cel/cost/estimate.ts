@@ -1,4 +1,11 @@
-import { accumulatorName, type CallExpr, type Expr, type FoldExpr, formerAccumulatorName, type SelectExpr } from "../syntax/ast.ts";
+import {
+  accumulatorName,
+  type CallExpr,
+  type Expr,
+  type FoldExpr,
+  formerAccumulatorName,
+  type SelectExpr,
+} from "../syntax/ast.ts";
 import { type CelType, dynType, isOptionalType } from "../types/cel-type.ts";
 import type { Checked } from "../types/checker.ts";
 import { codePointCount } from "../values/text.ts";
@@ -312,7 +319,8 @@ class Estimator {
         return { cost: addRanges(scale(sizeOf(second), 1), allArgs) };
       case "matches_string":
       case "contains_string":
-        if (target !== undefined) return { cost: addRanges(searchCost(overload, sizeOf(target), sizeOf(first)), allArgs) };
+        if (target !== undefined)
+          return { cost: addRanges(searchCost(overload, sizeOf(target), sizeOf(first)), allArgs) };
         break;
       case "logical_or":
       case "logical_and":
@@ -347,7 +355,11 @@ class Estimator {
     const left = this.#entriesOf(a.expr);
     const right = this.#entriesOf(b.expr);
     if (left === undefined || right === undefined) return;
-    const entries = { container: left.container, key: union(left.key, right.key), value: union(left.value, right.value) };
+    const entries = {
+      container: left.container,
+      key: union(left.key, right.key),
+      value: union(left.value, right.value),
+    };
     this.#entries.set(expr.id, entries);
   }
 }
@@ -360,7 +372,11 @@ function searchCost(overload: string, text: Range, part: Range): Range {
 }
 
 function isComparison(overload: string): boolean {
-  return overload === "equals" || overload === "not_equals" || /^(?:less|greater)(?:_equals)?_(?:string|bytes)$/.test(overload);
+  return (
+    overload === "equals" ||
+    overload === "not_equals" ||
+    /^(?:less|greater)(?:_equals)?_(?:string|bytes)$/.test(overload)
+  );
 }
 
 function comparisonSize(a: Range, b: Range): Range {

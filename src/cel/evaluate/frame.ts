@@ -17,7 +17,7 @@ export class Frame {
 
   constructor(activation: Activation, slotCount: number, limit: number) {
     this.activation = activation;
-    this.slots = new Array<Result | undefined>(slotCount);
+    this.slots = Array.from<Result | undefined>({ length: slotCount });
     this.#limit = limit;
   }
 

@@ -64,7 +64,11 @@ export interface Plan {
  * Makes the steps of an expression. Without references it is taken as it was parsed.
  * @throws ProgramError
  */
-export function plan(expr: Expr, references: ReadonlyMap<number, Reference> | undefined, environment: Environment): Plan {
+export function plan(
+  expr: Expr,
+  references: ReadonlyMap<number, Reference> | undefined,
+  environment: Environment,
+): Plan {
   const planner = new Planner(references, environment);
   const step = planner.plan(expr);
   return { step, slotCount: planner.slotCount };
@@ -272,10 +276,10 @@ class Planner {
       if (isError(value)) throw new ProgramError(value.message);
       return new ConstantStep(id, value);
     }
-    if ((name === "or" && (overloadId === "" || overloadId === "optional_or_optional")) && operands.length === 2) {
+    if (name === "or" && (overloadId === "" || overloadId === "optional_or_optional") && operands.length === 2) {
       return optionalCall(id, first, second, false);
     }
-    if ((name === "orValue" && (overloadId === "" || overloadId === "optional_orValue_value")) && operands.length === 2) {
+    if (name === "orValue" && (overloadId === "" || overloadId === "optional_orValue_value") && operands.length === 2) {
       return optionalCall(id, first, second, true);
     }
     if (overloadId === "in_list" && isConstant(second) && second.value instanceof List) {

@@ -131,7 +131,8 @@ export function variadicCall({ id, name, implementation, cost }: CallParts, oper
     const values: Value[] = [];
     for (const [at, operand] of operands.entries()) {
       const value = operand.run(frame);
-      if (isError(value)) return at === operands.length - 1 ? chargeCall(frame, cost, [...values, value], value) : value;
+      if (isError(value))
+        return at === operands.length - 1 ? chargeCall(frame, cost, [...values, value], value) : value;
       values.push(value);
     }
     const [first = null] = values;
@@ -324,4 +325,3 @@ function equalForms(value: Result): unknown[] | undefined {
   if (!Number.isInteger(value) || Math.abs(value) >= 2 ** 63) return [value];
   return [value, BigInt(value), ...(value >= 0 ? [memberKey(new Uint(BigInt(value)))] : [])];
 }
-

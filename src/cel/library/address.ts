@@ -117,7 +117,7 @@ function expanded(input: string, bytes: readonly number[], ellipsis: number): nu
     return [...bytes];
   }
   if (ellipsis < 0) throw failure(input, "address string too short");
-  const zeros = new Array<number>(16 - bytes.length).fill(0);
+  const zeros = Array.from({ length: 16 - bytes.length }, () => 0);
   return [...bytes.slice(0, ellipsis), ...zeros, ...bytes.slice(ellipsis)];
 }
 

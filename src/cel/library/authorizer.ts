@@ -261,13 +261,17 @@ function refines(
   id: string,
 ): FunctionDeclaration {
   const binary = (resource: Value, text: Value): Result =>
-    resource instanceof ResourceCheckValue && typeof text === "string" ? resource.with({ [name]: text }) : noSuchOverload;
+    resource instanceof ResourceCheckValue && typeof text === "string"
+      ? resource.with({ [name]: text })
+      : noSuchOverload;
   return { name, overloads: [member(id, [resourceCheckType, stringType], resourceCheckType, { binary })] };
 }
 
 function check(subject: Value, verb: Value): Result {
   if (typeof verb !== "string") return noSuchOverload;
-  return subject instanceof PathCheckValue || subject instanceof ResourceCheckValue ? subject.check(verb) : noSuchOverload;
+  return subject instanceof PathCheckValue || subject instanceof ResourceCheckValue
+    ? subject.check(verb)
+    : noSuchOverload;
 }
 
 function reads(

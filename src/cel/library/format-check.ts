@@ -55,7 +55,11 @@ function unfit(arg: Expr, verb: Verb, checked: Checked): Expr | undefined {
   if (type === undefined || (type.kind !== "dyn" && !kindsOf[verb].includes(type.kind))) return arg;
   if (verb !== "s") return undefined;
   const parts =
-    arg.kind === "list" ? arg.elements : arg.kind === "map" ? arg.entries.flatMap(({ key, value }) => [key, value]) : [];
+    arg.kind === "list"
+      ? arg.elements
+      : arg.kind === "map"
+        ? arg.entries.flatMap(({ key, value }) => [key, value])
+        : [];
   for (const part of parts) {
     const bad = unfit(part, verb, checked);
     if (bad !== undefined) return bad;

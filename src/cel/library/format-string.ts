@@ -82,7 +82,8 @@ function readClause(text: string): { readonly piece: Exclude<Piece, string>; rea
   if (text.startsWith(".")) {
     const digits = /^\d*/.exec(text.slice(1))?.[0] ?? "";
     at = 1 + digits.length;
-    if (at >= text.length) throw clauseError("error while parsing precision: could not find end of precision specifier");
+    if (at >= text.length)
+      throw clauseError("error while parsing precision: could not find end of precision specifier");
     precision = readPrecision(digits);
   }
   const verb = text.charAt(at);
@@ -223,7 +224,8 @@ function textOf(value: Value): string | undefined {
   const { kind } = typeOfValue(value);
   if (kind === "opaque" || kind === "struct") return undefined;
   const text = toText(value);
-  if (isError(text)) throw new FormatError(`error during formatting: could not convert argument ${quoteText(text.message)} to string`);
+  if (isError(text))
+    throw new FormatError(`error during formatting: could not convert argument ${quoteText(text.message)} to string`);
   return typeof text === "string" ? text : undefined;
 }
 

@@ -100,7 +100,10 @@ function pathOf(text: string): { readonly path: string; readonly rawPath: string
   return { path, rawPath: escapePath(path) === text ? "" : text };
 }
 
-function parseAuthority(scheme: string, authority: string): { readonly userinfo: string | undefined; readonly host: string } {
+function parseAuthority(
+  scheme: string,
+  authority: string,
+): { readonly userinfo: string | undefined; readonly host: string } {
   const at = authority.lastIndexOf("@");
   const host = parseHost(scheme, authority.slice(at + 1));
   if (at < 0) return { userinfo: undefined, host };

@@ -68,12 +68,16 @@ export const kubernetesListsLibrary: Library = {
     extreme("min", 1),
     {
       name: "indexOf",
-      overloads: [member("list_a_index_of_int", [listOf(a), a], intType, { binary: (list, item) => indexOf(list, item, 1) })],
+      overloads: [
+        member("list_a_index_of_int", [listOf(a), a], intType, { binary: (list, item) => indexOf(list, item, 1) }),
+      ],
     },
     {
       name: "lastIndexOf",
       overloads: [
-        member("list_a_last_index_of_int", [listOf(a), a], intType, { binary: (list, item) => indexOf(list, item, -1) }),
+        member("list_a_last_index_of_int", [listOf(a), a], intType, {
+          binary: (list, item) => indexOf(list, item, -1),
+        }),
       ],
     },
   ],

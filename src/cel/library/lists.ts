@@ -20,7 +20,15 @@ import { member, overload } from "../types/declarations.ts";
 import { equalResults } from "../values/equality.ts";
 import { ArrayList, emptyList, itemsOf } from "../values/lists.ts";
 import { compareValues, isOrdered } from "../values/ordering.ts";
-import { EvaluationError, isError, List, noSuchOverload, type Result, typeOfValue, type Value } from "../values/value.ts";
+import {
+  EvaluationError,
+  isError,
+  List,
+  noSuchOverload,
+  type Result,
+  typeOfValue,
+  type Value,
+} from "../values/value.ts";
 
 const list = listOf(paramOf("T"));
 const comparable: readonly CelType[] = [

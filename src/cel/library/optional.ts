@@ -1,7 +1,17 @@
 import type { Library } from "../environment.ts";
 import { type Expr, operators, unusedVariableName } from "../syntax/ast.ts";
 import { type MacroError, type MacroFactory, macroKey } from "../syntax/macros.ts";
-import { anyOptionalType, boolType, dynType, intType, listOf, mapOf, optionalOf, paramOf, stringType } from "../types/cel-type.ts";
+import {
+  anyOptionalType,
+  boolType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  optionalOf,
+  paramOf,
+  stringType,
+} from "../types/cel-type.ts";
 import { member, overload } from "../types/declarations.ts";
 import { displayText } from "../values/conversion.ts";
 import { ArrayList, itemsOf } from "../values/lists.ts";
@@ -94,7 +104,9 @@ export const optionalLibrary: Library = {
 
 function contentOf(optionalValue: Value): Result {
   if (!(optionalValue instanceof Optional)) return noSuchOverload;
-  return optionalValue.content === undefined ? new EvaluationError("optional.none() dereference") : optionalValue.content;
+  return optionalValue.content === undefined
+    ? new EvaluationError("optional.none() dereference")
+    : optionalValue.content;
 }
 
 function isZero(content: Value): boolean {

@@ -51,14 +51,21 @@ export class QuantityValue extends OpaqueValue {
 /** Amounts with units: `quantity("1.5Gi").isGreaterThan(quantity("1G"))`. */
 export const quantityLibrary: Library = {
   functions: [
-    { name: "quantity", overloads: [overload("string_to_quantity", [stringType], quantityType, { unary: toQuantity })] },
+    {
+      name: "quantity",
+      overloads: [overload("string_to_quantity", [stringType], quantityType, { unary: toQuantity })],
+    },
     {
       name: "isQuantity",
-      overloads: [overload("is_quantity_string", [stringType], boolType, { unary: (text) => !isError(toQuantity(text)) })],
+      overloads: [
+        overload("is_quantity_string", [stringType], boolType, { unary: (text) => !isError(toQuantity(text)) }),
+      ],
     },
     {
       name: "sign",
-      overloads: [overload("quantity_sign", [quantityType], intType, { unary: of(({ quantity }) => signOf(quantity.nanos)) })],
+      overloads: [
+        overload("quantity_sign", [quantityType], intType, { unary: of(({ quantity }) => signOf(quantity.nanos)) }),
+      ],
     },
     compares("isGreaterThan", "quantity_is_greater_than", boolType, (order) => order > 0),
     compares("isLessThan", "quantity_is_less_than", boolType, (order) => order < 0),
@@ -103,19 +110,15 @@ function signOf(nanos: bigint): bigint {
 export function toQuantity(text: Value): Result {
   if (typeof text !== "string") return noSuchOverload;
   try {
-    return new QuantityValue(parseQuantity(text), readForm(text), text);
+    const complete = withDigits(text);
+    return new QuantityValue(parseQuantity(complete), readForm(complete), text);
   } catch (error) {
     if (error instanceof QuantityError) return new EvaluationError(error.message);
     throw error;
   }
 }
 
-function compares(
-  name: string,
-  id: string,
-  result: CelType,
-  make: (order: number) => Result,
-): FunctionDeclaration {
+function compares(name: string, id: string, result: CelType, make: (order: number) => Result): FunctionDeclaration {
   const binary = (a: Value, b: Value): Result =>
     a instanceof QuantityValue && b instanceof QuantityValue
       ? make(compareQuantities(a.quantity, b.quantity))

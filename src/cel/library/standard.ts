@@ -85,10 +85,7 @@ export const standardFunctions: readonly FunctionDeclaration[] = [
   },
   {
     name: operators.negate,
-    overloads: [
-      overload("negate_double", [doubleType], doubleType),
-      overload("negate_int64", [intType], intType),
-    ],
+    overloads: [overload("negate_double", [doubleType], doubleType), overload("negate_int64", [intType], intType)],
     shared: { unary: negate, trait: "negates" },
   },
   comparison(operators.less, "less", (order) => order < 0),
@@ -202,11 +199,19 @@ function sizeOf(value: Value): Result {
 function conversions(): FunctionDeclaration[] {
   const from = (to: string, result: CelType, convert: Unary, sources: readonly (readonly [string, CelType])[]) => ({
     name: to,
-    overloads: sources.map(([id, type]) => overload(id, [type], result, { unary: type === result ? identity : convert })),
+    overloads: sources.map(([id, type]) =>
+      overload(id, [type], result, { unary: type === result ? identity : convert }),
+    ),
   });
   return [
-    from("bool", boolType, toBool, [["bool_to_bool", boolType], ["string_to_bool", stringType]]),
-    from("bytes", bytesType, toBytes, [["bytes_to_bytes", bytesType], ["string_to_bytes", stringType]]),
+    from("bool", boolType, toBool, [
+      ["bool_to_bool", boolType],
+      ["string_to_bool", stringType],
+    ]),
+    from("bytes", bytesType, toBytes, [
+      ["bytes_to_bytes", bytesType],
+      ["string_to_bytes", stringType],
+    ]),
     from("double", doubleType, toDouble, [
       ["double_to_double", doubleType],
       ["int64_to_double", intType],
@@ -255,7 +260,8 @@ function textTests(): FunctionDeclaration[] {
     name,
     overloads: [
       member(id, [stringType, stringType], boolType, {
-        binary: (text, part) => (typeof text === "string" && typeof part === "string" ? holds(text, part) : noSuchOverload),
+        binary: (text, part) =>
+          typeof text === "string" && typeof part === "string" ? holds(text, part) : noSuchOverload,
       }),
     ],
     unguarded: true,

@@ -196,7 +196,11 @@ function pieceTexts(text: string, separator: string, countMax: number): string[]
   }
   const pieces: string[] = [];
   let at = 0;
-  for (let found = text.indexOf(separator); found >= 0 && pieces.length < countMax; found = text.indexOf(separator, at)) {
+  for (
+    let found = text.indexOf(separator);
+    found >= 0 && pieces.length < countMax;
+    found = text.indexOf(separator, at)
+  ) {
     pieces.push(text.slice(at, found));
     at = found + separator.length;
   }
@@ -227,7 +231,8 @@ function substring([text, start, end]: readonly Value[]): Result {
   return characters.slice(Number(start), Number(end));
 }
 
-const blank = "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000";
+const blank =
+  "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000";
 
 /** Removes white space as Unicode defines it, which is not quite what JavaScript trims. */
 function trim(text: string): string {

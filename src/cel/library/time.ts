@@ -39,7 +39,9 @@ export const timeFunctions: readonly FunctionDeclaration[] = readers.map(([name,
     overloads: [
       member(id, [timestampType], intType, { unary: (time) => inZone(time, "UTC", read) }),
       member(zoned, [timestampType, stringType], intType, { binary: (time, zone) => inZone(time, zone, read) }),
-      ...(unit === undefined ? [] : [member(unit[0], [durationType], intType, { unary: (value) => inUnit(value, unit[1]) })]),
+      ...(unit === undefined
+        ? []
+        : [member(unit[0], [durationType], intType, { unary: (value) => inUnit(value, unit[1]) })]),
     ],
   };
 });

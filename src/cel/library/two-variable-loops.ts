@@ -48,7 +48,9 @@ export const twoVariableLoopsLibrary: Library = {
   ],
 };
 
-function loopVariables([first, second]: readonly Expr[]): MacroError | { readonly iterVar: string; readonly iterVar2: string } {
+function loopVariables([first, second]: readonly Expr[]):
+  | MacroError
+  | { readonly iterVar: string; readonly iterVar2: string } {
   if (first?.kind !== "ident") return { offset: first?.offset ?? -1, message: refusal };
   if (second?.kind !== "ident") return { offset: second?.offset ?? -1, message: refusal };
   if (first.name === second.name) {

@@ -4,7 +4,17 @@ import { type FunctionDeclaration, member, overload } from "../types/declaration
 import { ArrayList } from "../values/lists.ts";
 import { EntryMap } from "../values/maps.ts";
 import { EvaluationError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
-import { escapedPath, hostnameOf, parseRequestUrl, parseUrl, portOf, queryOf, type Url, UrlError, urlText } from "./go-url.ts";
+import {
+  escapedPath,
+  hostnameOf,
+  parseRequestUrl,
+  parseUrl,
+  portOf,
+  queryOf,
+  type Url,
+  UrlError,
+  urlText,
+} from "./go-url.ts";
 
 const urlType = structOf("kubernetes.URL");
 

@@ -144,7 +144,9 @@ class RuleChecker {
     if (cost > ruleCostMax && this.#options.ignoresRuleCosts !== true) refuse(excessText(subject, cost, ruleCostMax));
     this.#total = addCapped(this.#total, cost);
     if (cost < totalRuleCostMax / 100n) return;
-    const sorted = [...this.#mostExpensive, { path, cost }].sort((a, b) => (a.cost === b.cost ? 0 : a.cost > b.cost ? -1 : 1));
+    const sorted = [...this.#mostExpensive, { path, cost }].sort((a, b) =>
+      a.cost === b.cost ? 0 : a.cost > b.cost ? -1 : 1,
+    );
     this.#mostExpensive = sorted.slice(0, blamedRulesMax);
   }
 

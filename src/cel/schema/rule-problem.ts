@@ -21,9 +21,15 @@ export function toFieldError({ kind, field, detail, value }: RuleProblem): Field
     case "Duplicate":
       return fieldError.duplicate(field, value as JsonValue | undefined);
     case "NotSupported":
-      return { field, reason: "FieldValueNotSupported", message: `Unsupported value: ${JSON.stringify(value)}: ${detail}` };
+      return {
+        field,
+        reason: "FieldValueNotSupported",
+        message: `Unsupported value: ${JSON.stringify(value)}: ${detail}`,
+      };
     case "Invalid":
-      return value === undefined ? fieldError.invalidUnshown(field, detail) : fieldError.invalid(field, value as JsonValue, detail);
+      return value === undefined
+        ? fieldError.invalidUnshown(field, detail)
+        : fieldError.invalid(field, value as JsonValue, detail);
   }
 }
 

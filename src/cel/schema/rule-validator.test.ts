@@ -1,5 +1,13 @@
 import { expect, test } from "bun:test";
-import { checkRules, makeRuleValidator, type RuleSchema, runRules, storedEnvironment, toFieldError, validateRules } from "../index.ts";
+import {
+  checkRules,
+  makeRuleValidator,
+  type RuleSchema,
+  runRules,
+  storedEnvironment,
+  toFieldError,
+  validateRules,
+} from "../index.ts";
 
 const environments = { environmentOf: () => storedEnvironment() };
 

@@ -43,11 +43,18 @@ function makeValidator(
 ): RuleValidator | undefined {
   const declared = rulesOf["x-kubernetes-validations"] ?? [];
   const named = type === undefined ? undefined : declareType(node, isResource, selfTypeName);
-  const rules = named === undefined ? [] : compileRules({ ...node, "x-kubernetes-validations": declared }, named, environments);
+  const rules =
+    named === undefined ? [] : compileRules({ ...node, "x-kubernetes-validations": declared }, named, environments);
   const below = (part: RuleSchema | undefined, child: RuleSchema | undefined) =>
     part === undefined || child === undefined
       ? undefined
-      : makeValidator(part, child, isEmbedded(child), declareType(child, isEmbedded(child), selfTypeName), environments);
+      : makeValidator(
+          part,
+          child,
+          isEmbedded(child),
+          declareType(child, isEmbedded(child), selfTypeName),
+          environments,
+        );
   const items = below(rulesOf.items, node.items);
   const values = below(valuesSchema(rulesOf), valuesSchema(node));
   const properties = new Map<string, RuleValidator>();
@@ -57,7 +64,9 @@ function makeValidator(
     const validator = isVisible ? below(part, child) : undefined;
     if (validator !== undefined) properties.set(name, validator);
   }
-  const allOf = (rulesOf.allOf ?? []).flatMap((part) => makeValidator(part, node, isResource, type, environments) ?? []);
+  const allOf = (rulesOf.allOf ?? []).flatMap(
+    (part) => makeValidator(part, node, isResource, type, environments) ?? [],
+  );
   const hasProblem = declared.length > 0 && named === undefined;
   const isEmpty = rules.length === 0 && items === undefined && values === undefined && properties.size === 0;
   if (isEmpty && allOf.length === 0 && !hasProblem) return undefined;
@@ -269,14 +278,18 @@ class RuleRun {
       this.budget = -1;
       return;
     }
-    const written = rule.message === undefined || rule.message === "" ? `failed rule: ${shownRule(rule)}` : rule.message.trim();
+    const written =
+      rule.message === undefined || rule.message === "" ? `failed rule: ${shownRule(rule)}` : rule.message.trim();
     const isShown = node.type !== "object" && node.type !== "array";
     const value = isShown ? { value: node.value } : {};
     report({ kind: kindOf(rule.reason), field, detail: message.text ?? written, ...value });
   }
 
   /** Evaluates the message; one that fails in itself counts as none. */
-  #message({ message, rule }: CompiledRule, { self, oldSelf }: NodeValue): { readonly text?: string; readonly stops?: string } {
+  #message(
+    { message, rule }: CompiledRule,
+    { self, oldSelf }: NodeValue,
+  ): { readonly text?: string; readonly stops?: string } {
     if (message === undefined) return {};
     const { value, cost } = message.program.evaluate(activationOf(self, oldSelf));
     if (cost > this.budget) {

@@ -67,7 +67,14 @@ function compileRule(
   const path = rule.fieldPath === undefined ? undefined : normalizeFieldPath(rule.fieldPath, schema);
   const base = { rule, usesOldSelf: false, ...(path === undefined || path === "" ? {} : { fieldPath: path }) };
   if (rule.rule.trim() === "") return { rule, usesOldSelf: false };
-  const main = compileExpression(rule.rule, environmentOf(rule.rule), type, "", boolType, "cel expression must evaluate to a bool");
+  const main = compileExpression(
+    rule.rule,
+    environmentOf(rule.rule),
+    type,
+    "",
+    boolType,
+    "cel expression must evaluate to a bool",
+  );
   if (typeof main === "string") return { ...base, error: main };
   const compiled = { ...base, program: main, usesOldSelf: usesName(main.compiled, "oldSelf") };
   const { messageExpression } = rule;

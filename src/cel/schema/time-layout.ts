@@ -35,7 +35,8 @@ export function goTimeError(text: string, kind: "date" | "date-time"): string {
     if (found === undefined) {
       return `parsing time ${quoteText(text)} as ${quoteText(layout)}: cannot parse ${quoteText(rest)} as ${quoteText(part)}`;
     }
-    const isOutOfRange = max !== undefined && (Number.parseInt(found, 10) > max || (name === "month" && found === "00"));
+    const isOutOfRange =
+      max !== undefined && (Number.parseInt(found, 10) > max || (name === "month" && found === "00"));
     if (isOutOfRange) return `parsing time ${quoteText(text)}: ${name} out of range`;
     rest = rest.slice(found.length);
   }

@@ -192,7 +192,8 @@ class TypedMap extends ValueMap implements ComparesItself {
     if (!(other instanceof ValueMap)) return noSuchOverload;
     if (this.size !== other.size) return false;
     for (const [name, json] of Object.entries(this.fields)) {
-      const equal = this.#schemaOf(name) === undefined ? equalUnknown(json, name, other) : this.#equalField(name, other);
+      const equal =
+        this.#schemaOf(name) === undefined ? equalUnknown(json, name, other) : this.#equalField(name, other);
       if (equal !== true) return equal;
     }
     return true;
@@ -221,7 +222,11 @@ function listValue(json: Json, schema: RuleSchema): Result {
   switch (listType) {
     case "map": {
       const keys = schema["x-kubernetes-list-map-keys"] ?? [];
-      return new KeyedList(json, items, keys.map((key) => escapeFieldName(key) ?? key));
+      return new KeyedList(
+        json,
+        items,
+        keys.map((key) => escapeFieldName(key) ?? key),
+      );
     }
     case "set":
       return new SetList(json, items);
@@ -379,4 +384,3 @@ function toJson(value: Value): Json {
   if (value === null || typeof value !== "object") return value;
   return `${typeOfValue(value).name}`;
 }
-

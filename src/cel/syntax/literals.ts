@@ -30,7 +30,8 @@ export function readString(token: string): string {
   const { body, isRaw } = unquote(token);
   if (isRaw || !body.includes("\\")) return body;
   let text = "";
-  for (const part of partsOf(body, false)) text += typeof part === "string" ? part : String.fromCodePoint(part.codePoint);
+  for (const part of partsOf(body, false))
+    text += typeof part === "string" ? part : String.fromCodePoint(part.codePoint);
   return text;
 }
 

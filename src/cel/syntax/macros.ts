@@ -8,7 +8,11 @@ export interface MacroError {
 }
 
 /** Rewrites a call before it is checked; undefined leaves it a call. */
-export type Macro = (make: MacroFactory, target: Expr | undefined, args: readonly Expr[]) => Expr | MacroError | undefined;
+export type Macro = (
+  make: MacroFactory,
+  target: Expr | undefined,
+  args: readonly Expr[],
+) => Expr | MacroError | undefined;
 
 /** Macros by name, number of arguments, and whether they are called on a target. */
 export type MacroTable = ReadonlyMap<string, Macro>;

@@ -240,7 +240,14 @@ class Parser {
     if (name.kind === "escaped") this.#report(name.offset, "unsupported syntax: '`'");
     if (!isOptional) {
       const id = this.#factory.nextId(dot.offset);
-      const expr: Expr = { kind: "select", id, offset: dot.offset, operand: operand.expr, field: name.text, testOnly: false };
+      const expr: Expr = {
+        kind: "select",
+        id,
+        offset: dot.offset,
+        operand: operand.expr,
+        field: name.text,
+        testOnly: false,
+      };
       return { expr, height };
     }
     if (!this.#options.optionalSyntax) {

@@ -1,4 +1,12 @@
-import { type CallExpr, type Expr, type FoldExpr, operators, qualifiedName, type SelectExpr, type StructExpr } from "../syntax/ast.ts";
+import {
+  type CallExpr,
+  type Expr,
+  type FoldExpr,
+  operators,
+  qualifiedName,
+  type SelectExpr,
+  type StructExpr,
+} from "../syntax/ast.ts";
 import type { IssueList } from "../syntax/source.ts";
 import { typeOfValue, type Value } from "../values/value.ts";
 import {
@@ -185,11 +193,16 @@ class Checker {
 
   #checkGlobalCall(expr: CallExpr, name: string): Expr {
     const found = this.#declarations.findFunction(name);
-    return found === undefined ? this.#undeclaredCall(expr) : this.#resolveCall({ ...expr, name: found.name }, found, undefined);
+    return found === undefined
+      ? this.#undeclaredCall(expr)
+      : this.#resolveCall({ ...expr, name: found.name }, found, undefined);
   }
 
   #undeclaredCall(expr: CallExpr): Expr {
-    this.#issues.report(expr.offset, `undeclared reference to '${expr.name}' (in container '${this.#scope.container}')`);
+    this.#issues.report(
+      expr.offset,
+      `undeclared reference to '${expr.name}' (in container '${this.#scope.container}')`,
+    );
     return this.#typed(expr, errorType);
   }
 

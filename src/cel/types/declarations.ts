@@ -13,7 +13,18 @@ export interface Binding {
 }
 
 /** What the first operand of an operator must be able to do. */
-export type Trait = "adds" | "compares" | "divides" | "has-size" | "indexes" | "matches" | "multiplies" | "negates" | "subtracts" | "takes-modulus" | "lists";
+export type Trait =
+  | "adds"
+  | "compares"
+  | "divides"
+  | "has-size"
+  | "indexes"
+  | "matches"
+  | "multiplies"
+  | "negates"
+  | "subtracts"
+  | "takes-modulus"
+  | "lists";
 
 /** One signature of a function. */
 export interface Overload extends Binding {

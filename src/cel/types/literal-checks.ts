@@ -45,11 +45,18 @@ function checkElements({ expr: root, types }: Checked, issues: IssueList, exempt
   walk(root, (expr) => {
     if (exempted.has(expr)) return;
     if (expr.kind === "list") {
-      const elements = expr.elements.map((element, at) => ({ expr: element, type: typeOf(element, expr.optional.has(at)) }));
+      const elements = expr.elements.map((element, at) => ({
+        expr: element,
+        type: typeOf(element, expr.optional.has(at)),
+      }));
       checkSameTypes(elements, issues, true);
     }
     if (expr.kind === "map") {
-      checkSameTypes(expr.entries.map(({ key }) => ({ expr: key, type: typeOf(key, false) })), issues, false);
+      checkSameTypes(
+        expr.entries.map(({ key }) => ({ expr: key, type: typeOf(key, false) })),
+        issues,
+        false,
+      );
       const values = expr.entries.map(({ value, optional }) => ({ expr: value, type: typeOf(value, optional) }));
       checkSameTypes(values, issues, false);
     }

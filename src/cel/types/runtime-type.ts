@@ -1,4 +1,13 @@
-import { EvaluationError, isError, List, type Result, typeOfValue, Uint, type Value, ValueMap } from "../values/value.ts";
+import {
+  EvaluationError,
+  isError,
+  List,
+  type Result,
+  typeOfValue,
+  Uint,
+  type Value,
+  ValueMap,
+} from "../values/value.ts";
 import type { CelType } from "./cel-type.ts";
 import type { Trait } from "./declarations.ts";
 

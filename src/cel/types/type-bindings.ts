@@ -1,4 +1,14 @@
-import { type CelType, dynType, isDeclaredAssignable, isDynamic, listOf, mapOf, opaqueOf, sameType, typeOf } from "./cel-type.ts";
+import {
+  type CelType,
+  dynType,
+  isDeclaredAssignable,
+  isDynamic,
+  listOf,
+  mapOf,
+  opaqueOf,
+  sameType,
+  typeOf,
+} from "./cel-type.ts";
 
 /**
  * What is known of the type variables of one expression. A trial that fails leaves no trace: changes are noted in order and

@@ -1,13 +1,4 @@
-import {
-  Duration,
-  EvaluationError,
-  List,
-  noSuchOverload,
-  type Result,
-  Timestamp,
-  Uint,
-  type Value,
-} from "./value.ts";
+import { Duration, EvaluationError, List, noSuchOverload, type Result, Timestamp, Uint, type Value } from "./value.ts";
 import { floorDivide, unixSecondsMax, unixSecondsMin } from "./time-text.ts";
 import { spendWork } from "../evaluate/limits.ts";
 

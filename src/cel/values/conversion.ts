@@ -22,7 +22,8 @@ export function conversionError(value: Value, to: string): EvaluationError {
 export function toInt(value: Value): Result {
   if (typeof value === "bigint") return value;
   if (typeof value === "number") return value > intMin && value < intEnd ? BigInt(Math.trunc(value)) : intOverflow;
-  if (typeof value === "string") return isInteger(value) ? fitting(checkedInt(BigInt(signed(value))), value, "int") : conversionError(value, "int");
+  if (typeof value === "string")
+    return isInteger(value) ? fitting(checkedInt(BigInt(signed(value))), value, "int") : conversionError(value, "int");
   if (value instanceof Uint) return checkedInt(value.value);
   if (value instanceof Timestamp) return floorDivide(value.nanos, nanosPerSecond);
   if (value instanceof Duration) return value.nanos;
@@ -43,7 +44,8 @@ function fitting(result: Result, value: Value, to: string): Result {
 
 export function toUint(value: Value): Result {
   if (value instanceof Uint) return value;
-  if (typeof value === "number") return value >= 0 && value < uintEnd ? new Uint(BigInt(Math.trunc(value))) : uintOverflow;
+  if (typeof value === "number")
+    return value >= 0 && value < uintEnd ? new Uint(BigInt(Math.trunc(value))) : uintOverflow;
   if (typeof value === "bigint") return value < 0n ? uintOverflow : new Uint(value);
   if (typeof value === "string" && value.length <= 64 && /^\d+$/.test(value)) {
     const parsed = BigInt(value);

@@ -39,7 +39,10 @@ function comparesItself(value: object): value is ComparesItself {
   return "equalsValue" in value;
 }
 
-function equalObjects(a: Exclude<Value, string | boolean | bigint | number | null>, b: Value): boolean | EvaluationError {
+function equalObjects(
+  a: Exclude<Value, string | boolean | bigint | number | null>,
+  b: Value,
+): boolean | EvaluationError {
   if (comparesItself(a)) return a.equalsValue(b);
   if (a instanceof List) return b instanceof List ? equalLists(a, b) : false;
   if (a instanceof ValueMap) return b instanceof ValueMap ? equalMaps(a, b) : false;

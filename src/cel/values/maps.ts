@@ -31,7 +31,8 @@ class EntryTable {
     if (key instanceof Uint) return key.value > signedMax ? undefined : this.#plain.get(key.value)?.[1];
     if (typeof key !== "number" || !Number.isInteger(key)) return undefined;
     const whole = BigInt(key);
-    return (this.#plain.get(whole) ?? (whole >= 0n && whole <= unsignedMax ? this.#unsigned.get(whole) : undefined))?.[1];
+    return (this.#plain.get(whole) ??
+      (whole >= 0n && whole <= unsignedMax ? this.#unsigned.get(whole) : undefined))?.[1];
   }
 
   *keys(): Generator<Value> {

@@ -12,7 +12,9 @@ const notOrdered = new EvaluationError("NaN values cannot be ordered");
 /** Reports whether values of this type have an order. */
 export function isOrdered(value: Value): boolean {
   if (typeof value !== "object") return true;
-  return value instanceof Uint || value instanceof Duration || value instanceof Timestamp || value instanceof Uint8Array;
+  return (
+    value instanceof Uint || value instanceof Duration || value instanceof Timestamp || value instanceof Uint8Array
+  );
 }
 
 /** Compares two ordered values; numbers compare across their types. */
@@ -97,4 +99,3 @@ export function orderResult(a: Value, b: Value, holds: (order: Order) => boolean
   const order = compareValues(a, b);
   return typeof order === "number" ? holds(order) : order;
 }
-

@@ -58,7 +58,7 @@ function printable(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code >= 0x20 && code < 0x7f) return character;
   if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, "0")}`;
-  if (code <= 0xffff && code >= 0xd800 && code <= 0xdfff) return "\ufffd";
+  if (code >= 0xd800 && code <= 0xdfff) return "\ufffd";
   if (/^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character)) return character;
   return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
