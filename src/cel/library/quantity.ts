@@ -118,6 +118,14 @@ export function toQuantity(text: Value): Result {
   }
 }
 
+/** Upstream reads a number without digits as zero: `Ki`, `-`, `.`. */
+function withDigits(text: string): string {
+  const sign = text.startsWith("-") || text.startsWith("+") ? 1 : 0;
+  const next = text.charAt(text.charAt(sign) === "." ? sign + 1 : sign);
+  const hasDigits = text === "" || (next >= "0" && next <= "9");
+  return hasDigits ? text : `${text.slice(0, sign)}0${text.slice(sign)}`;
+}
+
 function compares(name: string, id: string, result: CelType, make: (order: number) => Result): FunctionDeclaration {
   const binary = (a: Value, b: Value): Result =>
     a instanceof QuantityValue && b instanceof QuantityValue
