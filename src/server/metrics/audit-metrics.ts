@@ -1,14 +1,14 @@
 import type { Registry } from "prom-client";
 import { BoundCounter, type CounterChild } from "./bound-metric.ts";
 
-/** What the audit counts. */
+/** The counters of the audit. */
 export interface AuditMetrics {
   readonly events: CounterChild;
-  /** `truncate`: too large, for whatever backend. */
+  /** `truncate` counts events that are too large for any backend. */
   readonly lost: { readonly log: CounterChild; readonly webhook: CounterChild; readonly truncate: CounterChild };
 }
 
-/** Under upstream's names. */
+/** Registers the counters under upstream's names. */
 export function auditMetrics(registry: Registry): AuditMetrics {
   const events = new BoundCounter("apiserver_audit_event_total", "Audit events that were made.");
   const lost = new BoundCounter("apiserver_audit_error_total", "Audit events that a backend lost, by the backend.");
