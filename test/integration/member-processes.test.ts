@@ -94,7 +94,7 @@ describe("three members", () => {
     const asked = [a, b, c].find(({ name }) => name === heir.name) as MemberProcess;
     expect(await asked.run("member", "transfer-leader", `${heir.id}`)).toMatchObject({
       code: 0,
-      out: `member ${heir.id} leads now\n`,
+      out: `member ${heir.id} is now the leader\n`,
     });
     expect((await rolesOf(a, "leader", "voter", "voter")).leader).toBe(heir.id);
   });
@@ -208,7 +208,7 @@ describe("three members", () => {
     const { code, out, err } = await a.run("cluster", "rotate-ca");
     expect({ code, out }).toEqual({
       code: 0,
-      out: expect.stringMatching(/^the members know each other by a new authority: sha256:/),
+      out: expect.stringMatching(/^the members now use a new authority: sha256:/),
     });
     expect(err.trim().split("\n")).toHaveLength(9);
     expect(authority()).not.toBe(former);
@@ -263,9 +263,9 @@ describe("when all is lost but", () => {
     const saved = await b.run("snapshot", "save", file);
     expect(saved).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/objects at revision \d+, whole and undamaged\n$/),
+      out: expect.stringMatching(/objects at revision \d+, complete and undamaged\n$/),
     });
-    expect((await b.run("snapshot", "save", file)).err).toMatch(/^quorate: .*is there already/);
+    expect((await b.run("snapshot", "save", file)).err).toMatch(/^quorate: .*already exists/);
     const { out } = await quorate(["snapshot", "inspect", file, "-o", "json"]);
     const { revision } = JSON.parse(out);
     const restored = await newMember("restored");
@@ -295,7 +295,7 @@ describe("when all is lost but", () => {
     const recovered = await quorate(["cluster", "recover", "--data-dir", c.directory]);
     expect(recovered).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^member \d is the only one of its cluster now; forgotten: \d, \d/),
+      out: expect.stringMatching(/^member \d is now the only member of its cluster; forgotten: \d, \d/),
     });
     await c.start();
     expect((await c.request("GET", `${configMaps}/last`)).code).toBe(200);

@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import type { AuditMetrics } from "../../access/audit/open-audit.ts";
 import { BoundCounter } from "./bound-metric.ts";
 
-/** Under upstream's names. */
+/** Registers the counters under upstream's names. */
 export function auditMetrics(registry: Registry): AuditMetrics {
   const events = new BoundCounter("apiserver_audit_event_total", "Audit events that were made.");
   const lost = new BoundCounter("apiserver_audit_error_total", "Audit events that a backend lost, by the backend.");
