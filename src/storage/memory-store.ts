@@ -4,7 +4,14 @@ import { CommandQueue } from "./command-queue.ts";
 import { EventHistory } from "./event-history.ts";
 import type { Revision } from "../api/revision.ts";
 import { StateMachine } from "./state-machine.ts";
-import { type ApplyResult, type Command, type EventListener, type Store, type StoreEvent, StoreUnavailableError } from "./store.ts";
+import {
+  type ApplyResult,
+  type Command,
+  type EventListener,
+  type Store,
+  type StoreEvent,
+  StoreUnavailableError,
+} from "./store.ts";
 import type { Entry, Key } from "../api/entry.ts";
 
 /** Most events of history. Beyond it the store compacts the oldest away. */

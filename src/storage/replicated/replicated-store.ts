@@ -6,7 +6,15 @@ import { CommandQueue } from "../command-queue.ts";
 import { assertStorable } from "../mvcc/layout.ts";
 import type { HistoryReader } from "../mvcc/history-reader.ts";
 import type { Revision } from "../../api/revision.ts";
-import { type ApplyResult, type Command, type CorruptEntryError, type EventListener, type Store, type StoreEvent, StoreUnavailableError } from "../store.ts";
+import {
+  type ApplyResult,
+  type Command,
+  type CorruptEntryError,
+  type EventListener,
+  type Store,
+  type StoreEvent,
+  StoreUnavailableError,
+} from "../store.ts";
 import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import { handOver } from "./hand-over.ts";
 import type { LeaderWatch } from "./leader-watch.ts";
