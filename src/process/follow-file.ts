@@ -7,7 +7,7 @@ const settleMs = 100;
 
 export interface FollowedFile {
   readonly file: string;
-  /** What it held when it was read last. */
+  /** The content at the last read. */
   readonly bytes: Uint8Array;
   readonly clock: Clock;
   /** It is read again so often, whether or not the file system tells of a change. */

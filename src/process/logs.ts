@@ -19,7 +19,7 @@ export interface Log {
   for(part: string): Log;
 }
 
-/** What decides whether a finished request is worth a line. */
+/** The facts that decide whether a finished request gets a line. */
 export interface RequestOutcome extends Pick<RequestRecord, "code" | "latencyMs"> {
   /** A watch, a session, a log: it takes as long as the client likes. */
   readonly longRunning: boolean;

@@ -1,7 +1,7 @@
-/** What stands where a secret was. */
+/** Replaces a secret. */
 export const redacted = "[redacted]";
 
-/** Deeper structures are cut: a log line is no place for an object tree. */
+/** Deeper structures are cut, so that a log line stays short. */
 const depthMax = 6;
 const itemsMax = 50;
 const textLengthMax = 4_096;

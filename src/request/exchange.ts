@@ -11,7 +11,7 @@ export type PeerCertificate =
   | {
       readonly kind: "verified";
       readonly commonName: string;
-      /** What the certificate says the user's uid is; absent where it says nothing. */
+      /** The user's uid as the certificate gives it; absent where it gives none. */
       readonly uid?: string;
       readonly organizations: readonly string[];
       readonly validFromMs: number;
@@ -25,7 +25,7 @@ export type PeerCertificate =
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** What the listener knows of a request. One per request; filters add what they learn to the Exchange. */
+/** A request as the listener received it. Filters add what they learn to the Exchange. */
 export interface IncomingRequest {
   readonly method: string;
   /** Byte-exact request target, starting with "/". */
@@ -43,13 +43,13 @@ export interface IncomingRequest {
   abort?(reason: Error): void;
   /** Annotations that authentication adds to the audit event of the request. */
   auditNotes?: readonly (readonly [key: string, value: string])[];
-  /** Set for a request that asks to leave HTTP. Whoever answers it with 101 has the socket from then on. */
+  /** Set for a request that asks to leave HTTP. The handler that answers it with 101 owns the socket from then on. */
   upgraded?: UpgradedSocket;
 }
 
 export interface UpgradedSocket {
   readonly socket: Duplex;
-  /** What the client has sent behind the head of its request. */
+  /** The bytes that the client has sent behind the head of its request. */
   readonly head: Uint8Array;
 }
 
@@ -92,7 +92,7 @@ export interface Exchange {
   auditId: string;
   info: RequestInfo;
   user: UserInfo;
-  /** Who sent the request, when `user` is somebody else; `constraint` is the verb that allowed it, "" for any. */
+  /** The sender, when `user` is somebody else; `constraint` is the verb that allowed it, "" for any. */
   impersonation?: { readonly by: UserInfo; readonly constraint: string };
   /** Texts for Warning headers, in order, without duplicates. */
   readonly warnings: string[];
@@ -100,7 +100,7 @@ export interface Exchange {
   readonly responseHeaders: [string, string][];
   /** The answer is an error of ours, not of the client. */
   failed?: boolean;
-  /** What the answer says, in whatever form, when it is an error. */
+  /** The error that the answer reports, in any form. */
   refusal?: Status;
   /** Set where the request is audited. */
   audit: RequestNotes | undefined;
@@ -110,7 +110,7 @@ export interface Exchange {
 export type Handler = (exchange: Exchange) => HttpResponse | Promise<HttpResponse>;
 /** Wraps the next handler on the way in. The order of filters is in chain.ts and nowhere else. */
 export type Filter = (next: Handler) => Handler;
-/** What happens to every response on the way out, errors too. */
+/** Handles every response on the way out, errors too. */
 export type Finish = (exchange: Exchange, response: HttpResponse) => HttpResponse | Promise<HttpResponse>;
 
 /** Adds an annotation to the audit event of the request, where there is one. */

@@ -9,7 +9,7 @@ const truncatedEventSize = {
 } as const;
 const truncatedBatchSize = { ...truncatedSize, default: 10 * 1024 * 1024 } as const;
 
-/** What is recorded of requests, where to, and in which portions. */
+/** The part of the table of flags that describes the audit log. */
 export const auditFlags = {
   "audit-policy-file": {
     type: "text",

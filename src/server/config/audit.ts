@@ -10,7 +10,7 @@ const msPerDay = 86_400_000;
 export function auditOptionsOf(options: FlagOptions): AuditOptions | undefined {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   if (auditPolicyFile === undefined) {
-    // Whoever says where to record wants a record: without a policy there would be none.
+    // A backend without a policy would record nothing, which the flag for the backend cannot mean.
     const where = auditLogPath === undefined ? "--audit-webhook-config-file" : "--audit-log-path";
     if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined;
     throw new StartupError(`${where}: without --audit-policy-file nothing is recorded: give a policy`);

@@ -23,7 +23,7 @@ import type { Flag } from "./flag.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 import { StartupError } from "../../process/startup-error.ts";
 
-/** What `startServer` takes: one field per flag in camel case, durations in milliseconds, and what only code can pass. */
+/** The options of `startServer`: one field per flag in camel case, durations in milliseconds, and a clock. */
 export interface ServerOptions extends FlagOptions {
   /** The source of time; the system's by default. */
   readonly clock?: Clock | undefined;
@@ -58,7 +58,7 @@ export interface ServerConfig {
   /** In their order. */
   readonly admissionPlugins: readonly PluginName[];
   readonly controllers: ReadonlySet<ControllerName>;
-  /** What cluster-info is signed with. */
+  /** The keys that sign cluster-info. */
   readonly bootstrapSignerKey: "token" | "secret";
   /** One CIDR, or one of each family. */
   readonly serviceClusterIpRange: string;

@@ -158,8 +158,8 @@ interface Series {
 }
 
 /**
- * Binds labels to children once per combination; combinations beyond the bound share one. What a request says is looked up
- * as it is; labels are made only for what has not been seen. Names that are not served are never kept.
+ * Binds labels to children once per combination; combinations beyond the bound share one. A request is looked up by its
+ * own words, and labels are made only for words that are new. Names that are not served are never kept.
  */
 function boundSeries(
   create: (labels: RequestLabelValues) => Series,

@@ -7,7 +7,7 @@ import { BoundCounter, BoundHistogram, type CounterChild } from "./bound-metric.
 const secondsBuckets = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const msPerSecond = 1_000;
 
-/** What a replica counts from its first moment on; read when the server has a place for it. */
+/** Counts from the first moment of a replica; `register` makes the counts readable once the server has a registry. */
 export class StoreMetrics {
   readonly observer: ReplicaObserver;
   readonly #leaderChanges: CounterChild;
