@@ -17,7 +17,7 @@ export interface KubeconfigServer {
   readonly url: string;
   /** Asked for each request: tokens and certificates are renewed. */
   proof(): Promise<Proof>;
-  /** The server did not accept the proof. False: there is no other one. */
+  /** Discards a proof that the server refused. Returns whether another one can be made. */
   renew(proof: Proof): boolean;
 }
 
