@@ -54,9 +54,12 @@ function encoded(message: Message): Buffer {
 }
 
 describe("messages", () => {
-  test.each(messages.map((message) => [message.type, message] as const))("%s is decoded as it was encoded", (_, message) => {
-    expect(decodeMessage(encoded(message))).toEqual(message);
-  });
+  test.each(messages.map((message) => [message.type, message] as const))(
+    "%s is decoded as it was encoded",
+    (_, message) => {
+      expect(decodeMessage(encoded(message))).toEqual(message);
+    },
+  );
 
   test.each(messages.map((message) => [message.type, message] as const))(
     "%s truncated anywhere is rejected",

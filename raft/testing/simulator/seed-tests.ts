@@ -48,7 +48,7 @@ export function testSeeds<Report>(title: string, tests: SeedTests<Report>) {
       patienceMs,
     );
 
-    test.each([...regressions])("seed $seed, which found $found", ({ seed, steps }) => void run(seed, steps), patienceMs);
+    test.each([...regressions])("seed $seed: $found", ({ seed, steps }) => void run(seed, steps), patienceMs);
   });
   return run;
 }
