@@ -2,18 +2,18 @@ import type { ObjectMeta } from "../../api/object-meta.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { AuditRule } from "./policy.ts";
 
-/** Says that a body was left out. */
+/** Annotation that marks an event with omitted bodies. */
 export const truncatedAnnotation = "audit.k8s.io/truncated";
 
-/** What was said about a request. The decision, which nearly every request has, stands beside the rest. */
+/** The annotations of a request. The decision, which almost every request has, has fields of its own. */
 export interface Annotations {
-  /** `allow` or `forbid`; "" before it was decided. */
+  /** Decision `allow` or `forbid`; "" before it. */
   decision: string;
   reason: string;
   more: Map<string, string> | undefined;
 }
 
-/** What the path does not say of an object; "" for what is not known. */
+/** The parts of an object's identity that the path lacks; "" for unknown ones. */
 export interface ObjectIdentity {
   readonly name: string;
   readonly uid: string;
@@ -22,21 +22,21 @@ export interface ObjectIdentity {
 
 export const unknownObject: ObjectIdentity = { name: "", uid: "", resourceVersion: "" };
 
-/** What is kept of a request until its last event is written. */
+/** The record of a request until its last event is written. */
 export interface Recording extends Annotations {
-  /** Undefined when the request is not recorded. */
+  /** Rule; undefined when the request is not recorded. */
   readonly rule: AuditRule | undefined;
-  /** Who sent it; undefined for one who did not authenticate. */
+  /** Sender; undefined for an unauthenticated request. */
   readonly user: UserInfo | undefined;
-  /** What the body of a create or update says of its object. */
+  /** Identity of the object in the body of a create or update. */
   object: ObjectIdentity;
-  /** The body as it was read, where the rule wants it. */
+  /** Body as it was read, if the rule needs it. */
   requestBody: Uint8Array | undefined;
 }
 
 const annotationsMax = 64;
 
-/** The first value of a key stays: nothing that runs later can rewrite what was recorded. */
+/** Adds an annotation. The first value of a key stays, so that later code cannot rewrite it. */
 export function annotate(recording: Annotations, key: string, value: string): void {
   const more = (recording.more ??= new Map());
   if (!more.has(key) && more.size < annotationsMax) more.set(key, value);
@@ -48,7 +48,7 @@ export function recordDecision(recording: Annotations, decision: string, reason:
   recording.reason = reason;
 }
 
-/** Before the registry fills in what the client did not say. */
+/** Records the object before the registry fills in defaults. */
 export function recordObject(recording: Recording, { name = "", uid = "", resourceVersion = "" }: ObjectMeta): void {
   recording.object = { name, uid, resourceVersion };
 }
