@@ -16,29 +16,29 @@ import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { type PeerAddress, parsePeerAddress, peerAddressText } from "./member-address.ts";
 import { replicaNotices } from "./replica-notices.ts";
 
-/** So often the log says that the others are waited for. */
+/** Interval at which the log reports that the server waits for the others. */
 const waitingNoticeMs = 5_000;
 
-/** Who a member is in gossip, and where. */
+/** The gossip identity and address of a member. */
 export type GossipContact = Required<Pick<MemberRecord, "peerId" | "gossipAddress">>;
 
 /** A server's place in its cluster. */
 export interface OpenMember {
-  /** Of the data. */
+  /** Directory of the data. */
   readonly directory: string;
   readonly store: Store;
   readonly cluster: Cluster;
   /** Hears that somebody else leads, or nobody that is known. */
   onLeaderChanged(listener: () => void): void;
-  /** Resolves when the store takes no more writes. */
+  /** Resolves when the store accepts no more writes. */
   readonly failed: Promise<Error>;
-  /** How members know each other. @throws ClusterError where there are none besides this one */
+  /** Returns the identity that members verify. @throws ClusterError on a replica without other members */
   peers(): PeerIdentity;
-  /** Renews what this member proves itself with. */
+  /** Renews this member's credentials. */
   keepFresh(onError: (error: unknown) => void): Disposable;
-  /** Where the others reach it; undefined for a replica that is alone. */
+  /** Address at which the others reach it; undefined for a replica that is alone. */
   readonly peerAddress: PeerAddress | undefined;
-  /** Records where this member is reached, unless that is known already. `port` is that of its API. */
+  /** Records the addresses of this member, unless they are known already. `port` is that of its API. */
   announce(port: number, gossip: GossipContact | undefined): Promise<void>;
 }
 
@@ -56,8 +56,8 @@ export interface MemberParts {
 }
 
 /**
- * Opens the replica in the data directory and connects it with the other members, if it has any. Resolves when it takes
- * part in a quorum, however long that takes.
+ * Opens the replica in the data directory and connects it to any other members. Resolves when it takes part in a
+ * quorum, however long that takes.
  * @throws StartupError, DataDirectoryError
  */
 export async function openMember(

@@ -6,7 +6,7 @@ import type { LogBackendOptions } from "./log-backend-options.ts";
 import { LineBuffer } from "./line-buffer.ts";
 import { RotatingFile } from "./rotating-file.ts";
 
-/** What waits is written at once when there is so much of it. */
+/** Waiting bytes at which they are written at once. */
 const bufferBytes = 256 * 1024;
 
 const standardOutput = 1;
@@ -19,7 +19,7 @@ const standardOutputFile = {
 
 type Out = Pick<RotatingFile, "write" | "writeLater" | "close">;
 
-/** Events as lines of a file; `-` is the standard output. @throws Error when the file cannot be opened */
+/** Writes events as lines of a file, or to the standard output for `-`. @throws Error when the file cannot be opened */
 export function logBackend(options: LogBackendOptions): AuditBackend {
   const out: Out = options.file === "-" ? standardOutputFile : new RotatingFile(options);
   switch (options.mode) {
@@ -80,7 +80,7 @@ class BlockingLog implements AuditBackend {
     this.#out.close();
   }
 
-  /** Writes the first so many bytes, or all. */
+  /** Writes the first `bytes` bytes, or all. */
   #flush(bytes = this.#lines.length): void {
     if (bytes === 0) return;
     try {
@@ -88,7 +88,7 @@ class BlockingLog implements AuditBackend {
       this.#failing = false;
     } catch (error) {
       this.#options.lost.value += this.#events;
-      // Once for a row of failures: a full disk must not flood the log too.
+      // Reported once for consecutive failures, so that a full disk does not flood the log too.
       if (!this.#failing) this.#options.onError(error);
       this.#failing = true;
     }

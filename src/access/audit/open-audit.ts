@@ -29,11 +29,11 @@ interface Counter {
 export interface AuditParts {
   readonly clock: Clock;
   readonly metrics: AuditMetrics;
-  /** Hears of events that were lost. */
+  /** Receives reports of lost events. */
   onError(error: unknown): void;
 }
 
-/** @throws StartupError for a policy or a backend that cannot be used */
+/** Opens audit. @throws StartupError for an unusable policy or backend */
 export function openAudit(options: AuditOptions, { clock, metrics, onError }: AuditParts): OpenAudit {
   const { policyFile, log, webhook } = options;
   const policy = orStartupError("--audit-policy-file", () => parseAuditPolicy(readFileSync(policyFile)));

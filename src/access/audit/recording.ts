@@ -2,7 +2,7 @@ import { type ObjectIdentity, type RequestNotes, unknownObject } from "../../req
 import type { UserInfo } from "../../request/user-info.ts";
 import type { AuditRule } from "./policy.ts";
 
-/** Says that a body was left out. */
+/** Annotation that marks an event with omitted bodies. */
 export const truncatedAnnotation = "audit.k8s.io/truncated";
 
 /** The audit's record of one request, kept until its last event is written. */

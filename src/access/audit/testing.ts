@@ -35,7 +35,7 @@ export function testEvent(more: Partial<AuditEvent> = {}): AuditEvent {
   };
 }
 
-/** The line of an event. */
+/** Encodes an event as a line. */
 export function eventText(event: AuditEvent): string {
   const out = new LineBuffer(16);
   writeEvent(out, event);

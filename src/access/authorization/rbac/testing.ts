@@ -11,7 +11,7 @@ export const testPrefixes: RbacPrefixes = {
   clusterRoleBindings: "/registry/rbac.authorization.k8s.io/clusterrolebindings/",
 };
 
-/** Objects by key, and the events of their changes: all that a follower of the store asks for. */
+/** A source of objects by key with the events of their changes, for followers of the store. */
 export class EntrySource implements Pick<Store, "scan" | "subscribe"> {
   readonly #entries = new Map<Key, Entry>();
   readonly #listeners = new Set<EventListener>();
