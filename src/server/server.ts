@@ -43,6 +43,7 @@ import {
   storeCheck,
 } from "../http/health.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
+import { inProcessClients } from "../http/in-process-client.ts";
 import { listen, type Listener } from "../http/listener.ts";
 import { openApiRoute } from "../http/openapi/openapi-route.ts";
 import { gitVersion, versionRoute } from "../http/version.ts";
@@ -209,30 +210,29 @@ async function wireUp(
     ...rbacCheck({ scheme, authorization }),
     shutdownCheck(lifecycle),
   ];
-  const app = buildApp(
-    appOptions({
-      config,
-      scheme,
-      store,
+  const served = appOptions({
+    config,
+    scheme,
+    store,
+    registries,
+    actions: builtInActions({
       registries,
-      actions: builtInActions({
-        registries,
-        clock,
-        authorizer: authorization.authorizer,
-        tokens: { ...config.authentication.serviceAccounts, ...authentication },
-      }),
-      metrics,
-      lifecycle,
-      log,
-      identity,
-      authentication,
-      authorization,
-      audited,
-      member,
-      checks,
-      heard: () => gossip.peers(),
+      clock,
+      authorizer: authorization.authorizer,
+      tokens: { ...config.authentication.serviceAccounts, ...authentication },
     }),
-  );
+    metrics,
+    lifecycle,
+    log,
+    identity,
+    authentication,
+    authorization,
+    audited,
+    member,
+    checks,
+    heard: () => gossip.peers(),
+  });
+  const app = buildApp(served);
   // What is told to the API of another authority is in use when it answers.
   if (member !== undefined) disposables.use(member.keepFresh(onError));
   const listener = await listenOn(config, identity, app, onError);
@@ -294,6 +294,7 @@ async function wireUp(
     kubeconfig,
     audited,
     gossip,
+    client: inProcessClients({ ...authorization, handler: served.resources, clock, onFault: onError }),
     failed: member?.failed ?? new Promise(() => undefined),
   });
 }
@@ -512,6 +513,7 @@ interface RunningParts {
   readonly kubeconfig: string;
   readonly audited: OpenAudit | undefined;
   readonly gossip: Gossip;
+  readonly client: RunningServer["client"];
   readonly failed: RunningServer["failed"];
 }
 
@@ -536,6 +538,7 @@ function runningServer(parts: RunningParts): RunningServer {
     token: identity.token,
     ca: identity.ca,
     failed: parts.failed,
+    client: parts.client,
     beginShutdown() {
       lifecycle.advance("leaving");
       gossip.announce();

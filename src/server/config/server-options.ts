@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { chosenPlugins, type PluginName } from "../../admission/plugin-names.ts";
 import type { Clock } from "../../api/clock.ts";
+import type { OpenClient } from "../../http/in-process-client.ts";
 import type { AuthenticationOptions } from "../../access/authentication/authentication-options.ts";
 import { authenticationOptionsOf } from "./authentication.ts";
 import type { AuditOptions } from "../../access/audit/audit-options.ts";
@@ -85,6 +86,8 @@ export interface RunningServer {
   readonly ca: string;
   /** Resolves with the reason when the store takes no more writes: then only a new process can go on. */
   readonly failed: Promise<Error>;
+  /** A client without a connection, which acts as an administrator, or as `user` within that one's rights. */
+  readonly client: OpenClient;
   /** `/readyz` fails from now on; everything else is served as usual. */
   beginShutdown(): void;
   /** Stops taking requests, lets running ones end for at most `graceMs`, then closes the store. */
