@@ -182,14 +182,10 @@ function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): Qu
   return { dryRun: dryRun === true ? "All" : undefined, fieldManager, fieldValidation };
 }
 
-function deleteDocument({ signal: _, timeoutMs: __, dryRun, ...options }: DeleteOptions): JsonObject {
-  const document = {
-    kind: "DeleteOptions",
-    apiVersion: "v1",
-    ...options,
-    ...(dryRun === true ? { dryRun: ["All"] } : {}),
-  };
-  return document as JsonObject;
+function deleteDocument(options: DeleteOptions): JsonObject {
+  const { signal: _, timeoutMs: __, dryRun, ...preconditions } = options;
+  const tried = dryRun === true ? { dryRun: ["All"] } : {};
+  return { kind: "DeleteOptions", apiVersion: "v1", ...preconditions, ...tried } as JsonObject;
 }
 
 /** Items of a list carry no type on the wire: it follows from that of the list. */
