@@ -250,6 +250,9 @@ describe("up", () => {
       token: "",
       ca: "",
       failed: new Promise(() => undefined),
+      client: () => {
+        throw new Error("nobody asks");
+      },
       beginShutdown: () => calls.push("beginShutdown"),
       close: async () => void calls.push("close"),
     };

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { connectionFailureText } from "../client/connection-failure.ts";
 import type { KubeconfigServer, Proof } from "../client/kubeconfig.ts";
 import { parseClientUrl } from "./member-address.ts";
 
@@ -190,25 +191,4 @@ function httpFailureText(code: number): string {
   if (code === 401) return "the credentials are not accepted";
   if (code === 404) return "this server is no member of a cluster: it runs in memory, or is not quorate";
   return `the server answers ${code}`;
-}
-
-const failureTexts: Readonly<Record<string, string>> = {
-  ConnectionRefused: "nothing listens there",
-  ECONNREFUSED: "nothing listens there",
-  ConnectionClosed: "the connection was closed",
-  ECONNRESET: "the connection was closed",
-  FailedToOpenSocket: "there is no way there",
-  TimeoutError: "it does not answer in time",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not of the authority that it should be",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not of the authority that it should be",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is not of the authority that it should be",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate is not of the authority that it should be",
-  CERT_HAS_EXPIRED: "its certificate has expired",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name: see --tls-san",
-};
-
-/** Returns a short reason for a missing answer. */
-export function connectionFailureText(error: unknown): string {
-  const { code, name, message } = error as { code?: string; name?: string; message?: string };
-  return failureTexts[code ?? ""] ?? failureTexts[name ?? ""] ?? code ?? message ?? String(error);
 }

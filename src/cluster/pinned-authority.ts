@@ -2,7 +2,8 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
 import { type CertificatePin, keyPin } from "../access/certificates/certificate-pin.ts";
-import { ClusterRequestError, connectionFailureText } from "./cluster-client.ts";
+import { connectionFailureText } from "../client/connection-failure.ts";
+import { ClusterRequestError } from "./cluster-client.ts";
 import { hostOf } from "./member-address.ts";
 
 const handshakeMsMax = 10_000;

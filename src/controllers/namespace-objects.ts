@@ -20,6 +20,9 @@ export interface NamespaceObjectsParts {
   follow?(run: () => void): Disposable;
 }
 
+/** Objects that are made at a time, when there are many namespaces. */
+const workers = 4;
+
 /** Keeps one object in every namespace that is not being deleted, and makes it again when it goes or is changed. */
 export class NamespaceObjects {
   readonly #parts: NamespaceObjectsParts;
@@ -32,7 +35,7 @@ export class NamespaceObjects {
   start(): Disposable {
     const { store, namespaces, objects, name, clock, onError } = this.#parts;
     const running = new DisposableStack();
-    const queue = running.use(new WorkQueue({ clock, onError, work: (namespace) => this.#ensure(namespace) }));
+    const queue = running.use(new WorkQueue({ clock, onError, workers, work: (namespace) => this.#ensure(namespace) }));
     const { keyPrefix } = namespaces.info;
     const considerNamespace = (key: string) => queue.add(key.slice(keyPrefix.length));
     running.use(followObjects(store, keyPrefix, (key, type) => type !== "DELETED" && considerNamespace(key)));

@@ -11,6 +11,7 @@ import {
   shutdownCheck,
   storeCheck,
 } from "../http/health.ts";
+import { inProcessClients, type OpenClient } from "../http/in-process-client.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
 import { listen, type Listener } from "../http/listener.ts";
 import { StartupError } from "../process/startup-error.ts";
@@ -29,6 +30,8 @@ export interface ServerHttp extends AsyncDisposable {
   /** YAML text, with which an administrator reaches the listener. */
   readonly kubeconfig: string;
   readonly checks: readonly HealthCheck[];
+  /** Opens clients that need no connection. */
+  readonly client: OpenClient;
   /** Fails `/readyz` from now on; everything else is served as usual. */
   leave(): void;
   /** Takes no more requests, and waits up to `graceMs` for those that run. */
@@ -54,7 +57,8 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
   parts.defer(() => audited?.backend.close());
   const lifecycle = new Lifecycle();
   const checks = [pingCheck, storeCheck(store), quorumCheck(store, clock), ...rbacCheck(api), shutdownCheck(lifecycle)];
-  const app = buildApp(appOptions({ ...context, lifecycle, audited, checks }));
+  const served = appOptions({ ...context, lifecycle, audited, checks });
+  const app = buildApp(served);
   const listener = await listenOn(config, identity, app, onError);
   let drained: Promise<void> | undefined;
   const drain = async (graceMs: number) => {
@@ -72,6 +76,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     port: listener.port,
     kubeconfig,
     checks,
+    client: inProcessClients({ ...api.authorization, handler: served.resources, clock, onFault: onError }),
     leave: () => lifecycle.advance("leaving"),
     drain: (graceMs) => (drained ??= drain(graceMs)),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

@@ -1,7 +1,8 @@
 import { createReadStream, existsSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { type ClusterClient, connectionFailureText } from "../../cluster/cluster-client.ts";
+import { connectionFailureText } from "../../client/connection-failure.ts";
+import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import type { ImageHeader } from "../../storage/mvcc/image.ts";
 import { syncDirectory } from "../../storage/mvcc/data-directory.ts";

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { chosenPlugins, type PluginName } from "../../admission/plugin-names.ts";
 import type { Clock } from "../../process/clock.ts";
+import type { OpenClient } from "../../http/in-process-client.ts";
 import type { AuthenticationOptions } from "../../access/authentication/authentication-options.ts";
 import { authenticationOptionsOf } from "./authentication.ts";
 import type { AuditOptions } from "../../access/audit/audit-options.ts";
@@ -86,6 +87,8 @@ export interface RunningServer {
   readonly ca: string;
   /** Resolves with the reason when the store takes no more writes. Only a new process can continue then. */
   readonly failed: Promise<Error>;
+  /** Opens a client without a connection. It acts as an administrator, or as `user` with that user's rights. */
+  readonly client: OpenClient;
   /** Makes `/readyz` fail from now on. Everything else is served as usual. */
   beginShutdown(): void;
   /** Refuses new requests, gives running ones at most `graceMs` to end, and closes the store. */
