@@ -25,7 +25,9 @@ import { InFlight } from "./in-flight.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
 import { serverContext } from "./server-context.ts";
-import { strategyOf, subresourceStrategyOf } from "../kinds/strategies.ts";
+import { builtInKindOf } from "../kinds/index.ts";
+import { resourceQuota } from "../kinds/core/resource-quota.ts";
+import { strategyOf } from "./kind.ts";
 
 export interface RegistriesParts {
   readonly scheme: Scheme;
@@ -72,7 +74,7 @@ export class Registries {
     for (const info of parts.scheme.stored) {
       const cacher = parts.cachers.cacher(info.keyPrefix);
       const served = versions.get(info) ?? [];
-      const own = { strategy: strategyOf(info), allocator: this.#allocatorOf(info) };
+      const own = { strategy: strategyOf(builtInKindOf(info)), allocator: this.#allocatorOf(info) };
       const { creations } = this;
       const registry = new Registry({ ...parts, ...own, info, versions: served, cacher, admission, creations });
       this.#byResource.set(info, registry);
@@ -126,10 +128,9 @@ export class Registries {
       countable: () => [...this.all()].map(({ info }) => info).filter(({ namespaced }) => namespaced),
       writeStatus: async (quota) => {
         const registry = this.find(resourceQuotas);
-        const strategy = subresourceStrategyOf(resourceQuotas, "status");
-        if (registry === undefined || strategy === undefined) throw new Error("resource quotas are not served");
+        if (registry === undefined) throw new Error("resource quotas are not served");
         const { namespace = "", name = "" } = quota.metadata;
-        const options = { strategy, subresource: "status" };
+        const options = { strategy: strategyOf(resourceQuota, "status"), subresource: "status" };
         await registry.update(namespace, name, () => cloneObject(quota), serverContext, options);
       },
     });

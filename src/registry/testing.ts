@@ -12,7 +12,8 @@ import { MemoryStore } from "../storage/memory-store.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
 import { Registries } from "./registries.ts";
 import type { WriteContext } from "./registry.ts";
-import { subresourceStrategyOf } from "../kinds/strategies.ts";
+import { builtInKindOf } from "../kinds/index.ts";
+import { strategyOf } from "./kind.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
@@ -109,8 +110,7 @@ async function put(
 ): Promise<KubeObject> {
   const info = infoOf(path);
   const registry = registries.of(info);
-  const strategy = subresource === "" ? registry.strategy : subresourceStrategyOf(info, subresource);
-  if (strategy === undefined) throw new Error(`${path} has no ${subresource}`);
+  const strategy = strategyOf(builtInKindOf(info), subresource);
   const { resourceVersion = "" } = metadata;
   const transform = () => {
     const decoded = decode(info, object);

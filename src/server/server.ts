@@ -21,7 +21,7 @@ import { ServerRecords } from "../controllers/server-records.ts";
 import { SystemNamespaces } from "../controllers/system-namespaces.ts";
 import { type AppOptions, type AppPlugin, buildApp } from "../http/app.ts";
 import { clusterPlugin } from "../http/cluster/cluster-plugin.ts";
-import { connectors } from "../http/connect/connectors.ts";
+import { connectionsOf } from "../http/connect/connectors.ts";
 import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
 import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
@@ -30,7 +30,7 @@ import type { EncodeStatus } from "../http/error-response.ts";
 import { header } from "../request/exchange.ts";
 import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
-import { isServed, resourceHandler } from "../http/handlers/resources.ts";
+import { resourceHandler } from "../http/handlers/resources.ts";
 import { type Gossip, noGossip } from "../cluster/gossip/gossip.ts";
 import {
   failingChecks,
@@ -59,16 +59,13 @@ import { openAuthentication, type ServerAuthentication } from "../access/authent
 import { defaultJwksUri, openIdPlugin } from "../http/openid.ts";
 import { ServerIdentity } from "../access/certificates/identity.ts";
 import { openServerId } from "../access/certificates/server-id.ts";
-import { actionKey, type Actions } from "../registry/action.ts";
-import { builtInActions } from "../kinds/actions.ts";
+import { Endpoints } from "../registry/endpoints.ts";
+import type { KindParts } from "../registry/kind.ts";
+import { builtInKindOf } from "../kinds/index.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
 import { Registries } from "../registry/registries.ts";
-import { scaleViewOf } from "../kinds/autoscaling/scale.ts";
-import { componentStatuses } from "../kinds/core/component-status.ts";
-import { subresourceStrategyOf } from "../kinds/strategies.ts";
-import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
@@ -215,12 +212,6 @@ async function wireUp(
       scheme,
       store,
       registries,
-      actions: builtInActions({
-        registries,
-        clock,
-        authorizer: authorization.authorizer,
-        tokens: { ...config.authentication.serviceAccounts, ...authentication },
-      }),
       metrics,
       lifecycle,
       log,
@@ -311,7 +302,6 @@ interface AppParts {
   readonly scheme: Scheme;
   readonly store: Store;
   readonly registries: Registries;
-  readonly actions: Actions;
   readonly metrics: ReturnType<typeof createMetrics>;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
@@ -329,23 +319,7 @@ function appOptions(parts: AppParts): AppOptions {
   const { config, scheme, store, registries, metrics, lifecycle, log } = parts;
   const { clock } = config;
   const auditing = auditingOf(parts);
-  const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
-  const components = componentStatuses({ store, leases, clock });
-  const endpoints = {
-    subresource: subresourceStrategyOf,
-    connector: connectors({
-      pods: registries.builtIn({ group: "", resource: "pods" }),
-      nodes: registries.builtIn({ group: "", resource: "nodes" }),
-      services: registries.builtIn({ group: "", resource: "services" }),
-      endpointSlices: registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }),
-      authorizer: parts.authorization.authorizer,
-      nodeClient: () => parts.identity.nodeClient(clock.nowMs()),
-      randomInt: (below) => (below > 0 ? randomInt(below) : 0),
-    }),
-    view: (info: ResourceInfo, subresource: string) => (subresource === "scale" ? scaleViewOf(info) : undefined),
-    computed: (info: ResourceInfo) => (info.kind === "ComponentStatus" ? components : undefined),
-    action: (info: ResourceInfo, subresource: string) => parts.actions.get(actionKey(info, subresource)),
-  };
+  const endpoints = endpointsOf(parts);
   const cbor = config.featureGates.enabled("CBORServingAndStorage");
   return {
     chain: {
@@ -387,12 +361,41 @@ function appOptions(parts: AppParts): AppOptions {
       unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion")
         ? parts.authorization.authorizer
         : undefined,
-      registry: (info) => registries.of(info),
+      endpoint: (info, subresource) => endpoints.find(info, subresource),
       admission: registries.admission,
-      ...endpoints,
     }),
-    plugins: documentPlugins(parts, (info, subresource) => isServed(endpoints, info, subresource)),
+    plugins: documentPlugins(parts),
   };
+}
+
+/** What answers for every resource that is served. */
+function endpointsOf({
+  config,
+  scheme,
+  store,
+  registries,
+  authentication,
+  authorization,
+  identity,
+}: AppParts): Endpoints {
+  const { clock } = config;
+  const { authorizer } = authorization;
+  const connections = connectionsOf({
+    pods: registries.builtIn({ group: "", resource: "pods" }),
+    nodes: registries.builtIn({ group: "", resource: "nodes" }),
+    services: registries.builtIn({ group: "", resource: "services" }),
+    endpointSlices: registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }),
+    authorizer,
+    nodeClient: () => identity.nodeClient(clock.nowMs()),
+    randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+  });
+  const tokens = { ...config.authentication.serviceAccounts, ...authentication };
+  const registry: KindParts["registry"] = (resource) => registries.builtIn(resource);
+  const endpoints = new Endpoints({ store, clock, authorizer, tokens, connections, registry }, (info) =>
+    registries.of(info),
+  );
+  for (const info of scheme.resources) endpoints.install(builtInKindOf(info), info);
+  return endpoints;
 }
 
 /** Under upstream's name: tests of clients wait for it. */
@@ -420,9 +423,9 @@ function clusterPlugins({ member, registries, store, config, identity, heard }: 
   return [clusterPlugin({ cluster, peers, secrets, store, clock: config.clock, identity, version: gitVersion, heard })];
 }
 
-function documentPlugins(parts: AppParts, served: (info: ResourceInfo, subresource: string) => boolean): AppPlugin[] {
+function documentPlugins(parts: AppParts): AppPlugin[] {
   const { scheme, config, authentication } = parts;
-  const catalog = schemeCatalog(scheme, served);
+  const catalog = schemeCatalog(scheme);
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
   const plugins: AppPlugin[] = [

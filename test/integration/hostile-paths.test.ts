@@ -90,12 +90,9 @@ beforeAll(async () => {
       minRequestTimeoutMs: 1,
       randomInt: () => 0,
       authorizer: { authorize: () => ({ kind: "deny", reason: "" }) },
-      registry: (info) => registries.of(info),
+      endpoint: (info, subresource) =>
+        subresource === "" && !info.virtual ? { kind: "stored", registry: registries.of(info) } : undefined,
       admission: registries.admission,
-      subresource: () => undefined,
-      action: () => undefined,
-      connector: () => undefined,
-      view: () => undefined,
     }),
   );
   answer = (rawPath) => chain(requestOf(rawPath));

@@ -5,15 +5,25 @@ import {
 } from "../validation/replication-controller.ts";
 import { workloadWarnings } from "../warnings/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
+import { scaleViewOf } from "../autoscaling/scale.ts";
 
-export const replicationControllerStrategy: Strategy = {
+const replicationControllerStrategy: Strategy = {
   ...specStrategy,
   orphansByDefault: true,
   validate: validateReplicationController,
   warnings: workloadWarnings,
 };
 
-export const replicationControllerStatusStrategy = statusRules(
+const replicationControllerStatusStrategy = statusRules(
   replicationControllerStrategy,
   validateReplicationControllerStatus,
 );
+
+export const replicationController = builtInKind("replicationcontrollers", {
+  endpoint: stored(replicationControllerStrategy),
+  subresources: {
+    scale: view(scaleViewOf),
+    status: subresource(replicationControllerStatusStrategy),
+  },
+});

@@ -4,8 +4,9 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateEndpointSlice, validateEndpointSliceUpdate } from "../validation/endpoint-slice.ts";
 import { objectsOf } from "../validation/pod-fields.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const endpointSliceStrategy: Strategy = {
+const endpointSliceStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   generationFields: ["addressType", "endpoints", "ports"],
@@ -16,6 +17,10 @@ export const endpointSliceStrategy: Strategy = {
   validate: validateEndpointSlice,
   validateUpdate: validateEndpointSliceUpdate,
 };
+
+export const endpointSlice = builtInKind("endpointslices.discovery.k8s.io", {
+  endpoint: stored(endpointSliceStrategy),
+});
 
 function endpointsOf(slice: KubeObject): JsonObject[] {
   return objectsOf(slice["endpoints"] as JsonValue | undefined);

@@ -5,8 +5,9 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateDeviceTaintRule, validateDeviceTaintRuleStatus } from "../validation/device-taint-rule.ts";
 import { fieldsOf } from "../validation/key-values.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const deviceTaintRuleStrategy: Strategy = {
+const deviceTaintRuleStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   generationFields: ["spec"],
@@ -16,10 +17,17 @@ export const deviceTaintRuleStrategy: Strategy = {
   validate: validateDeviceTaintRule,
 };
 
-export const deviceTaintRuleStatusStrategy: Strategy = {
+const deviceTaintRuleStatusStrategy: Strategy = {
   ...statusStrategy(deviceTaintRuleStrategy),
   validate: validateDeviceTaintRuleStatus,
 };
+
+export const deviceTaintRule = builtInKind("devicetaintrules.resource.k8s.io", {
+  endpoint: stored(deviceTaintRuleStrategy),
+  subresources: {
+    status: subresource(deviceTaintRuleStatusStrategy),
+  },
+});
 
 function dateTaint(rule: KubeObject, now: string): void {
   const taint = fieldsOf(rule["spec"])["taint"];

@@ -3,8 +3,9 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateCsiDriver, validateCsiDriverUpdate } from "../validation/csi-driver.ts";
 import { fieldsOf } from "../validation/key-values.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const csiDriverStrategy: Strategy = {
+const csiDriverStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -16,3 +17,7 @@ export const csiDriverStrategy: Strategy = {
   validate: validateCsiDriver,
   validateUpdate: validateCsiDriverUpdate,
 };
+
+export const csiDriver = builtInKind("csidrivers.storage.k8s.io", {
+  endpoint: stored(csiDriverStrategy),
+});

@@ -3,9 +3,14 @@ import { status } from "../../api/status.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import type { PolicyRule } from "../../access/authorization/rbac/policy-rule.ts";
 import type { Action } from "../../registry/action.ts";
+import { action, builtInKind } from "../../registry/kind.ts";
+
+export const selfSubjectRulesReview = builtInKind("selfsubjectrulesreviews.authorization.k8s.io", {
+  endpoint: action(({ authorizer }) => reviewOf(authorizer)),
+});
 
 /** What may the one who asks do in a namespace? As complete as the authorizers can say. */
-export function selfSubjectRulesReview(authorizer: Authorizer): Action {
+function reviewOf(authorizer: Authorizer): Action {
   return {
     async run({ user }, review) {
       const { spec } = review;

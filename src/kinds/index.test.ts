@@ -8,7 +8,8 @@ import { decodeTyped } from "../api/schema/decode.ts";
 import type { ScalarSchema, Schema } from "../api/schema/schema.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
-import { strategyOf, subresourceStrategyOf } from "./strategies.ts";
+import { strategyOf, subresourceStrategyOf } from "../registry/kind.ts";
+import { builtInKindOf } from "./index.ts";
 import type { Strategy } from "../registry/strategy.ts";
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
@@ -35,8 +36,9 @@ const quantities = ["0", "1", "-1", "1Gi", "500m", "1e3", "0.5"];
 describe("rules answer with errors, whatever the object", () => {
   const cases = scheme.stored.map((info) => [`${info.resource} of ${info.group}/${info.version}`, info] as const);
   test.each(cases)("%s", (_, info) => {
-    const subresources = [...info.subresources.keys()].map((name) => subresourceStrategyOf(info, name));
-    for (const strategy of [strategyOf(info), ...subresources]) {
+    const kind = builtInKindOf(info);
+    const subresources = [...info.subresources.keys()].map((name) => subresourceStrategyOf(kind, name));
+    for (const strategy of [strategyOf(kind), ...subresources]) {
       if (strategy === undefined) continue;
       const property = fc.property(fc.integer(), (seed) => check(info, strategy, randomOf(seed)));
       fc.assert(property, { numRuns: objectsPerKind });
