@@ -1,4 +1,5 @@
 import type { ResourceInfo } from "../api/scheme/resource.ts";
+import type { CatalogEntry } from "./catalog.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Registry } from "./registry.ts";
 import type { DeclaredEndpoint, Kind, KindParts } from "./kind.ts";
@@ -19,17 +20,21 @@ export class Endpoints {
     return this.#byResource.get(info)?.get(subresource);
   }
 
-  install({ endpoint, subresources }: Kind, info: ResourceInfo): void {
+  install({ kind, served }: CatalogEntry): void {
+    for (const info of served) this.#byResource.set(info, this.#endpointsOf(kind, info));
+  }
+
+  remove({ served }: CatalogEntry): void {
+    for (const info of served) this.#byResource.delete(info);
+  }
+
+  #endpointsOf({ endpoint, subresources }: Kind, info: ResourceInfo): ReadonlyMap<string, Endpoint> {
     const made = new Map([["", this.#make(endpoint, info)]]);
     for (const name of info.subresources.keys()) {
       const declared = subresources.get(name);
       if (declared !== undefined) made.set(name, this.#make(declared, info));
     }
-    this.#byResource.set(info, made);
-  }
-
-  remove(info: ResourceInfo): void {
-    this.#byResource.delete(info);
+    return made;
   }
 
   #make(declared: DeclaredEndpoint, info: ResourceInfo): Endpoint {

@@ -25,12 +25,11 @@ import { connectionsOf } from "../http/connect/connectors.ts";
 import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
 import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
-import { schemeCatalog } from "../http/discovery/scheme-catalog.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { header } from "../request/exchange.ts";
 import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
-import { resourceHandler } from "../http/handlers/resources.ts";
+import { catalogServer, resourceHandler } from "../http/handlers/resources.ts";
 import { type Gossip, noGossip } from "../cluster/gossip/gossip.ts";
 import {
   failingChecks,
@@ -61,11 +60,13 @@ import { ServerIdentity } from "../access/certificates/identity.ts";
 import { openServerId } from "../access/certificates/server-id.ts";
 import { Endpoints } from "../registry/endpoints.ts";
 import type { KindParts } from "../registry/kind.ts";
-import { builtInKindOf } from "../kinds/index.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
-import { Registries } from "../registry/registries.ts";
+import type { Catalog } from "../registry/catalog.ts";
+import type { Registries } from "../registry/registries.ts";
+import { openRegistries, type ServerRegistries } from "./registries.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
@@ -129,10 +130,11 @@ async function wireUp(
   const { clock } = config;
   const gateEnabled = (gate: string) => config.featureGates.enabled(gate);
   const scheme = Scheme.builtIn({ runtimeConfig: config.runtimeConfig, gateEnabled });
+  const catalog = builtInCatalog(scheme);
   const metrics = createMetrics({
-    isServed: ({ group, version, resource }) => scheme.find(group, version, resource) !== undefined,
+    isServed: ({ group, version, resource }) => catalog.find(group, version, resource) !== undefined,
   });
-  const cachers = disposables.adopt(new CacherSet({ store, clock, metrics: watchMetrics(scheme, metrics) }), (set) =>
+  const cachers = disposables.adopt(new CacherSet({ store, clock, metrics: watchMetrics(catalog, metrics) }), (set) =>
     set.close(),
   );
   const onError = (error: unknown) => log.error("a part of the server failed", { error });
@@ -147,8 +149,8 @@ async function wireUp(
   const serverId = await openServerId(config.dataDir);
   const creationsEnded = () => registries.creations.ended();
   const servers = disposables.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
-  const registries = new Registries({
-    scheme,
+  const opened = openRegistries({
+    catalog,
     store,
     cachers,
     clock,
@@ -161,6 +163,7 @@ async function wireUp(
     authorizer: authorization.authorizer,
     admissionGuards: [rbacEscalation(authorization)],
   });
+  const { registries } = opened;
   exposeFeatureGates(metrics.registry, config.featureGates.list());
   member?.metrics.register(metrics.registry, member.cluster);
   metrics.trackStorageObjects(() => objectCounts(registries));
@@ -210,8 +213,10 @@ async function wireUp(
     appOptions({
       config,
       scheme,
+      catalog,
       store,
       registries,
+      admission: opened.admission,
       metrics,
       lifecycle,
       log,
@@ -231,7 +236,8 @@ async function wireUp(
   const kubeconfig = await identity.publish(urlOf(config, listener));
   const { bindAddress } = config;
   const controllers = startServerControllers({
-    registries,
+    ...opened,
+    catalog,
     store,
     clock,
     serverId,
@@ -300,8 +306,10 @@ function declarativeValidation(
 interface AppParts {
   readonly config: ServerConfig;
   readonly scheme: Scheme;
+  readonly catalog: Catalog;
   readonly store: Store;
   readonly registries: Registries;
+  readonly admission: ServerRegistries["admission"];
   readonly metrics: ReturnType<typeof createMetrics>;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
@@ -316,7 +324,7 @@ interface AppParts {
 }
 
 function appOptions(parts: AppParts): AppOptions {
-  const { config, scheme, store, registries, metrics, lifecycle, log } = parts;
+  const { config, scheme, catalog, store, metrics, lifecycle, log } = parts;
   const { clock } = config;
   const auditing = auditingOf(parts);
   const endpoints = endpointsOf(parts);
@@ -349,21 +357,24 @@ function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler({
-      scheme,
-      store,
-      clock,
-      cbor,
-      minRequestTimeoutMs: config.minRequestTimeoutMs,
-      randomInt: (below) => (below > 0 ? randomInt(below) : 0),
-      metrics,
-      authorizer: parts.authorization.authorizer,
-      unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion")
-        ? parts.authorization.authorizer
-        : undefined,
-      endpoint: (info, subresource) => endpoints.find(info, subresource),
-      admission: registries.admission,
-    }),
+    resources: resourceHandler([
+      catalogServer({
+        catalog,
+        typeSchema: (name) => scheme.typeSchema(name),
+        store,
+        clock,
+        cbor,
+        minRequestTimeoutMs: config.minRequestTimeoutMs,
+        randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+        metrics,
+        authorizer: parts.authorization.authorizer,
+        unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion")
+          ? parts.authorization.authorizer
+          : undefined,
+        endpoint: (info, subresource) => endpoints.find(info, subresource),
+        admission: parts.admission,
+      }),
+    ]),
     plugins: documentPlugins(parts),
   };
 }
@@ -371,7 +382,7 @@ function appOptions(parts: AppParts): AppOptions {
 /** What answers for every resource that is served. */
 function endpointsOf({
   config,
-  scheme,
+  catalog,
   store,
   registries,
   authentication,
@@ -394,7 +405,10 @@ function endpointsOf({
   const endpoints = new Endpoints({ store, clock, authorizer, tokens, connections, registry }, (info) =>
     registries.of(info),
   );
-  for (const info of scheme.resources) endpoints.install(builtInKindOf(info), info);
+  catalog.follow(
+    (entry) => endpoints.install(entry),
+    (entry) => endpoints.remove(entry),
+  );
   return endpoints;
 }
 
@@ -424,19 +438,16 @@ function clusterPlugins({ member, registries, store, config, identity, heard }: 
 }
 
 function documentPlugins(parts: AppParts): AppPlugin[] {
-  const { scheme, config, authentication } = parts;
-  const catalog = schemeCatalog(scheme);
+  const { scheme, catalog, config, authentication } = parts;
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
   const plugins: AppPlugin[] = [
     ...clusterPlugins(parts),
-    { name: "discovery", ...routeOf(discoveryRoute(catalog, address)) },
-    {
-      name: "openapi",
-      ...routeOf(
-        openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion }, config.clock),
-      ),
-    },
+    pluginOf("discovery", discoveryRoute(catalog, address)),
+    pluginOf(
+      "openapi",
+      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion }, config.clock),
+    ),
     openIdPlugin({
       issuer: issuers[0] ?? "",
       keys: authentication.verificationKeys,
@@ -445,11 +456,18 @@ function documentPlugins(parts: AppParts): AppPlugin[] {
   ];
   const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
   const paths = () => [...always, ...plugins.flatMap((plugin) => plugin.paths)];
-  return [...plugins, { name: "index", ...routeOf(indexRoute(paths)) }];
+  return [...plugins, pluginOf("index", indexRoute(paths))];
 }
 
-function routeOf({ paths, handle }: Pick<AppPlugin, "paths" | "handle">): Pick<AppPlugin, "paths" | "handle"> {
-  return { paths, handle };
+/** The paths are asked for each time: they change with the catalog. */
+function pluginOf(name: string, route: Pick<AppPlugin, "paths" | "handle">): AppPlugin {
+  return {
+    name,
+    get paths() {
+      return route.paths;
+    },
+    handle: route.handle,
+  };
 }
 
 /** Errors are written in the type that the client accepts; where nothing fits, as JSON. */
@@ -563,11 +581,10 @@ function urlOf(config: ServerConfig, listener: Listener): string {
   return `https://${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
 }
 
-function watchMetrics(scheme: Scheme, metrics: ReturnType<typeof createMetrics>): CacherMetrics {
-  const byPrefix = new Map(scheme.stored.map((info) => [info.keyPrefix, info]));
+function watchMetrics(catalog: Catalog, metrics: ReturnType<typeof createMetrics>): CacherMetrics {
   return {
     sent(prefix, events, bytes) {
-      const info = byPrefix.get(prefix);
+      const info = catalog.findPrefix(prefix);
       if (info !== undefined) metrics.watchEvents(info, events, bytes);
     },
   };

@@ -6,7 +6,8 @@ import type { UserInfo } from "../../request/user-info.ts";
 import type { Decision } from "../../access/authorization/authorizer.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";
 import { ManualClock } from "../../storage/cacher/testing.ts";
-import { Registries } from "../../registry/registries.ts";
+import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
+import { openRegistries } from "../../server/registries.ts";
 import type { Registry, WriteContext } from "../../registry/registry.ts";
 import { certificateSigningRequest } from "../../kinds/certificates/certificate-signing-request.ts";
 import { strategyOf } from "../../registry/kind.ts";
@@ -31,7 +32,14 @@ beforeEach(async () => {
   const store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
   const cachers = cleanup.adopt(new CacherSet({ store, clock }), (set) => set.close());
   const authorizer = { authorize: () => ({ kind: "allow", reason: "" }) as const };
-  const registries = new Registries({ scheme, store, cachers, clock, randomInt: () => 0, authorizer });
+  const registries = openRegistries({
+    catalog: builtInCatalog(scheme),
+    store,
+    cachers,
+    clock,
+    randomInt: () => 0,
+    authorizer,
+  }).registries;
   requests = registries.of(scheme.find("certificates.k8s.io", "v1", "certificatesigningrequests"));
   cleanup.use(
     startCertificateApprover({

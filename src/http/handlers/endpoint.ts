@@ -9,14 +9,17 @@ import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { absent } from "../../registry/unreadable.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { Scheme } from "../../api/scheme/scheme.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
+import type { Catalog } from "../../registry/catalog.ts";
 import type { Store } from "../../storage/store.ts";
 import type { DeprecationMetrics } from "./deprecated-version.ts";
 import { header, type HttpResponse } from "../../request/exchange.ts";
 
 /** What every verb needs; built once by the server. */
 export interface HandlerParts {
-  readonly scheme: Scheme;
+  readonly catalog: Catalog;
+  /** The schema of a type that is no resource, such as `meta/v1.DeleteOptions`. */
+  readonly typeSchema: (name: string) => StructSchema;
   readonly store: Store;
   readonly clock: Clock;
   /** `application/cbor` is served (gate CBORServingAndStorage). */

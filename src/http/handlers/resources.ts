@@ -1,7 +1,6 @@
 import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { Scheme } from "../../api/scheme/scheme.ts";
 import type { Connector, Endpoint } from "../../registry/endpoint.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { ResourceRequest, Verb } from "../../request/request-info.ts";
@@ -33,38 +32,50 @@ const handlers = {
   },
 } satisfies Record<Verb, VerbHandler>;
 
-/** Finds the resource of a request and hands it to what answers for it. */
-export function resourceHandler(parts: HandlerParts): Handler {
-  return (exchange: Exchange) => {
+/**
+ * Answers the requests for some of the resources; undefined for a group version that it does not know.
+ * @throws StatusError
+ */
+export type ResourceServer = (exchange: Exchange, request: ResourceRequest) => ReturnType<Handler> | undefined;
+
+/** Hands a request to the first server that knows its group version. */
+export function resourceHandler(servers: readonly ResourceServer[]): Handler {
+  return (exchange) => {
     const { info: request } = exchange;
     if (request.kind === "nonResource") throw status.pathNotFound();
-    const info = findResource(request, parts);
+    for (const serve of servers) {
+      const answer = serve(exchange, request);
+      if (answer !== undefined) return answer;
+    }
+    throw status.pathNotFound();
+  };
+}
+
+/** Serves the kinds of the catalog. */
+export function catalogServer(parts: HandlerParts): ResourceServer {
+  return (exchange, request) => {
+    const { group, version, resource, subresource } = request;
+    const info = parts.catalog.find(group, version, resource);
+    if (info === undefined && parts.catalog.resources({ group, version }).length === 0) return undefined;
+    if (info === undefined) throw status.resourceNotServed();
+    refuseOtherScope(request, info);
     const call = { exchange, request, info, parts };
     noteDeprecation(call);
-    const endpoint = parts.endpoint(info, request.subresource);
+    const endpoint = parts.endpoint(info, subresource);
     if (endpoint === undefined) throw status.resourceNotServed();
     if (!hasVerb(call)) throw status.methodNotAllowed();
     return answer(call, endpoint);
   };
 }
 
-/** @throws StatusError 404 for what is not served, 405 for a path that does not fit the resource's scope */
-function findResource(request: ResourceRequest, parts: HandlerParts): ResourceInfo {
-  const { group, version, resource, verb } = request;
-  const info = parts.scheme.find(group, version, resource);
-  if (info === undefined && !serves(parts.scheme, group, version)) throw status.pathNotFound();
-  if (info === undefined) throw status.resourceNotServed();
+/** @throws StatusError 404 or 405 for a path that does not fit the scope of the resource */
+function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceRequest, info: ResourceInfo): void {
   const collectionVerb = verb === "list" || verb === "watch";
-  if (info.namespaced && request.namespace === "" && (request.nameInPath || !collectionVerb)) {
-    if (request.nameInPath) throw status.resourceNotServed();
+  if (info.namespaced && namespace === "" && (nameInPath || !collectionVerb)) {
+    if (nameInPath) throw status.resourceNotServed();
     throw status.methodNotAllowed();
   }
-  if (!info.namespaced && request.namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
-  return info;
-}
-
-function serves(scheme: Scheme, group: string, version: string): boolean {
-  return scheme.groups().some((served) => served.group === group && served.versions.includes(version));
+  if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
 }
 
 function hasVerb({ request, info }: ResourceRequestCall): boolean {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../api/json.ts";
-import { refusal } from "../../registry/testing.ts";
+import { refusal } from "../testing.ts";
 
 /** The causes for which a pod with a container of these resources is refused. */
 async function refusalOf(resources: JsonObject): Promise<string[]> {

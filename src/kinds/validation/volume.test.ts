@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject } from "../../api/json.ts";
-import { refusal } from "../../registry/testing.ts";
+import { refusal } from "../testing.ts";
 
 const label =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";

@@ -9,11 +9,14 @@ import { toStorage } from "../api/scheme/conversion/convert.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
-import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
-import { Registries } from "./registries.ts";
-import type { WriteContext } from "./registry.ts";
-import { builtInKindOf } from "../kinds/index.ts";
-import { strategyOf } from "./kind.ts";
+import { parseServiceNetwork } from "./service-allocation/service-network.ts";
+import { Registries } from "../registry/registries.ts";
+import type { WriteContext } from "../registry/registry.ts";
+import { builtInCatalog } from "./built-in-catalog.ts";
+import { builtInKindOf } from "./index.ts";
+import { ServiceAllocation } from "./service-allocation/service-allocation.ts";
+import { admissionChain } from "../registry/admission.ts";
+import { strategyOf } from "../registry/kind.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
@@ -77,14 +80,22 @@ async function withRegistries<T>(use: (registries: Registries) => Promise<T>): P
   const store = new MemoryStore();
   const cachers = new CacherSet({ store, clock: systemClock });
   try {
-    const registries = new Registries({
-      scheme,
+    const serviceAllocation: ServiceAllocation = new ServiceAllocation({
+      network: parseServiceNetwork("10.0.0.0/16", "30000-32767"),
+      store,
+      clock: systemClock,
+      randomInt: () => 0,
+      registry: (resource) => registries.builtIn(resource),
+    });
+    const registries: Registries = new Registries({
+      catalog: builtInCatalog(scheme),
       store,
       cachers,
       clock: systemClock,
       randomInt: () => 0,
-      serviceNetwork: parseServiceNetwork("10.0.0.0/16", "30000-32767"),
-      admissionPlugins: [],
+      admission: admissionChain([]),
+      allocatorOf: ({ group, resource }) =>
+        group === "" && resource === "services" ? serviceAllocation.allocator : undefined,
     });
     await create(registries, "v1/namespaces", { metadata: { name: namespace } });
     return await use(registries);
