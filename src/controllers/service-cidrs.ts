@@ -7,7 +7,7 @@ import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import { serviceCidr } from "../kinds/networking/service-cidr.ts";
 import { strategyOf } from "../registry/kind.ts";
-import { parseIp } from "../kinds/validation/ip.ts";
+import { parseIp } from "../api/validation/ip.ts";
 import type { Key, Store } from "../storage/store.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 

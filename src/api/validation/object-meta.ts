@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { labelKeyErrors } from "../label-syntax.ts";
 import type { ObjectMeta } from "../object-meta.ts";
 import { foregroundDeletionFinalizer, namespaceFinalizer, orphanFinalizer } from "../vendor.ts";
-import { validateImmutable } from "../../kinds/validation/immutable.ts";
+import { validateImmutable } from "./immutable.ts";
 import { fieldErrorsMax, validateAnnotations, validateLabels } from "./labels.ts";
 import { dnsLabelProblems, prefixOfName } from "./names.ts";
 

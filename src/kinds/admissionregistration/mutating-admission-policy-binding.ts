@@ -1,5 +1,5 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { validateMutatingBinding } from "../validation/admission-policy-binding.ts";
+import { validateMutatingBinding } from "./validation/admission-policy-binding.ts";
 import { policyStrategy } from "./admission-policy.ts";
 
 export const mutatingAdmissionPolicyBinding = builtInKind(

@@ -1,5 +1,5 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { validateValidatingBinding } from "../validation/admission-policy-binding.ts";
+import { validateValidatingBinding } from "./validation/admission-policy-binding.ts";
 import { policyStrategy } from "./admission-policy.ts";
 
 export const validatingAdmissionPolicyBinding = builtInKind(

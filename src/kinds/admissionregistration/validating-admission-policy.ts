@@ -1,7 +1,7 @@
 import { statusStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateValidatingPolicy, validateValidatingPolicyStatus } from "../validation/admission-policy.ts";
+import { validateValidatingPolicy, validateValidatingPolicyStatus } from "./validation/admission-policy.ts";
 import { policyStrategy } from "./admission-policy.ts";
 
 const strategy: Strategy = { ...policyStrategy, resetFields: ["status"], validate: validateValidatingPolicy };

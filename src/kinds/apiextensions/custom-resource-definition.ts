@@ -6,9 +6,9 @@ import {
   validateCustomResourceDefinition,
   validateCustomResourceDefinitionStatus,
   validateCustomResourceDefinitionUpdate,
-} from "../validation/custom-resource-definition.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { objectsOf, textOf, textsOf } from "../validation/pod-fields.ts";
+} from "./validation/custom-resource-definition.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectsOf, textOf, textsOf } from "../../api/validation/fields.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const customResourceDefinitionStrategy: Strategy = {

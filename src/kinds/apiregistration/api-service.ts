@@ -1,6 +1,6 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateApiService, validateApiServiceStatus } from "../validation/api-service.ts";
+import { validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 

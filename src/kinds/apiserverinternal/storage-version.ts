@@ -1,6 +1,6 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { storageVersionNameProblems, validateStorageVersionStatus } from "../validation/storage-version.ts";
+import { storageVersionNameProblems, validateStorageVersionStatus } from "./validation/storage-version.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const storageVersionStrategy: Strategy = {

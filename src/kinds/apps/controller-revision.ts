@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateControllerRevision, validateControllerRevisionUpdate } from "../validation/controller-revision.ts";
+import { validateControllerRevision, validateControllerRevisionUpdate } from "./validation/controller-revision.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const controllerRevisionStrategy: Strategy = {

@@ -1,10 +1,10 @@
 import { equalJson, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateDaemonSet, validateDaemonSetStatusUpdate } from "../validation/daemon-set.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { validateSelectorUpdate } from "../validation/replica-set.ts";
-import { templateWarnings } from "../warnings/workload-warnings.ts";
+import { validateDaemonSet, validateDaemonSetStatusUpdate } from "./validation/daemon-set.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { validateSelectorUpdate } from "./validation/replica-set.ts";
+import { templateWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 

@@ -1,7 +1,7 @@
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateDeployment, validateDeploymentStatusUpdate } from "../validation/deployment.ts";
-import { validateSelectorUpdate } from "../validation/replica-set.ts";
-import { workloadWarnings } from "../warnings/workload-warnings.ts";
+import { validateDeployment, validateDeploymentStatusUpdate } from "./validation/deployment.ts";
+import { validateSelectorUpdate } from "./validation/replica-set.ts";
+import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";

@@ -1,6 +1,6 @@
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateReplicaSet, validateReplicaSetStatus, validateSelectorUpdate } from "../validation/replica-set.ts";
-import { workloadWarnings } from "../warnings/workload-warnings.ts";
+import { validateReplicaSet, validateReplicaSetStatus, validateSelectorUpdate } from "./validation/replica-set.ts";
+import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";

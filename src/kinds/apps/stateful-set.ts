@@ -4,8 +4,8 @@ import {
   validateStatefulSet,
   validateStatefulSetStatusUpdate,
   validateStatefulSetUpdate,
-} from "../validation/stateful-set.ts";
-import { templateWarnings } from "../warnings/workload-warnings.ts";
+} from "./validation/stateful-set.ts";
+import { templateWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";

@@ -3,7 +3,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateHorizontalPodAutoscaler,
   validateHorizontalPodAutoscalerStatus,
-} from "../validation/horizontal-pod-autoscaler.ts";
+} from "./validation/horizontal-pod-autoscaler.ts";
 import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 

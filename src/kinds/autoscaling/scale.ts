@@ -8,7 +8,7 @@ import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
 
 /** The `scale` subresource of a workload: its number of replicas, whatever its kind. */
 export function scaleViewOf(info: ResourceInfo): ObjectView {

@@ -1,10 +1,10 @@
 import { emptyJsonObject, equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "../validation/job.ts";
-import { validateJobStatusUpdate } from "../validation/job-status.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { jobWarnings } from "../warnings/workload-warnings.ts";
+import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "./validation/job.ts";
+import { validateJobStatusUpdate } from "./validation/job-status.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { jobWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 

@@ -4,7 +4,7 @@ import {
   trustBundleNameProblems,
   validateTrustBundle,
   validateTrustBundleUpdate,
-} from "../validation/cluster-trust-bundle.ts";
+} from "./validation/cluster-trust-bundle.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const clusterTrustBundleStrategy: Strategy = {

@@ -4,7 +4,7 @@ import {
   validatePodCertificateRequest,
   validatePodCertificateRequestStatus,
   validatePodCertificateRequestUpdate,
-} from "../validation/pod-certificate-request.ts";
+} from "./validation/pod-certificate-request.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const podCertificateRequestStrategy: Strategy = {

@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "../validation/lease-candidate.ts";
+import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "./validation/lease-candidate.ts";
 import { configKeyProblems } from "../../api/validation/names.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 

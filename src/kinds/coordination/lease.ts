@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateLease } from "../validation/lease.ts";
+import { validateLease } from "./validation/lease.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const leaseStrategy: Strategy = {

@@ -5,7 +5,7 @@ import type { ComputedObjects } from "../../registry/computed-objects.ts";
 import { builtInKind, computed } from "../../registry/kind.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { lease } from "../coordination/lease.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
 
 const leaseNamespace = "kube-system";
 

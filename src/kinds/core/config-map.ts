@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateConfigMap, validateConfigMapUpdate } from "../validation/config-map.ts";
+import { validateConfigMap, validateConfigMapUpdate } from "./validation/config-map.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const configMapStrategy: Strategy = {

@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateEvent, validateEventUpdate } from "../validation/event.ts";
+import { validateEvent, validateEventUpdate } from "./validation/event.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const eventStrategy: Strategy = {

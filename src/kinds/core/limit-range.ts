@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateLimitRange } from "../validation/limit-range.ts";
+import { validateLimitRange } from "./validation/limit-range.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const limitRangeStrategy: Strategy = {

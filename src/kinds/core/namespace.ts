@@ -7,7 +7,7 @@ import {
   validateNamespace,
   validateNamespaceFinalizers,
   validateNamespaceStatusUpdate,
-} from "../validation/namespace.ts";
+} from "./validation/namespace.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 interface Namespace extends KubeObject {

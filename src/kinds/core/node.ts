@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { validateNode, validateNodeUpdate } from "../validation/node.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { validateNode, validateNodeUpdate } from "./validation/node.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
 
 const nodeStrategy: Strategy = {

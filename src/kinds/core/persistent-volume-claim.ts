@@ -1,7 +1,7 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { settleDataSource } from "./claim-data-source.ts";
-import { validateClaim, validateClaimStatus, validateClaimUpdate } from "../validation/persistent-volume-claim.ts";
+import { validateClaim, validateClaimStatus, validateClaimUpdate } from "./validation/persistent-volume-claim.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const persistentVolumeClaimStrategy: Strategy = {

@@ -1,6 +1,6 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validatePersistentVolume, validatePersistentVolumeUpdate } from "../validation/persistent-volume.ts";
+import { validatePersistentVolume, validatePersistentVolumeUpdate } from "./validation/persistent-volume.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const persistentVolumeStrategy: Strategy = {

@@ -1,9 +1,9 @@
 import type { JsonValue } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { validatePodTemplate } from "../validation/pod-template.ts";
-import { podWarnings } from "../warnings/pod-warnings.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { validatePodTemplate } from "./validation/pod-template.ts";
+import { podWarnings } from "./pod-warnings.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const podTemplateStrategy: Strategy = {

@@ -2,8 +2,8 @@ import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateReplicationController,
   validateReplicationControllerStatus,
-} from "../validation/replication-controller.ts";
-import { workloadWarnings } from "../warnings/workload-warnings.ts";
+} from "./validation/replication-controller.ts";
+import { workloadWarnings } from "./workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";

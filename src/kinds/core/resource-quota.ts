@@ -4,7 +4,7 @@ import {
   validateResourceQuota,
   validateResourceQuotaStatus,
   validateResourceQuotaUpdate,
-} from "../validation/resource-quota.ts";
+} from "./validation/resource-quota.ts";
 import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 

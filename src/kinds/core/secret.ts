@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateSecret, validateSecretUpdate } from "../validation/secret.ts";
+import { validateSecret, validateSecretUpdate } from "./validation/secret.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 interface Secret extends KubeObject {

@@ -1,8 +1,8 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabel1035Problems } from "../../api/validation/names.ts";
-import { validateService, validateServiceStatus } from "../validation/service.ts";
-import { validateServiceUpdate } from "../validation/service-update.ts";
+import { validateService, validateServiceStatus } from "./validation/service.ts";
+import { validateServiceUpdate } from "./validation/service-update.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
 
 const serviceStrategy: Strategy = {

@@ -2,8 +2,8 @@ import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateEndpointSlice, validateEndpointSliceUpdate } from "../validation/endpoint-slice.ts";
-import { objectsOf } from "../validation/pod-fields.ts";
+import { validateEndpointSlice, validateEndpointSliceUpdate } from "./validation/endpoint-slice.ts";
+import { objectsOf } from "../../api/validation/fields.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const endpointSliceStrategy: Strategy = {

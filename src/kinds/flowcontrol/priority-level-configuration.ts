@@ -1,7 +1,7 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validatePriorityLevel } from "../validation/priority-level-configuration.ts";
-import { validateTypedConditions } from "../validation/typed-conditions.ts";
+import { validatePriorityLevel } from "./validation/priority-level-configuration.ts";
+import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const priorityLevelStrategy: Strategy = {

@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateIngressClass, validateIngressClassUpdate } from "../validation/ingress-class.ts";
+import { validateIngressClass, validateIngressClassUpdate } from "./validation/ingress-class.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const ingressClassStrategy: Strategy = {

@@ -1,6 +1,6 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateIngress, validateIngressStatus } from "../validation/ingress.ts";
+import { validateIngress, validateIngressStatus } from "./validation/ingress.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const ingressStrategy: Strategy = {

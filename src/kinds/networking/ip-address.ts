@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { ipAddressNameProblems, validateIpAddress, validateIpAddressUpdate } from "../validation/ip-address.ts";
+import { ipAddressNameProblems, validateIpAddress, validateIpAddressUpdate } from "./validation/ip-address.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const ipAddressStrategy: Strategy = {

@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateNetworkPolicy } from "../validation/network-policy.ts";
+import { validateNetworkPolicy } from "./validation/network-policy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const networkPolicyStrategy: Strategy = {

@@ -1,6 +1,6 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateServiceCidr, validateServiceCidrUpdate } from "../validation/service-cidr.ts";
+import { validateServiceCidr, validateServiceCidrUpdate } from "./validation/service-cidr.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const serviceCidrStrategy: Strategy = {

@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateRuntimeClass, validateRuntimeClassUpdate } from "../validation/runtime-class.ts";
+import { validateRuntimeClass, validateRuntimeClassUpdate } from "./validation/runtime-class.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const runtimeClassStrategy: Strategy = {

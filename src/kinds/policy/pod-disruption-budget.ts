@@ -1,5 +1,5 @@
 import type { Strategy } from "../../registry/strategy.ts";
-import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "../validation/pod-disruption-budget.ts";
+import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "./validation/pod-disruption-budget.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 

@@ -1,5 +1,5 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { validateClusterRoleBinding } from "../validation/role-binding.ts";
+import { validateClusterRoleBinding } from "./validation/role-binding.ts";
 import { roleBindingStrategy } from "./role-binding.ts";
 
 export const clusterRoleBinding = builtInKind("clusterrolebindings.rbac.authorization.k8s.io", {

@@ -1,5 +1,5 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { validateClusterRole } from "../validation/role.ts";
+import { validateClusterRole } from "./validation/role.ts";
 import { roleStrategy } from "./role.ts";
 
 export const clusterRole = builtInKind("clusterroles.rbac.authorization.k8s.io", {

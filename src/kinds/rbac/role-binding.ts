@@ -1,7 +1,7 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
-import { validateRoleBinding, validateRoleBindingUpdate } from "../validation/role-binding.ts";
+import { validateRoleBinding, validateRoleBindingUpdate } from "./validation/role-binding.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 export const roleBindingStrategy: Strategy = {

@@ -1,7 +1,7 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
-import { validateRole } from "../validation/role.ts";
+import { validateRole } from "./validation/role.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 export const roleStrategy: Strategy = {

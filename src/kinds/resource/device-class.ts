@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateDeviceClass } from "../validation/device-class.ts";
+import { validateDeviceClass } from "./validation/device-class.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const deviceClassStrategy: Strategy = {

@@ -3,8 +3,8 @@ import { isJsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateDeviceTaintRule, validateDeviceTaintRuleStatus } from "../validation/device-taint-rule.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { validateDeviceTaintRule, validateDeviceTaintRuleStatus } from "./validation/device-taint-rule.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const deviceTaintRuleStrategy: Strategy = {

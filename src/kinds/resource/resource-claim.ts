@@ -1,7 +1,7 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateResourceClaim, validateResourceClaimUpdate } from "../validation/resource-claim.ts";
-import { validateResourceClaimStatus } from "../validation/resource-claim-status.ts";
+import { validateResourceClaim, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
+import { validateResourceClaimStatus } from "./validation/resource-claim-status.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const resourceClaimStrategy: Strategy = {

@@ -4,7 +4,7 @@ import {
   validatePoolStatus,
   validatePoolStatusRequest,
   validatePoolStatusRequestUpdate,
-} from "../validation/resource-pool-status-request.ts";
+} from "./validation/resource-pool-status-request.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const resourcePoolStatusRequestStrategy: Strategy = {

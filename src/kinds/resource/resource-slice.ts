@@ -2,9 +2,9 @@ import { formatTime } from "../../api/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { objectsOf } from "../validation/pod-fields.ts";
-import { validateResourceSlice, validateResourceSliceUpdate } from "../validation/resource-slice.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectsOf } from "../../api/validation/fields.ts";
+import { validateResourceSlice, validateResourceSliceUpdate } from "./validation/resource-slice.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const resourceSliceStrategy: Strategy = {

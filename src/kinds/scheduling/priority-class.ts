@@ -1,6 +1,6 @@
 import type { Strategy } from "../../registry/strategy.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
-import { validatePriorityClass, validatePriorityClassUpdate } from "../validation/priority-class.ts";
+import { validatePriorityClass, validatePriorityClassUpdate } from "./validation/priority-class.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const priorityClassStrategy: Strategy = {

@@ -1,8 +1,8 @@
 import { equalJson } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateCsiDriver, validateCsiDriverUpdate } from "../validation/csi-driver.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { validateCsiDriver, validateCsiDriverUpdate } from "./validation/csi-driver.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const csiDriverStrategy: Strategy = {

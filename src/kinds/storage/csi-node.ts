@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateCsiNode, validateCsiNodeUpdate } from "../validation/csi-node.ts";
+import { validateCsiNode, validateCsiNodeUpdate } from "./validation/csi-node.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const csiNodeStrategy: Strategy = {

@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateCsiStorageCapacity, validateCsiStorageCapacityUpdate } from "../validation/csi-storage-capacity.ts";
+import { validateCsiStorageCapacity, validateCsiStorageCapacityUpdate } from "./validation/csi-storage-capacity.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const csiStorageCapacityStrategy: Strategy = {

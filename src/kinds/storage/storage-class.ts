@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateStorageClass, validateStorageClassUpdate } from "../validation/storage-class.ts";
+import { validateStorageClass, validateStorageClassUpdate } from "./validation/storage-class.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 
 const storageClassStrategy: Strategy = {

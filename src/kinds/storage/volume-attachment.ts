@@ -4,7 +4,7 @@ import {
   validateVolumeAttachment,
   validateVolumeAttachmentStatus,
   validateVolumeAttachmentUpdate,
-} from "../validation/volume-attachment.ts";
+} from "./validation/volume-attachment.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const volumeAttachmentStrategy: Strategy = {

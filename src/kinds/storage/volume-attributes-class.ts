@@ -1,6 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { validateVolumeAttributesClass, validateVolumeAttributesClassUpdate } from "../validation/storage-class.ts";
+import { validateVolumeAttributesClass, validateVolumeAttributesClassUpdate } from "./validation/storage-class.ts";
 
 export const volumeAttributesClass = builtInKind("volumeattributesclasses.storage.k8s.io", {
   endpoint: stored({

@@ -4,7 +4,7 @@ import {
   validateStorageVersionMigration,
   validateStorageVersionMigrationStatus,
   validateStorageVersionMigrationUpdate,
-} from "../validation/storage-version-migration.ts";
+} from "./validation/storage-version-migration.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const storageVersionMigrationStrategy: Strategy = {
