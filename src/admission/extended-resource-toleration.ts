@@ -1,4 +1,4 @@
-import { isExtendedResource } from "../kinds/validation/resource-name.ts";
+import { isExtendedResource } from "../api/validation/resource-name.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { containersOf, type Pod } from "./pod.ts";

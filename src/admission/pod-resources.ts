@@ -1,5 +1,5 @@
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../api/quantity.ts";
-import { isHugePages } from "../kinds/validation/resource-name.ts";
+import { isHugePages } from "../api/validation/resource-name.ts";
 import { podTotalOf } from "../api/scheme/defaults/pod.ts";
 import type { PodSpec, ResourceList } from "./pod.ts";
 

@@ -5,7 +5,9 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
-import { Registries } from "../registry/registries.ts";
+import type { Registries } from "../registry/registries.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import { openRegistries } from "../server/registries.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
@@ -26,14 +28,14 @@ beforeEach(async () => {
   store = new MemoryStore();
   cachers = new CacherSet({ store, clock: systemClock });
   errors = [];
-  registries = new Registries({
-    scheme,
+  registries = openRegistries({
+    catalog: builtInCatalog(scheme),
     store,
     cachers,
     clock: systemClock,
     randomInt: () => 0,
     serviceNetwork: network,
-  });
+  }).registries;
   await createNamespace("default");
 });
 

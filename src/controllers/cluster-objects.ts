@@ -1,9 +1,12 @@
+import type { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { resourceQuotas } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { ControllerName } from "./controller-names.ts";
+import type { Catalog } from "../registry/catalog.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { ServiceAllocation } from "../kinds/service-allocation/service-allocation.ts";
 import type { Store } from "../storage/store.ts";
 import { QuotaUsage } from "./quota-usage.ts";
 import { rootCaPublisher } from "./root-ca-publisher.ts";
@@ -16,6 +19,10 @@ import { VolumeProtection } from "./volume-protection.ts";
 
 export interface ClusterObjectsParts {
   readonly registries: Registries;
+  readonly catalog: Catalog;
+  readonly quotas: QuotaAccountant;
+  /** Undefined where Services get no addresses. */
+  readonly serviceAllocation: ServiceAllocation | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly servers: ServerRecords;
@@ -44,7 +51,7 @@ export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
   const pods = registry({ group: "", resource: "pods" });
   running.use(new VolumeProtection({ ...parts, claims, volumes, pods }).start());
   running.use(new QuotaUsage(parts, registry(resourceQuotas)).start());
-  const { serviceAllocation } = registries;
+  const { serviceAllocation } = parts;
   if (serviceAllocation === undefined) return running;
   const addresses = registry({ group: "networking.k8s.io", resource: "ipaddresses" });
   const serviceCidrs = registry({ group: "networking.k8s.io", resource: "servicecidrs" });

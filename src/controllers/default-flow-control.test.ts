@@ -3,7 +3,8 @@ import { systemClock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
-import { Registries } from "../registry/registries.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import { openRegistries } from "../server/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
@@ -15,13 +16,13 @@ const context = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 async function started() {
   const store = new MemoryStore({ clock: systemClock });
   const cachers = new CacherSet({ store, clock: systemClock });
-  const registries = new Registries({
-    scheme: Scheme.builtIn(),
+  const registries = openRegistries({
+    catalog: builtInCatalog(Scheme.builtIn()),
     store,
     cachers,
     clock: systemClock,
     randomInt: () => 0,
-  });
+  }).registries;
   const defaults = new DefaultFlowControl(registries);
   await defaults.ensure();
   const group = "flowcontrol.apiserver.k8s.io";

@@ -4,7 +4,9 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { ManualClock } from "../storage/cacher/testing.ts";
-import { Registries } from "../registry/registries.ts";
+import type { Registries } from "../registry/registries.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import { openRegistries } from "../server/registries.ts";
 import type { WriteContext } from "../registry/registry.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
@@ -24,7 +26,13 @@ beforeEach(async () => {
   cleanup = new AsyncDisposableStack();
   store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
   const cachers = cleanup.adopt(new CacherSet({ store, clock }), (set) => set.close());
-  registries = new Registries({ scheme, store, cachers, clock, randomInt: () => 0 });
+  registries = openRegistries({
+    catalog: builtInCatalog(scheme),
+    store,
+    cachers,
+    clock,
+    randomInt: () => 0,
+  }).registries;
   const namespace = { kind: "Namespace", apiVersion: "v1", metadata: { name: "default" } };
   await registries.of(scheme.find("", "v1", "namespaces")).create(namespace, "", context);
 });

@@ -1,5 +1,4 @@
 import type { Clock } from "../process/clock.ts";
-import type { GroupResource } from "../api/gvk.ts";
 import type { FrontProxyOptions } from "../access/authentication/front-proxy.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";
@@ -7,7 +6,8 @@ import type { ControllerName } from "./controller-names.ts";
 import type { KeyPair } from "../access/certificates/authority.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
-import { strategyOf, subresourceStrategyOf } from "../kinds/strategies.ts";
+import { certificateSigningRequest } from "../kinds/certificates/certificate-signing-request.ts";
+import { strategyOf } from "../registry/kind.ts";
 import type { Store } from "../storage/store.ts";
 import { startBootstrapSigner, startTokenCleaner } from "./bootstrap-tokens.ts";
 import { startCertificateApprover } from "./certificates/certificate-approver.ts";
@@ -45,9 +45,8 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   const find = (group: string, resource: string): Registry | undefined => registries.find({ group, resource });
   const requests = find("certificates.k8s.io", "certificatesigningrequests");
   if (requests !== undefined) {
-    const { info } = requests;
-    const requestStatus = strategyFor(info, "status");
-    const requestApproval = strategyFor(info, "approval");
+    const requestStatus = strategyOf(certificateSigningRequest, "status");
+    const requestApproval = strategyOf(certificateSigningRequest, "approval");
     const starts = [
       ["certificatesigningrequest-approving-controller", startCertificateApprover],
       ["certificatesigningrequest-signing-controller", startCertificateSigner],
@@ -98,8 +97,4 @@ function authenticationData({ clientAuthorities, frontProxy }: IdentityControlle
     "requestheader-group-headers": JSON.stringify(frontProxy.groupHeaders),
     "requestheader-extra-headers-prefix": JSON.stringify(frontProxy.extraHeaderPrefixes),
   };
-}
-
-function strategyFor(info: GroupResource, subresource: string) {
-  return subresourceStrategyOf(info, subresource) ?? strategyOf(info);
 }

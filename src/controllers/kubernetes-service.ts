@@ -9,7 +9,7 @@ import { firstAddress } from "../kinds/service-allocation/ip-range.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
-import { type IpFamily, parseIp } from "../kinds/validation/ip.ts";
+import { type IpFamily, parseIp } from "../api/validation/ip.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import type { ServerRecords } from "./server-records.ts";
 import { WorkQueue } from "./work-queue.ts";

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { KubeObject } from "../api/object-meta.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { ManualClock } from "../storage/cacher/testing.ts";
-import { Registries } from "../registry/registries.ts";
+import type { Registries } from "../registry/registries.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import { openRegistries } from "../server/registries.ts";
 import { serverContext } from "../registry/server-context.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
@@ -31,13 +33,13 @@ afterEach(() => cleanup.disposeAsync());
 
 function registriesOn(shared: Store): Registries {
   const cachers = cleanup.adopt(new CacherSet({ store: shared, clock }), (set) => set.close());
-  return new Registries({
-    scheme,
+  return openRegistries({
+    catalog: builtInCatalog(scheme),
     store: shared,
     cachers,
     clock,
     randomInt: () => 0,
-  });
+  }).registries;
 }
 
 /** One of several servers on the store. Its link to the store can be cut. */

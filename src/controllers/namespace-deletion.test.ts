@@ -6,7 +6,8 @@ import { openAlone } from "../../test/contract/open-alone.ts";
 import { systemClock } from "../process/clock.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
-import { Registries } from "../registry/registries.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import { openRegistries } from "../server/registries.ts";
 import type { WriteContext } from "../registry/registry.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
@@ -26,7 +27,13 @@ test("nothing stays behind in a namespace that goes while objects are being crea
   const store = cleanup.adopt(await openAlone({ directory: join(parent, "data") }), (opened) => opened.close());
   const cachers = cleanup.adopt(new CacherSet({ store, clock: systemClock }), (set) => set.close());
   const scheme = Scheme.builtIn();
-  const registries = new Registries({ scheme, store, cachers, clock: systemClock, randomInt: () => 0 });
+  const registries = openRegistries({
+    catalog: builtInCatalog(scheme),
+    store,
+    cachers,
+    clock: systemClock,
+    randomInt: () => 0,
+  }).registries;
   const namespaces = registries.of(scheme.find("", "v1", "namespaces"));
   const configMaps = registries.of(scheme.find("", "v1", "configmaps"));
   const failures: unknown[] = [];
@@ -72,8 +79,8 @@ test("a creation that another server has let in before is waited for, and goes t
   });
   const serverOn = async (id: string, shared: Store) => {
     const cachers = cleanup.adopt(new CacherSet({ store: shared, clock: systemClock }), (set) => set.close());
-    const parts = { scheme: Scheme.builtIn(), store: shared, cachers, clock: systemClock };
-    const registries = new Registries({ ...parts, randomInt: () => 0 });
+    const parts = { catalog: builtInCatalog(Scheme.builtIn()), store: shared, cachers, clock: systemClock };
+    const registries = openRegistries({ ...parts, randomInt: () => 0 }).registries;
     const creationsEnded = () => registries.creations.ended();
     const servers = new ServerRecords({ id, store, clock: systemClock, creationsEnded, onError });
     await cleanup.use(servers).join();

@@ -5,8 +5,8 @@ import { namespaceFinalizer } from "../api/vendor.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
-import { namespaceFinalizeStrategy } from "../kinds/core/namespace.ts";
-import { strategyOf, subresourceStrategyOf } from "../kinds/strategies.ts";
+import { namespace } from "../kinds/core/namespace.ts";
+import { strategyOf } from "../registry/kind.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Store } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
@@ -136,12 +136,12 @@ async function release({ namespaces }: NamespaceDeletionParts, name: string): Pr
     const finalizers = specFinalizers(old).filter((finalizer) => finalizer !== namespaceFinalizer);
     return { ...old, spec: finalizers.length === 0 ? {} : { finalizers } };
   };
-  const options = { strategy: namespaceFinalizeStrategy, subresource: "finalize", reapplies: true };
+  const options = { strategy: strategyOf(namespace, "finalize"), subresource: "finalize", reapplies: true };
   await namespaces.update("", name, transform, controllerManagerContext, options);
 }
 
 async function report({ namespaces, clock }: NamespaceDeletionParts, name: string, content: NamespaceContent) {
-  const strategy = subresourceStrategyOf(namespaces.info, "status") ?? strategyOf(namespaces.info);
+  const strategy = strategyOf(namespace, "status");
   const transform = (old: KubeObject) => withContentConditions(old, content, clock.nowMs());
   await namespaces.update("", name, transform, controllerManagerContext, {
     strategy,

@@ -2,6 +2,7 @@ import type { QuotaAccountant } from "../admission/resource-quota/accountant.ts"
 import { isCounted, type ResourceQuota } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../process/clock.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { Catalog } from "../registry/catalog.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
@@ -12,6 +13,8 @@ const resyncIntervalMs = 300_000;
 
 export interface QuotaUsageParts {
   readonly registries: Registries;
+  readonly catalog: Catalog;
+  readonly quotas: QuotaAccountant;
   readonly store: Store;
   readonly clock: Clock;
 }
@@ -21,17 +24,13 @@ export class QuotaUsage {
   readonly #parts: QuotaUsageParts;
   readonly #quotas: QuotaAccountant;
   readonly #registry: Registry;
-  /** Keys of namespaced resources up to their namespace. */
-  readonly #prefixes: ReadonlySet<Key>;
   readonly #podPrefix: Key | undefined;
 
   /** @param registry of resourcequotas */
   constructor(parts: QuotaUsageParts, registry: Registry) {
     this.#parts = parts;
-    this.#quotas = parts.registries.quotas;
+    this.#quotas = parts.quotas;
     this.#registry = registry;
-    const namespaced = [...parts.registries.all()].map(({ info }) => info).filter((info) => info.namespaced);
-    this.#prefixes = new Set(namespaced.map(({ keyPrefix }) => keyPrefix));
     this.#podPrefix = parts.registries.find({ group: "", resource: "pods" })?.info.keyPrefix;
   }
 
@@ -71,6 +70,7 @@ export class QuotaUsage {
   #recount(key: Key): void {
     const nameAt = key.lastIndexOf("/");
     const namespaceAt = key.lastIndexOf("/", nameAt - 1) + 1;
-    if (this.#prefixes.has(key.slice(0, namespaceAt))) this.#quotas.recount(key.slice(namespaceAt, nameAt));
+    const stored = this.#parts.catalog.findPrefix(key.slice(0, namespaceAt));
+    if (stored?.namespaced === true) this.#quotas.recount(key.slice(namespaceAt, nameAt));
   }
 }

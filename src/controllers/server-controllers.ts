@@ -42,7 +42,7 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
     running.use(startLegacyTokenTracking({ secrets, clock, uses: parts.secretTokenUses, onError }));
   }
   running.use(shareQuotaCharges(parts));
-  const network = registries.serviceAllocation?.network;
+  const network = parts.serviceAllocation?.network;
   servers.announce(port, announcedAddress(bindAddress, network?.clusterIps[0]?.family ?? "IPv4"));
   const registry = registries.builtIn.bind(registries);
   const service = network === undefined ? undefined : new KubernetesService({ ...parts, registry, network });
@@ -59,7 +59,7 @@ export function startServerControllers(parts: ServerControllersParts): ServerCon
   };
 }
 
-function shareQuotaCharges({ registries: { quotas }, servers, onError }: ServerControllersParts): Disposable {
+function shareQuotaCharges({ quotas, servers, onError }: ServerControllersParts): Disposable {
   const running = new DisposableStack();
   const meet = () => {
     quotas.meet(servers.joined).catch((error: unknown) => {

@@ -6,8 +6,9 @@ import { addressManagedByLabel, addressManager } from "../kinds/service-allocati
 import { inRange, type IpRange, ipRange } from "../kinds/service-allocation/ip-range.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
-import { subresourceStrategyOf } from "../kinds/strategies.ts";
-import { parseIp } from "../kinds/validation/ip.ts";
+import { serviceCidr } from "../kinds/networking/service-cidr.ts";
+import { strategyOf } from "../registry/kind.ts";
+import { parseIp } from "../api/validation/ip.ts";
 import type { Store } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
@@ -106,8 +107,7 @@ export class ServiceCidrs {
 
   async #tell(name: string, ready: string, reason: string, message: string): Promise<void> {
     const { serviceCidrs, clock } = this.#parts;
-    const strategy = subresourceStrategyOf(serviceCidrs.info, "status");
-    if (strategy === undefined) return;
+    const strategy = strategyOf(serviceCidr, "status");
     const condition = { type: "Ready", status: ready, reason, message };
     const tell = (old: KubeObject) => withCondition(old, condition, formatTime(clock.nowMs()));
     await serviceCidrs.update("", name, tell, serverContext, { strategy, subresource: "status", reapplies: true });

@@ -1,5 +1,4 @@
 import type { Admission } from "./admission.ts";
-import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
@@ -29,13 +28,5 @@ export interface Action {
   run(request: ActionRequest, body: KubeObject): Promise<KubeObject | Status>;
 }
 
-/** By `actionKey`. */
-export type Actions = ReadonlyMap<string, Action>;
-
 /** For what an action writes in consequence: admission has judged the body, which is what the client wrote. */
 export const alreadyAdmitted: Admission = { admit: async () => {}, validate: async () => {} };
-
-/** `/pods/eviction`, `authentication.k8s.io/tokenreviews`: group, resource and, where it is one, subresource. */
-export function actionKey({ group, resource }: GroupResource, subresource: string): string {
-  return subresource === "" ? `${group}/${resource}` : `${group}/${resource}/${subresource}`;
-}

@@ -1,93 +1,57 @@
-import { type Admission, type AdmissionPlugin, admissionChain } from "./admission.ts";
-import { authorizeBy } from "../admission/authorization.ts";
-import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
-import type { ObjectLookup } from "./object-lookup.ts";
-import { makePlugins } from "../admission/plugins.ts";
-import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
-import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
-import { resourceQuotas } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
-import { cloneJson, type JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
-import { alwaysDenyAuthorizer } from "../access/authorization/always-deny.ts";
-import type { Authorizer } from "../access/authorization/authorizer.ts";
-import type { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { type ResourceInfo, storedInfo } from "../api/scheme/resource.ts";
-import type { Scheme } from "../api/scheme/scheme.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
+import type { CacherSet } from "../storage/cacher/cacher-set.ts";
 import type { Store } from "../storage/store.ts";
-import { ServiceAllocation, type ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
+import type { Admission } from "./admission.ts";
 import type { Allocator } from "./allocator.ts";
-import { CachedObjects } from "./cached-objects.ts";
+import type { Catalog, CatalogEntry } from "./catalog.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import { InFlight } from "./in-flight.ts";
+import { strategyOf } from "./kind.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
-import { serverContext } from "./server-context.ts";
-import { strategyOf, subresourceStrategyOf } from "../kinds/strategies.ts";
 
 export interface RegistriesParts {
-  readonly scheme: Scheme;
+  readonly catalog: Catalog;
   readonly store: Store;
   readonly cachers: CacherSet;
   readonly clock: Clock;
   readonly randomInt: RandomInt;
+  /** The chain that every write goes through. */
+  readonly admission: Admission;
   /** Rules that types declare (gate DeclarativeValidation). */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields behind feature gates that are off. */
   readonly gatedFields?: GatedFields | undefined;
-  /** Without it Services get no addresses and ports. */
-  readonly serviceNetwork?: ServiceNetwork | undefined;
-  /** In their order; by default those that are on by default. */
-  readonly admissionPlugins?: readonly PluginName[] | undefined;
-  /** The servers that share the store; without it this one is alone. */
-  readonly servers?: QuotaServers | undefined;
-  /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
-  readonly authorizer?: Authorizer | undefined;
-  /** Behind the plugins, whatever these are. */
-  readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
+  /** Gives the objects of a resource something unique; undefined for a resource that needs nothing. */
+  readonly allocatorOf?: ((resource: GroupResource) => Allocator | undefined) | undefined;
 }
 
-/** One Registry per stored form, which all served versions of a kind share; all behind the same admission chain. */
+/** One Registry for each kind of the catalog that is stored: all served versions of the kind share it. */
 export class Registries {
+  readonly #parts: RegistriesParts;
   readonly #byResource = new Map<ResourceInfo, Registry>();
   readonly #byGroupResource = new Map<string, Registry>();
-  /** The chain that every write goes through. */
-  readonly admission: Admission;
   /** Every creation that is on its way here. */
   readonly creations = new InFlight();
-  /** Keeps what is used of quotas. */
-  readonly quotas: QuotaAccountant;
-  /** Undefined where Services get no addresses. */
-  readonly serviceAllocation: ServiceAllocation | undefined;
 
   constructor(parts: RegistriesParts) {
-    this.serviceAllocation = this.#serviceAllocation(parts);
-    const lookup = new CachedObjects((resource) => this.find(resource));
-    this.quotas = this.#quotasOf(lookup, parts);
-    const admission = this.#admissionOf(lookup, parts);
-    this.admission = admission;
-    const versions = Map.groupBy(parts.scheme.resources, storedInfo);
-    for (const info of parts.scheme.stored) {
-      const cacher = parts.cachers.cacher(info.keyPrefix);
-      const served = versions.get(info) ?? [];
-      const own = { strategy: strategyOf(info), allocator: this.#allocatorOf(info) };
-      const { creations } = this;
-      const registry = new Registry({ ...parts, ...own, info, versions: served, cacher, admission, creations });
-      this.#byResource.set(info, registry);
-      this.#byGroupResource.set(resourceKey(info), registry);
-    }
+    this.#parts = parts;
+    parts.catalog.follow(
+      (entry) => this.#add(entry),
+      (entry) => this.#remove(entry),
+    );
   }
 
-  /** Asking for a resource that is not served is our mistake: the caller has found `info` in the scheme. */
+  /** Asking for a resource that is not stored is our mistake: the caller has found `info` in the catalog. */
   of(info: ResourceInfo | undefined): Registry {
     const registry = info === undefined ? undefined : this.#byResource.get(storedInfo(info));
     if (registry === undefined) throw new Error(`no registry for ${info?.resource ?? "a resource that is not served"}`);
     return registry;
   }
 
-  /** The registry of a resource in whatever version it is stored; undefined when there is none. */
   /** Of a kind that the server itself works with; it is there whether it is served or not. */
   builtIn(resource: GroupResource): Registry {
     const registry = this.find(resource);
@@ -95,6 +59,7 @@ export class Registries {
     return registry;
   }
 
+  /** The registry of a resource in whatever version it is stored; undefined when there is none. */
   find(resource: GroupResource): Registry | undefined {
     return this.#byGroupResource.get(resourceKey(resource));
   }
@@ -103,56 +68,23 @@ export class Registries {
     return this.#byResource.values();
   }
 
-  #serviceAllocation(parts: RegistriesParts): ServiceAllocation | undefined {
-    const { serviceNetwork: network } = parts;
-    if (network === undefined) return undefined;
-    const registry = (resource: GroupResource) => {
-      const found = this.find(resource);
-      if (found === undefined) throw new Error(`no registry for ${resource.resource}, which Services need`);
-      return found;
-    };
-    return new ServiceAllocation({ ...parts, network, registry });
+  #add({ kind, stored: info, served: versions }: CatalogEntry): void {
+    if (info === undefined) return;
+    const { cachers, allocatorOf } = this.#parts;
+    const { creations } = this;
+    const own = { strategy: strategyOf(kind), allocator: allocatorOf?.(info), cacher: cachers.cacher(info.keyPrefix) };
+    const registry = new Registry({ ...this.#parts, ...own, info, versions, creations });
+    this.#byResource.set(info, registry);
+    this.#byGroupResource.set(resourceKey(info), registry);
   }
 
-  #allocatorOf({ group, resource }: ResourceInfo): Allocator | undefined {
-    return group === "" && resource === "services" ? this.serviceAllocation?.allocator : undefined;
+  /** Ends the watches of the kind; its objects stay in the store. */
+  #remove({ stored }: CatalogEntry): void {
+    if (stored === undefined) return;
+    this.#byResource.delete(stored);
+    this.#byGroupResource.delete(resourceKey(stored));
+    this.#parts.cachers.remove(stored.keyPrefix);
   }
-
-  #quotasOf(lookup: ObjectLookup, { clock, servers, store }: RegistriesParts): QuotaAccountant {
-    return new QuotaAccountant({
-      lookup,
-      clock,
-      shared: servers === undefined ? undefined : new SharedCharges({ servers, store }),
-      countable: () => [...this.all()].map(({ info }) => info).filter(({ namespaced }) => namespaced),
-      writeStatus: async (quota) => {
-        const registry = this.find(resourceQuotas);
-        const strategy = subresourceStrategyOf(resourceQuotas, "status");
-        if (registry === undefined || strategy === undefined) throw new Error("resource quotas are not served");
-        const { namespace = "", name = "" } = quota.metadata;
-        const options = { strategy, subresource: "status" };
-        await registry.update(namespace, name, () => cloneObject(quota), serverContext, options);
-      },
-    });
-  }
-
-  #admissionOf(lookup: ObjectLookup, parts: RegistriesParts): Admission {
-    const { admissionPlugins = chosenPlugins([], []), admissionGuards = [], clock, randomInt } = parts;
-    const plugins = makePlugins(admissionPlugins, {
-      lookup,
-      clock,
-      quotas: this.quotas,
-      randomInt,
-      authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),
-      resourceOfKind: (gvk) => parts.scheme.findKind(gvk),
-      wait: (delayMs) => new Promise<void>((resolve) => void clock.after(delayMs, resolve)),
-      catchUp: async () => void (await parts.store.readBarrier()),
-    });
-    return admissionChain([...plugins, ...admissionGuards]);
-  }
-}
-
-function cloneObject(object: KubeObject): KubeObject {
-  return cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
 }
 
 function resourceKey({ group, resource }: GroupResource): string {

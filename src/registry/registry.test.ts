@@ -8,7 +8,9 @@ import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import type { Revision } from "../api/revision.ts";
 import type { Entry, Key } from "../api/entry.ts";
-import { Registries } from "./registries.ts";
+import type { Registries } from "./registries.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import { openRegistries } from "../server/registries.ts";
 import { objectBytesMax, type Registry, type WriteContext } from "./registry.ts";
 import { plainDeletion } from "./delete-options.ts";
 
@@ -46,13 +48,13 @@ beforeEach(async () => {
   store = new LaggingStore();
   cachers = new CacherSet({ store, clock: systemClock });
   chance = [];
-  registries = new Registries({
-    scheme,
+  registries = openRegistries({
+    catalog: builtInCatalog(scheme),
     store,
     cachers,
     clock: systemClock,
     randomInt: (below) => (chance.shift() ?? 0) % below,
-  });
+  }).registries;
   configMaps = registries.of(scheme.find("", "v1", "configmaps"));
   const namespaces = registries.of(scheme.find("", "v1", "namespaces"));
   await namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name: "default" } }, "", context);

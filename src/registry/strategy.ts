@@ -19,7 +19,7 @@ export interface DeleteOptions {
  * The rules of one resource, where they differ from the generic verbs of registry.ts. Prepare functions change the
  * object that they are given; validate functions only look. A subresource that writes its parent has its own Strategy.
  */
-export interface Strategy {
+export interface Strategy<T extends KubeObject = KubeObject> {
   /** PUT on a missing object creates it. */
   readonly allowCreateOnUpdate: boolean;
   /** PUT without resourceVersion overwrites whatever is stored. */
@@ -33,15 +33,15 @@ export interface Strategy {
   /** A message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
   /** @param writer who creates the object, for kinds that record it */
-  prepareForCreate(object: KubeObject, writer: UserInfo): void;
-  prepareForUpdate(object: KubeObject, old: KubeObject, nowMs: number): void;
+  prepareForCreate(object: T, writer: UserInfo): void;
+  prepareForUpdate(object: T, old: T, nowMs: number): void;
   /**
    * Objects are in their stored form.
    * @param old what is replaced; rules that came later than objects spare what was there before
    * @param version of the request, for the few rules that depend on it
    */
-  validate(object: KubeObject, old?: KubeObject, version?: GroupVersion): readonly FieldError[];
-  validateUpdate(object: KubeObject, old: KubeObject, version?: GroupVersion): readonly FieldError[];
+  validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
+  validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
@@ -49,13 +49,13 @@ export interface Strategy {
   /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */
   readonly orphansByDefault?: true;
   /** Texts that a write answers with besides its result: what is valid and hardly meant. */
-  warnings?(object: KubeObject, old?: KubeObject): readonly string[];
+  warnings?(object: T, old?: T): readonly string[];
   /** Texts that a delete answers with besides its result. */
   deleteWarnings?(options: DeleteOptions): readonly string[];
   /** Seconds between the first delete and the removal; 0 removes at once. */
-  gracePeriodSeconds(object: KubeObject, options: DeleteOptions): number;
+  gracePeriodSeconds(object: T, options: DeleteOptions): number;
   /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
-  holdsDeletion?(object: KubeObject): boolean;
+  holdsDeletion?(object: T): boolean;
   /** Changes the object when its deletion begins. */
-  prepareForDelete?(object: KubeObject): void;
+  prepareForDelete?(object: T): void;
 }

@@ -2,29 +2,24 @@ import { randomInt } from "node:crypto";
 import { messageDecoder } from "../access/audit/decode-message.ts";
 import type { OpenAudit } from "../access/audit/open-audit.ts";
 import { encodeStatus } from "../api/codec/encode-object.ts";
-import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import type { AppOptions, AppPlugin } from "../http/app.ts";
 import { clusterPlugin } from "../http/cluster/cluster-plugin.ts";
-import { connectors } from "../http/connect/connectors.ts";
+import { connectionsOf } from "../http/connect/connectors.ts";
 import { discoveryRoute } from "../http/discovery/discovery-route.ts";
 import { indexRoute } from "../http/discovery/index-route.ts";
-import { schemeCatalog } from "../http/discovery/scheme-catalog.ts";
 import type { EncodeStatus } from "../http/error-response.ts";
 import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
 import { impersonation } from "../http/filters/impersonation.ts";
-import { isServed, resourceHandler } from "../http/handlers/resources.ts";
+import { catalogServer, resourceHandler } from "../http/handlers/resources.ts";
 import { type HealthCheck, healthHandler } from "../http/health.ts";
 import type { Lifecycle } from "../http/lifecycle.ts";
 import { contentTypeOf, negotiate } from "../http/negotiate.ts";
 import { openApiRoute } from "../http/openapi/openapi-route.ts";
 import { defaultJwksUri, openIdPlugin } from "../http/openid.ts";
 import { gitVersion, versionRoute } from "../http/version.ts";
-import { builtInActions } from "../kinds/actions.ts";
-import { scaleViewOf } from "../kinds/autoscaling/scale.ts";
-import { componentStatuses } from "../kinds/core/component-status.ts";
-import { subresourceStrategyOf } from "../kinds/strategies.ts";
-import { actionKey } from "../registry/action.ts";
+import { Endpoints } from "../registry/endpoints.ts";
+import type { KindParts } from "../registry/kind.ts";
 import { header } from "../request/exchange.ts";
 import { countAuthentications } from "./metrics/authentication-metrics.ts";
 import { countDecisions } from "./metrics/authorization-metrics.ts";
@@ -45,35 +40,13 @@ export interface AppParts extends StartContext {
 /** Connects the parts of the server with the filters and handlers of its API. */
 export function appOptions(parts: AppParts): AppOptions {
   const { config, log, lifecycle } = parts;
-  const { scheme, registries, metrics, authorization } = parts.api;
-  const { identity, authentication } = parts.credentials;
+  const { scheme, catalog, metrics, authorization } = parts.api;
+  const { authentication } = parts.credentials;
   const { store } = parts.storage;
   const { clock } = config;
   const { authorizer } = authorization;
-  const actions = builtInActions({
-    registries,
-    clock,
-    authorizer,
-    tokens: { ...config.authentication.serviceAccounts, ...authentication },
-  });
   const auditing = auditingOf(parts);
-  const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
-  const components = componentStatuses({ store, leases, clock });
-  const endpoints = {
-    subresource: subresourceStrategyOf,
-    connector: connectors({
-      pods: registries.builtIn({ group: "", resource: "pods" }),
-      nodes: registries.builtIn({ group: "", resource: "nodes" }),
-      services: registries.builtIn({ group: "", resource: "services" }),
-      endpointSlices: registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }),
-      authorizer,
-      nodeClient: () => identity.nodeClient(clock.nowMs()),
-      randomInt: (below) => (below > 0 ? randomInt(below) : 0),
-    }),
-    view: (info: ResourceInfo, subresource: string) => (subresource === "scale" ? scaleViewOf(info) : undefined),
-    computed: (info: ResourceInfo) => (info.kind === "ComponentStatus" ? components : undefined),
-    action: (info: ResourceInfo, subresource: string) => actions.get(actionKey(info, subresource)),
-  };
+  const endpoints = endpointsOf(parts);
   const cbor = config.featureGates.enabled("CBORServingAndStorage");
   return {
     chain: {
@@ -103,22 +76,52 @@ export function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler({
-      scheme,
-      store,
-      clock,
-      cbor,
-      minRequestTimeoutMs: config.minRequestTimeoutMs,
-      randomInt: (below) => (below > 0 ? randomInt(below) : 0),
-      metrics,
-      authorizer,
-      unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
-      registry: (info) => registries.of(info),
-      admission: registries.admission,
-      ...endpoints,
-    }),
-    plugins: documentPlugins(parts, (info, subresource) => isServed(endpoints, info, subresource)),
+    resources: resourceHandler([
+      catalogServer({
+        catalog,
+        typeSchema: (name) => scheme.typeSchema(name),
+        store,
+        clock,
+        cbor,
+        minRequestTimeoutMs: config.minRequestTimeoutMs,
+        randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+        metrics,
+        authorizer,
+        unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
+        endpoint: (info, subresource) => endpoints.find(info, subresource),
+        admission: parts.api.admission,
+      }),
+    ]),
+    plugins: documentPlugins(parts),
   };
+}
+
+/** Makes the endpoints of every kind in the catalog, and follows as kinds come and go. */
+function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints {
+  const { clock } = config;
+  const { store } = storage;
+  const { registries, catalog } = api;
+  const { authorizer } = api.authorization;
+  const { identity, authentication } = credentials;
+  const connections = connectionsOf({
+    pods: registries.builtIn({ group: "", resource: "pods" }),
+    nodes: registries.builtIn({ group: "", resource: "nodes" }),
+    services: registries.builtIn({ group: "", resource: "services" }),
+    endpointSlices: registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }),
+    authorizer,
+    nodeClient: () => identity.nodeClient(clock.nowMs()),
+    randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+  });
+  const tokens = { ...config.authentication.serviceAccounts, ...authentication };
+  const registry: KindParts["registry"] = (resource) => registries.builtIn(resource);
+  const endpoints = new Endpoints({ store, clock, authorizer, tokens, connections, registry }, (info) =>
+    registries.of(info),
+  );
+  catalog.follow(
+    (entry) => endpoints.install(entry),
+    (entry) => endpoints.remove(entry),
+  );
+  return endpoints;
 }
 
 function auditingOf({ audited, config, api, log }: AppParts): AuditOptions | undefined {
@@ -136,22 +139,19 @@ function clusterPlugins({ storage, api, config, credentials, heard }: AppParts):
   return [clusterPlugin({ cluster, peers, secrets, store, clock: config.clock, identity, version: gitVersion, heard })];
 }
 
-function documentPlugins(parts: AppParts, served: (info: ResourceInfo, subresource: string) => boolean): AppPlugin[] {
+function documentPlugins(parts: AppParts): AppPlugin[] {
   const { config } = parts;
-  const { scheme } = parts.api;
+  const { scheme, catalog } = parts.api;
   const { authentication } = parts.credentials;
-  const catalog = schemeCatalog(scheme, served);
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
   const plugins: AppPlugin[] = [
     ...clusterPlugins(parts),
-    { name: "discovery", ...routeOf(discoveryRoute(catalog, address)) },
-    {
-      name: "openapi",
-      ...routeOf(
-        openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion }, config.clock),
-      ),
-    },
+    pluginOf("discovery", discoveryRoute(catalog, address)),
+    pluginOf(
+      "openapi",
+      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion }, config.clock),
+    ),
     openIdPlugin({
       issuer: issuers[0] ?? "",
       keys: authentication.verificationKeys,
@@ -160,11 +160,18 @@ function documentPlugins(parts: AppParts, served: (info: ResourceInfo, subresour
   ];
   const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
   const paths = () => [...always, ...plugins.flatMap((plugin) => plugin.paths)];
-  return [...plugins, { name: "index", ...routeOf(indexRoute(paths)) }];
+  return [...plugins, pluginOf("index", indexRoute(paths))];
 }
 
-function routeOf({ paths, handle }: Pick<AppPlugin, "paths" | "handle">): Pick<AppPlugin, "paths" | "handle"> {
-  return { paths, handle };
+/** Reads the paths of the route each time, because they change with the catalog. */
+function pluginOf(name: string, route: Pick<AppPlugin, "paths" | "handle">): AppPlugin {
+  return {
+    name,
+    get paths() {
+      return route.paths;
+    },
+    handle: route.handle,
+  };
 }
 
 /** Errors are written in the type that the client accepts; where nothing fits, as JSON. */

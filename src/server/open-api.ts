@@ -10,11 +10,13 @@ import { ensureDefaultRbac, rbacRegistries } from "../controllers/default-rbac.t
 import { EventExpiry } from "../controllers/event-expiry.ts";
 import { ServerRecords } from "../controllers/server-records.ts";
 import { SystemNamespaces } from "../controllers/system-namespaces.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
-import { Registries } from "../registry/registries.ts";
+import type { Catalog } from "../registry/catalog.ts";
+import type { Registries } from "../registry/registries.ts";
 import type { CacherMetrics } from "../storage/cacher/cacher.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { Retention } from "../storage/retention.ts";
@@ -23,12 +25,13 @@ import type { ServerConfig } from "./config/server-options.ts";
 import { exposeFeatureGates } from "./metrics/feature-gate-metric.ts";
 import { countMismatches } from "./metrics/mismatch-metric.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
+import { openRegistries, type ServerRegistries } from "./registries.ts";
 import type { StartContext } from "./start-context.ts";
 
 /** Every kind that is served, with its rules, caches and objects. */
-export interface ServerApi extends Disposable {
+export interface ServerApi extends ServerRegistries, Disposable {
   readonly scheme: Scheme;
-  readonly registries: Registries;
+  readonly catalog: Catalog;
   readonly authorization: ServerAuthorization;
   readonly metrics: Metrics;
   readonly serverId: string;
@@ -47,10 +50,11 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const isGateOn = (gate: string) => config.featureGates.enabled(gate);
 
   const scheme = Scheme.builtIn({ runtimeConfig: config.runtimeConfig, gateEnabled: isGateOn });
+  const catalog = builtInCatalog(scheme);
   const metrics = createMetrics({
-    isServed: ({ group, version, resource }) => scheme.find(group, version, resource) !== undefined,
+    isServed: ({ group, version, resource }) => catalog.find(group, version, resource) !== undefined,
   });
-  const cachers = parts.adopt(new CacherSet({ store, clock, metrics: watchMetrics(scheme, metrics) }), (set) =>
+  const cachers = parts.adopt(new CacherSet({ store, clock, metrics: watchMetrics(catalog, metrics) }), (set) =>
     set.close(),
   );
   const authorization = parts.use(
@@ -59,8 +63,8 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const serverId = await openServerId(config.dataDir);
   const creationsEnded = () => registries.creations.ended();
   const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
-  const registries = new Registries({
-    scheme,
+  const opened = openRegistries({
+    catalog,
     store,
     cachers,
     clock,
@@ -73,6 +77,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     authorizer: authorization.authorizer,
     admissionGuards: [rbacEscalation(authorization)],
   });
+  const { registries } = opened;
   exposeFeatureGates(metrics.registry, config.featureGates.list());
   member?.metrics.register(metrics.registry, member.cluster);
   metrics.trackStorageObjects(() => objectCounts(registries));
@@ -81,8 +86,9 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   removeOldData(context, registries, parts);
   const kept = parts.move();
   return {
+    ...opened,
     scheme,
-    registries,
+    catalog,
     authorization,
     metrics,
     serverId,
@@ -142,11 +148,10 @@ function orStartupError<T>(run: () => T): T {
   }
 }
 
-function watchMetrics(scheme: Scheme, metrics: Metrics): CacherMetrics {
-  const byPrefix = new Map(scheme.stored.map((info) => [info.keyPrefix, info]));
+function watchMetrics(catalog: Catalog, metrics: Metrics): CacherMetrics {
   return {
     sent(prefix, events, bytes) {
-      const info = byPrefix.get(prefix);
+      const info = catalog.findPrefix(prefix);
       if (info !== undefined) metrics.watchEvents(info, events, bytes);
     },
   };

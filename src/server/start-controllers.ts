@@ -16,11 +16,9 @@ export function startControllers(context: ControllersParts): ServerControllers &
   const { identity, authentication } = credentials;
   const { frontProxy } = config.authentication;
   const controllers = startServerControllers({
-    registries: api.registries,
+    ...api,
     store: storage.store,
     clock: config.clock,
-    serverId: api.serverId,
-    servers: api.servers,
     bindAddress: config.bindAddress,
     port: http.port,
     authorizer: api.authorization.authorizer,

@@ -19,7 +19,9 @@ import { listen, type Listener } from "../../src/http/listener.ts";
 import { ServerIdentity } from "../../src/access/certificates/identity.ts";
 import { PeerIdentity } from "../../src/access/certificates/peer-identity.ts";
 import { parseServiceNetwork } from "../../src/kinds/service-allocation/service-network.ts";
-import { Registries } from "../../src/registry/registries.ts";
+import type { Registries } from "../../src/registry/registries.ts";
+import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
+import { openRegistries } from "../../src/server/registries.ts";
 import { Scheme } from "../../src/api/scheme/scheme.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 
@@ -82,15 +84,15 @@ export class ClusterServer implements AsyncDisposable {
     );
     const registries =
       like?.parts.registries ??
-      new Registries({
-        scheme,
+      openRegistries({
+        catalog: builtInCatalog(scheme),
         store,
         cachers,
         clock,
         randomInt: () => 0,
         serviceNetwork: parseServiceNetwork("10.0.0.0/16", "30000-32767"),
         admissionPlugins: [],
-      });
+      }).registries;
     const rbac = rbacRegistries(registries);
     if (rbac !== undefined) await ensureDefaultRbac(rbac, isGateOn);
     const identity = like?.parts.identity ?? (await ServerIdentity.open(config));

@@ -15,7 +15,8 @@ import { applyMergePatch } from "../../src/apply/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../src/apply/patch/strategic-merge-patch.ts";
 import { DeclarativeValidation } from "../../src/registry/declarative/declarative-validation.ts";
 import { objectProblems } from "../../src/registry/object-problems.ts";
-import { strategyOf } from "../../src/kinds/strategies.ts";
+import { builtInKindOf } from "../../src/kinds/index.ts";
+import { strategyOf } from "../../src/registry/kind.ts";
 import { trackFields } from "../../src/registry/track-fields.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/api/scheme/scheme.ts";
@@ -317,7 +318,7 @@ describe("what judges, compares and shows objects takes time in proportion to ea
 
   function slowWorks(spot: Spot): string[] {
     const { info } = spot;
-    const strategy = strategyOf(info);
+    const strategy = strategyOf(builtInKindOf(info));
     const rules = { strategy, info, version: info, declarative };
     const writer = { manager: "m", subresource: "", resetFields: [], version: info, versions: [info], nowMs: 0 };
     const table = { kind: "table", version: "v1", includeObject: "None" } as const;

@@ -8,8 +8,10 @@ import { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { isJsonObject, type JsonObject } from "../../src/api/json.ts";
 import type { HttpResponse, IncomingRequest } from "../../src/request/exchange.ts";
 import { buildChain } from "../../src/http/filters/chain.ts";
-import { resourceHandler } from "../../src/http/handlers/resources.ts";
-import { Registries } from "../../src/registry/registries.ts";
+import { catalogServer, resourceHandler } from "../../src/http/handlers/resources.ts";
+import type { Registries } from "../../src/registry/registries.ts";
+import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
+import { openRegistries } from "../../src/server/registries.ts";
 import { Scheme } from "../../src/api/scheme/scheme.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 import type { Key } from "../../src/api/entry.ts";
@@ -40,14 +42,16 @@ let cachers: CacherSet;
 beforeAll(async () => {
   const scheme = Scheme.builtIn({ runtimeConfig: new Map(), gateEnabled: () => false });
   cachers = new CacherSet({ store, clock: systemClock });
-  registries = new Registries({
-    scheme,
+  const catalog = builtInCatalog(scheme);
+  const opened = openRegistries({
+    catalog,
     store,
     cachers,
     clock: systemClock,
     randomInt: () => 0,
     admissionPlugins: [],
   });
+  registries = opened.registries;
   const context = { user: systemUser, manager: "test", dryRun: false, warn() {} };
   const inNamespaces = namespaces.flatMap((namespace) => names.map((name) => ({ namespace, name })));
   await Promise.all([
@@ -82,21 +86,21 @@ beforeAll(async () => {
         },
       },
     },
-    resourceHandler({
-      scheme,
-      store,
-      clock: systemClock,
-      cbor: false,
-      minRequestTimeoutMs: 1,
-      randomInt: () => 0,
-      authorizer: { authorize: () => ({ kind: "deny", reason: "" }) },
-      registry: (info) => registries.of(info),
-      admission: registries.admission,
-      subresource: () => undefined,
-      action: () => undefined,
-      connector: () => undefined,
-      view: () => undefined,
-    }),
+    resourceHandler([
+      catalogServer({
+        catalog,
+        typeSchema: (name) => scheme.typeSchema(name),
+        store,
+        clock: systemClock,
+        cbor: false,
+        minRequestTimeoutMs: 1,
+        randomInt: () => 0,
+        authorizer: { authorize: () => ({ kind: "deny", reason: "" }) },
+        endpoint: (info, subresource) =>
+          subresource === "" && !info.virtual ? { kind: "stored", registry: registries.of(info) } : undefined,
+        admission: opened.admission,
+      }),
+    ]),
   );
   answer = (rawPath) => chain(requestOf(rawPath));
 });

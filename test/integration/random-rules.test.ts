@@ -6,7 +6,8 @@ import { encodeDecoded } from "../../src/api/codec/encode-object.ts";
 import type { Representation } from "../../src/api/codec/representation.ts";
 import { DeclarativeValidation } from "../../src/registry/declarative/declarative-validation.ts";
 import { objectProblems } from "../../src/registry/object-problems.ts";
-import { strategyOf } from "../../src/kinds/strategies.ts";
+import { builtInKindOf } from "../../src/kinds/index.ts";
+import { strategyOf } from "../../src/registry/kind.ts";
 import { trackFields } from "../../src/registry/track-fields.ts";
 import { toStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
@@ -60,7 +61,7 @@ function canonical(info: ResourceInfo, object: JsonObject): KubeObject {
 describe(`an object that makes no sense is judged, not stumbled over (SEED=${seed})`, () => {
   test.each(kinds.map((info) => [`${apiVersionOf(info)} ${info.kind}`, info] as const))("%s", (name, served) => {
     const info = storedInfo(served);
-    const strategy = strategyOf(info);
+    const strategy = strategyOf(builtInKindOf(info));
     const chance = new Chance(seed ^ Bun.hash.crc32(name));
     for (let count = 0; count < pairsPerKind; count++) {
       const [object, old] = [storedObject(served, chance), storedObject(served, chance)];

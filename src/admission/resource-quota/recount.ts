@@ -1,6 +1,6 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import { addQuantities, type Quantity } from "../../api/quantity.ts";
-import { isHugePages } from "../../kinds/validation/resource-name.ts";
+import { isHugePages } from "../../api/validation/resource-name.ts";
 import type { ObjectLookup, StoredObject } from "../../registry/object-lookup.ts";
 import type { Amounts } from "../pod-resources.ts";
 import { hardOf, noAmount, type ResourceQuota } from "./quota.ts";

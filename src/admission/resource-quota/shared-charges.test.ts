@@ -5,7 +5,11 @@ import { StatusError } from "../../api/status.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";
 import { QuotaUsage } from "../../controllers/quota-usage.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
-import { Registries } from "../../registry/registries.ts";
+import type { Catalog } from "../../registry/catalog.ts";
+import type { QuotaAccountant } from "./accountant.ts";
+import type { Registries } from "../../registry/registries.ts";
+import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
+import { openRegistries } from "../../server/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { serverContext } from "../../registry/server-context.ts";
 import { Scheme } from "../../api/scheme/scheme.ts";
@@ -31,6 +35,8 @@ afterEach(() => cleanup.disposeAsync());
 /** A server on the store; the writes of its ConfigMaps wait for `beforeWrite`, as for a slow disk. */
 class Server {
   readonly registries: Registries;
+  readonly catalog: Catalog;
+  readonly quotas: QuotaAccountant;
   readonly maps: Registry;
   beforeWrite: () => Promise<void> = async () => {};
 
@@ -56,10 +62,13 @@ class Server {
       joinedMs: 60_000,
       has: (other: string) => servers.has(other),
     };
-    const parts = { scheme, store: linked, cachers, clock: systemClock, randomInt: () => 0 };
-    this.registries = new Registries({ ...parts, servers: known });
+    const parts = { catalog: builtInCatalog(scheme), store: linked, cachers, clock: systemClock, randomInt: () => 0 };
+    this.catalog = parts.catalog;
+    const { registries, quotas } = openRegistries({ ...parts, servers: known });
+    this.registries = registries;
+    this.quotas = quotas;
     this.maps = this.registries.builtIn({ group: "", resource: "configmaps" });
-    cleanup.use(this.registries.quotas.follow());
+    cleanup.use(this.quotas.follow());
   }
 
   async create(name: string): Promise<boolean> {
@@ -78,7 +87,8 @@ class Server {
   }
 
   lead(): this {
-    const parts = { registries: this.registries, store, clock: systemClock };
+    const { registries, catalog, quotas } = this;
+    const parts = { registries, catalog, quotas, store, clock: systemClock };
     cleanup.use(new QuotaUsage(parts, this.registries.builtIn(resourceQuotas)).start());
     return this;
   }
@@ -152,7 +162,7 @@ test("a count made while the charge of a stored object was still known is put ri
   const [a, b] = await two(3);
   const finish = await oneOnItsWay(a, b);
   await finish();
-  a.registries.quotas.recount(namespace);
+  a.quotas.recount(namespace);
   await Bun.sleep(120);
   expect(used(a)).toBe("2");
 });
@@ -161,9 +171,9 @@ test("what a server that has gone had on its way is not counted, and removed", a
   const [a, b] = await two(1);
   await hang(b, a);
   servers.delete("b");
-  await a.registries.quotas.meet(store.revision);
+  await a.quotas.meet(store.revision);
   expect(store.scan(chargesPrefix)).toEqual([]);
-  a.registries.quotas.recount(namespace);
+  a.quotas.recount(namespace);
   await eventually(() => used(a) === "0");
   expect(await a.create("first")).toBe(true);
 });
@@ -183,9 +193,9 @@ test("a server that is not alone any more makes known what it has on its way", a
   await hang(a, a);
   expect(store.scan(chargesPrefix)).toEqual([]);
   const b = new Server("b");
-  await a.registries.quotas.meet(store.revision);
+  await a.quotas.meet(store.revision);
   await eventually(() => store.scan(chargesPrefix).length === 1);
-  b.registries.quotas.recount(namespace);
+  b.quotas.recount(namespace);
   await Bun.sleep(60);
   expect(used(b)).toBe("1");
 });
@@ -194,10 +204,10 @@ test("what others have removed, as they took this server for gone, is made known
   const [a, b] = await two(2);
   await hang(b, a);
   servers.delete("b");
-  await a.registries.quotas.meet(store.revision);
+  await a.quotas.meet(store.revision);
   expect(store.scan(chargesPrefix)).toEqual([]);
   servers.add("b");
-  await b.registries.quotas.meet(store.revision);
+  await b.quotas.meet(store.revision);
   await eventually(() => store.scan(chargesPrefix).length === 1);
 });
 

@@ -1,7 +1,7 @@
 import type { GroupResource } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Quantity } from "../../api/quantity.ts";
-import { isExtendedResource, isHugePages } from "../../kinds/validation/resource-name.ts";
+import { isExtendedResource, isHugePages } from "../../api/validation/resource-name.ts";
 import type { Pod } from "../pod.ts";
 import { type Amounts, amountsOf, podLimits, podRequests } from "../pod-resources.ts";
 

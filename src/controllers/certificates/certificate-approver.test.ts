@@ -6,9 +6,11 @@ import type { UserInfo } from "../../request/user-info.ts";
 import type { Decision } from "../../access/authorization/authorizer.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";
 import { ManualClock } from "../../storage/cacher/testing.ts";
-import { Registries } from "../../registry/registries.ts";
+import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
+import { openRegistries } from "../../server/registries.ts";
 import type { Registry, WriteContext } from "../../registry/registry.ts";
-import { strategyOf, subresourceStrategyOf } from "../../kinds/strategies.ts";
+import { certificateSigningRequest } from "../../kinds/certificates/certificate-signing-request.ts";
+import { strategyOf } from "../../registry/kind.ts";
 import { Scheme } from "../../api/scheme/scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { removeObject } from "../../registry/remove-object.ts";
@@ -30,13 +32,19 @@ beforeEach(async () => {
   const store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
   const cachers = cleanup.adopt(new CacherSet({ store, clock }), (set) => set.close());
   const authorizer = { authorize: () => ({ kind: "allow", reason: "" }) as const };
-  const registries = new Registries({ scheme, store, cachers, clock, randomInt: () => 0, authorizer });
+  const registries = openRegistries({
+    catalog: builtInCatalog(scheme),
+    store,
+    cachers,
+    clock,
+    randomInt: () => 0,
+    authorizer,
+  }).registries;
   requests = registries.of(scheme.find("certificates.k8s.io", "v1", "certificatesigningrequests"));
-  const { info } = requests;
   cleanup.use(
     startCertificateApprover({
       requests,
-      requestApproval: subresourceStrategyOf(info, "approval") ?? strategyOf(info),
+      requestApproval: strategyOf(certificateSigningRequest, "approval"),
       store,
       clock,
       authorizer: { authorize: () => decide() },

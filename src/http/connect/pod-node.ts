@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import type { Registry } from "../../registry/registry.ts";
-import type { ResourceRequestCall } from "../handlers/endpoint.ts";
+import type { ConnectionCall } from "../../registry/endpoint.ts";
 import type { Backend } from "./backend.ts";
 import { nodeEndpointOf } from "./node-endpoint.ts";
 
@@ -14,7 +14,7 @@ export interface NodeConnectorParts {
 }
 
 /** @throws StatusError 404 */
-export function podOf({ pods }: NodeConnectorParts, { request }: ResourceRequestCall, name: string): KubeObject {
+export function podOf({ pods }: NodeConnectorParts, { request }: ConnectionCall, name: string): KubeObject {
   const pod = pods.current(request.namespace, name);
   if (pod === undefined) throw status.notFound(pods.ref(name));
   return pod;

@@ -2,9 +2,8 @@ import { status } from "../../api/status.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import { forbiddenError } from "../../access/authorization/forbidden.ts";
 import { header } from "../../request/exchange.ts";
-import type { ResourceRequestCall } from "../handlers/endpoint.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
-import type { Connector } from "../handlers/endpoint.ts";
+import type { ConnectionCall, Connector } from "../../registry/endpoint.ts";
 import { containerOf } from "./pod-container.ts";
 import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";
 import { tunnel } from "./tunnel.ts";
@@ -39,7 +38,7 @@ export function podPortForward(parts: SessionParts): Connector {
 
 async function session(
   parts: SessionParts,
-  call: ResourceRequestCall,
+  call: ConnectionCall,
   nodeName: string,
   path: string,
 ): ReturnType<typeof tunnel> {
@@ -55,7 +54,7 @@ async function session(
  * A WebSocket can only be asked for by GET, which would make reading a pod's session a matter of reading: whoever may
  * not create the session may not have it this way either.
  */
-async function authorizeCreation(authorizer: Authorizer, { exchange, request }: ResourceRequestCall): Promise<void> {
+async function authorizeCreation(authorizer: Authorizer, { exchange, request }: ConnectionCall): Promise<void> {
   if (request.verb === "create" || (header(exchange.request, "upgrade") ?? "").toLowerCase() !== "websocket") return;
   const attributes = { ...request, verb: "create" } as const;
   const { kind, reason } = await authorizer.authorize(exchange.user, attributes);

@@ -5,9 +5,8 @@ import { numberIn, structIn, structsIn, textIn, textsIn } from "../../api/codec/
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
-import type { ResourceRequestCall } from "../handlers/endpoint.ts";
+import type { ConnectionCall, Connector } from "../../registry/endpoint.ts";
 import type { Backend } from "./backend.ts";
-import type { Connector } from "../handlers/endpoint.ts";
 import { ask, passOn } from "./forward.ts";
 import { agentOf, type NodeConnectorParts, podOf } from "./pod-node.ts";
 import { isProxyableIp, proxyableAddress } from "./proxyable-address.ts";
@@ -56,7 +55,7 @@ export function nodeProxy(parts: ProxyParts): Connector {
   };
 }
 
-function split({ request }: ResourceRequestCall, kind: string): NonNullable<ReturnType<typeof splitName>> {
+function split({ request }: ConnectionCall, kind: string): NonNullable<ReturnType<typeof splitName>> {
   const found = splitName(request.name);
   if (found === undefined) throw status.badRequest(`invalid ${kind} request ${JSON.stringify(request.name)}`);
   return found;
@@ -71,7 +70,7 @@ function backendAt(scheme: string, host: string, port: string): Backend {
   return { protocol, host, port: number };
 }
 
-async function proxy(call: ResourceRequestCall, backend: Backend): Promise<HttpResponse> {
+async function proxy(call: ConnectionCall, backend: Backend): Promise<HttpResponse> {
   const { request } = call.exchange;
   const rest = backendPath(call);
   const path = rest.startsWith("/") ? rest : `/${rest}`;
@@ -87,7 +86,7 @@ async function proxy(call: ResourceRequestCall, backend: Backend): Promise<HttpR
 }
 
 /** What stands behind `…/proxy` in the path of the client, byte for byte, with its query. */
-function backendPath({ exchange, request, info }: ResourceRequestCall): string {
+function backendPath({ exchange, request, info }: ConnectionCall): string {
   const root = request.group === "" ? 2 : 3;
   const segments = root + (info.namespaced ? 2 : 0) + 3;
   const { rawPath } = exchange.request;
@@ -133,7 +132,7 @@ function portNameOf(service: KubeObject, port: string): string {
 /** A ready endpoint that has the port, by lot. @throws StatusError 503 when there is none */
 function endpointOf(
   { endpointSlices, randomInt }: ProxyParts,
-  { request }: ResourceRequestCall,
+  { request }: ConnectionCall,
   service: KubeObject,
   portName: string,
 ): { host: string; port: number } {

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { status } from "../../api/status.ts";
-import { validateNonSpecialIp } from "../../kinds/validation/ip.ts";
+import { validateNonSpecialIp } from "../../api/validation/ip.ts";
 
 /** Whether an address can be that of a pod or a node: this host, its network and its metadata service are not. */
 export function isProxyableIp(address: string): boolean {

@@ -2,13 +2,14 @@ import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { compare, sortedVerbs } from "./api-resource-list.ts";
-import type { Catalog, ServedGroup } from "./catalog.ts";
+import type { CatalogGroup } from "../../registry/catalog.ts";
+import type { ServedTypes } from "./served-types.ts";
 
 /** The parameters are part of the answer: by them the client tells the aggregated form from the other. */
 export const aggregatedMediaType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /** Everything that discovery says about the given groups in one document. */
-export function apiGroupDiscoveryList(groups: readonly ServedGroup[], catalog: Catalog): JsonObject {
+export function apiGroupDiscoveryList(groups: readonly CatalogGroup[], catalog: ServedTypes): JsonObject {
   return {
     kind: "APIGroupDiscoveryList",
     apiVersion: "apidiscovery.k8s.io/v2",
@@ -17,7 +18,7 @@ export function apiGroupDiscoveryList(groups: readonly ServedGroup[], catalog: C
   };
 }
 
-function groupDiscovery({ group, versions }: ServedGroup, catalog: Catalog): JsonObject {
+function groupDiscovery({ group, versions }: CatalogGroup, catalog: ServedTypes): JsonObject {
   return {
     metadata: group === "" ? {} : { name: group },
     versions: versions.map((version) => ({

@@ -1,6 +1,6 @@
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
-import type { ServedGroup } from "./catalog.ts";
+import type { CatalogGroup } from "../../registry/catalog.ts";
 
 /** `/api`: the versions of the core group. `serverAddress` is host and port under which clients reach the server. */
 export function apiVersions(versions: readonly string[], serverAddress: string): JsonObject {
@@ -12,7 +12,7 @@ export function apiVersions(versions: readonly string[], serverAddress: string):
 }
 
 /** `/apis`: every named group. */
-export function apiGroupList(groups: readonly ServedGroup[]): JsonObject {
+export function apiGroupList(groups: readonly CatalogGroup[]): JsonObject {
   const named = groups.filter(({ group }) => group !== "");
   const first = named.filter(({ group }) => group === aggregationGroup);
   const rest = named.filter(({ group }) => group !== aggregationGroup);
@@ -20,13 +20,13 @@ export function apiGroupList(groups: readonly ServedGroup[]): JsonObject {
 }
 
 /** `/apis/<group>`. */
-export function apiGroup(group: ServedGroup): JsonObject {
+export function apiGroup(group: CatalogGroup): JsonObject {
   return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
 }
 
 const aggregationGroup = "apiregistration.k8s.io";
 
-function groupEntry({ group, versions }: ServedGroup): JsonObject {
+function groupEntry({ group, versions }: CatalogGroup): JsonObject {
   const entries = versions.map((version) => ({ groupVersion: apiVersionOf({ group, version }), version }));
   return { name: group, versions: entries, preferredVersion: { ...(entries[0] as (typeof entries)[0]) } };
 }

@@ -6,9 +6,9 @@ import type { Exchange, Reply } from "../../request/exchange.ts";
 import { versionRoute } from "../version.ts";
 import { discoveryRoute, type Route } from "./discovery-route.ts";
 import { indexRoute } from "./index-route.ts";
-import { schemeCatalog } from "./scheme-catalog.ts";
+import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 
-const route = discoveryRoute(schemeCatalog(Scheme.builtIn()), "10.0.0.1:6443");
+const route = discoveryRoute(builtInCatalog(Scheme.builtIn()), "10.0.0.1:6443");
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 describe("discoveryRoute()", () => {

@@ -12,7 +12,7 @@ import { type Exchange, type Handler, header, type HttpResponse } from "../../re
 import { aggregatedMediaType, apiGroupDiscoveryList } from "./aggregated-discovery.ts";
 import { apiGroup, apiGroupList, apiVersions } from "./api-groups.ts";
 import { apiResourceList } from "./api-resource-list.ts";
-import type { Catalog } from "./catalog.ts";
+import type { ServedTypes } from "./served-types.ts";
 
 /** A handler and the exact paths that it serves now. */
 export interface Route {
@@ -31,7 +31,7 @@ const mediaTypes: readonly MediaType[] = ["application/json", "application/yaml"
  * `/api`, `/apis` and everything below them that is not a resource request.
  * `serverAddress` is host and port as clients reach them.
  */
-export function discoveryRoute(catalog: Catalog, serverAddress: string): Route {
+export function discoveryRoute(catalog: ServedTypes, serverAddress: string): Route {
   const aggregated = new AggregatedDocuments(catalog);
   return {
     get paths() {
@@ -45,7 +45,7 @@ export function discoveryRoute(catalog: Catalog, serverAddress: string): Route {
 }
 
 /** Every discovery path, without trailing slash, sorted as the catalog is. */
-function discoveryPaths(catalog: Catalog): string[] {
+function discoveryPaths(catalog: ServedTypes): string[] {
   const paths = ["/api", "/apis"];
   for (const { group, versions } of catalog.groups()) {
     if (group !== "") paths.push(`/apis/${group}`);
@@ -57,7 +57,7 @@ function discoveryPaths(catalog: Catalog): string[] {
 
 function respond(
   exchange: Exchange,
-  catalog: Catalog,
+  catalog: ServedTypes,
   serverAddress: string,
   aggregated: AggregatedDocuments,
 ): HttpResponse {
@@ -80,7 +80,7 @@ function respond(
   return reply(encodeDocument({ document, schema }, representation), headers);
 }
 
-function documentAt(segments: readonly string[], catalog: Catalog, serverAddress: string): JsonObject | undefined {
+function documentAt(segments: readonly string[], catalog: ServedTypes, serverAddress: string): JsonObject | undefined {
   const [root, first, second] = segments;
   if (root === "api") {
     if (segments.length > 2) return undefined;
@@ -94,7 +94,7 @@ function documentAt(segments: readonly string[], catalog: Catalog, serverAddress
   return served === undefined || first === "" ? undefined : apiGroup(served);
 }
 
-function resourcesAt(catalog: Catalog, group: string, version: string): JsonObject | undefined {
+function resourcesAt(catalog: ServedTypes, group: string, version: string): JsonObject | undefined {
   const served = catalog.groups().find((each) => each.group === group);
   if (served === undefined || !served.versions.includes(version)) return undefined;
   const groupVersion = { group, version };
@@ -124,11 +124,11 @@ function isAggregatedV2({ parameters }: AcceptClause): boolean {
 
 /** The two aggregated documents, encoded once per generation of the catalog. */
 class AggregatedDocuments {
-  readonly #catalog: Catalog;
+  readonly #catalog: ServedTypes;
   #generation = -1;
   #documents: Partial<Record<"api" | "apis", Aggregated>> = {};
 
-  constructor(catalog: Catalog) {
+  constructor(catalog: ServedTypes) {
     this.#catalog = catalog;
   }
 

@@ -26,7 +26,7 @@ export async function readDeleteOptions(call: ResourceCall): Promise<DeleteOptio
 
 function fromBody(call: ResourceCall, bytes: Uint8Array): JsonObject {
   const { exchange, parts } = call;
-  const schema = parts.scheme.typeSchema("meta/v1.DeleteOptions");
+  const schema = parts.typeSchema("meta/v1.DeleteOptions");
   const body = decodeBody(bytes, header(exchange.request, "content-type"), {
     strict: false,
     accepted: bodyMediaTypes,

@@ -3,17 +3,16 @@ import type { Clock } from "../../process/clock.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import { negotiate, type NegotiateOptions } from "../negotiate.ts";
 import type { MediaType, Representation } from "../../api/codec/representation.ts";
-import type { Action } from "../../registry/action.ts";
-import type { ComputedObjects } from "../../registry/computed-objects.ts";
+import type { ConnectionCall, Endpoint } from "../../registry/endpoint.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { absent } from "../../registry/unreadable.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { Scheme } from "../../api/scheme/scheme.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
+import type { Catalog } from "../../registry/catalog.ts";
 import type { Store } from "../../storage/store.ts";
-import { type Exchange, header, type HttpResponse } from "../../request/exchange.ts";
-import type { ResourceRequest } from "../../request/request-info.ts";
+import { header, type HttpResponse } from "../../request/exchange.ts";
 
 /** Counts requests of deprecated versions. */
 export interface DeprecationMetrics {
@@ -22,7 +21,9 @@ export interface DeprecationMetrics {
 
 /** What every verb needs; built once by the server. */
 export interface HandlerParts {
-  readonly scheme: Scheme;
+  readonly catalog: Catalog;
+  /** The schema of a type that is no resource, such as `meta/v1.DeleteOptions`. */
+  readonly typeSchema: (name: string) => StructSchema;
   readonly store: Store;
   readonly clock: Clock;
   /** `application/cbor` is served (gate CBORServingAndStorage). */
@@ -35,26 +36,17 @@ export interface HandlerParts {
   readonly minRequestTimeoutMs: number;
   readonly randomInt: (below: number) => number;
   readonly metrics?: DeprecationMetrics;
-  registry(info: ResourceInfo): Registry;
-  /** The rules of a write through a subresource; undefined when it is not served. */
-  subresource(info: ResourceInfo, name: string): Strategy | undefined;
-  /** What a POST to a virtual resource, or to a subresource, does; undefined when it is not served. */
-  action(info: ResourceInfo, subresource: string): Action | undefined;
-  /** The objects of a virtual resource that can be read; undefined when there are none. */
-  computed?(info: ResourceInfo): ComputedObjects | undefined;
-  /** Set for a subresource that is a connection. */
-  connector(info: ResourceInfo, subresource: string): Connector | undefined;
-  /** Set for a subresource that shows its object as another kind. */
-  view(info: ResourceInfo, subresource: string): ObjectView | undefined;
+  /**
+   * What answers for a resource, or for one of its subresources.
+   * @param subresource "" for the resource itself
+   */
+  endpoint(info: ResourceInfo, subresource: string): Endpoint | undefined;
   /** For bodies that no registry takes through it. */
   readonly admission: Admission;
 }
 
 /** A request that has found its resource, which need not be one that is stored. */
-export interface ResourceRequestCall {
-  readonly exchange: Exchange;
-  readonly request: ResourceRequest;
-  readonly info: ResourceInfo;
+export interface ResourceRequestCall extends ConnectionCall {
   readonly parts: HandlerParts;
 }
 

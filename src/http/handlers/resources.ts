@@ -1,8 +1,7 @@
 import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { Scheme } from "../../api/scheme/scheme.ts";
-import type { Connector } from "./endpoint.ts";
+import type { Connector, Endpoint } from "../../registry/endpoint.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { ResourceRequest, Verb } from "../../request/request-info.ts";
 import { create } from "./create.ts";
@@ -33,74 +32,81 @@ const handlers = {
   },
 } satisfies Record<Verb, VerbHandler>;
 
-/** Finds the resource of a request and hands it to its verb. */
-export function resourceHandler(parts: HandlerParts): Handler {
-  return (exchange: Exchange) => {
+/**
+ * Answers the requests for some of the resources; undefined for a group version that it does not know.
+ * @throws StatusError
+ */
+export type ResourceServer = (exchange: Exchange, request: ResourceRequest) => ReturnType<Handler> | undefined;
+
+/** Hands a request to the first server that knows its group version. */
+export function resourceHandler(servers: readonly ResourceServer[]): Handler {
+  return (exchange) => {
     const { info: request } = exchange;
     if (request.kind === "nonResource") throw status.pathNotFound();
-    const call = { exchange, request, info: findResource(request, parts), parts };
-    noteDeprecation(call);
-    return request.subresource === "" ? toResource(call) : toSubresource(call);
+    for (const serve of servers) {
+      const answer = serve(exchange, request);
+      if (answer !== undefined) return answer;
+    }
+    throw status.pathNotFound();
   };
 }
 
-/** Whether somebody answers for a resource, or for one of its subresources. What nobody answers for is a 404 and not discovered. */
-export function isServed(
-  { action, computed, connector, subresource: strategy, view }: Endpoints,
-  info: ResourceInfo,
-  subresource: string,
-): boolean {
-  if (subresource === "") return !info.virtual || action(info, "") !== undefined || computed?.(info) !== undefined;
-  return [action, connector, strategy, view].some((find) => find(info, subresource) !== undefined);
+/** Serves the kinds of the catalog. */
+export function catalogServer(parts: HandlerParts): ResourceServer {
+  return (exchange, request) => {
+    const { group, version, resource, subresource } = request;
+    const info = parts.catalog.find(group, version, resource);
+    if (info === undefined && parts.catalog.resources({ group, version }).length === 0) return undefined;
+    if (info === undefined) throw status.resourceNotServed();
+    refuseOtherScope(request, info);
+    const call = { exchange, request, info, parts };
+    noteDeprecation(call);
+    const endpoint = parts.endpoint(info, subresource);
+    if (endpoint === undefined) throw status.resourceNotServed();
+    if (!hasVerb(call)) throw status.methodNotAllowed();
+    return answer(call, endpoint);
+  };
 }
 
-type Endpoints = Pick<HandlerParts, "action" | "computed" | "connector" | "subresource" | "view">;
-
-/** @throws StatusError 404 for what is not served, 405 for a path that does not fit the resource's scope */
-function findResource(request: ResourceRequest, parts: HandlerParts): ResourceInfo {
-  const { group, version, resource, verb } = request;
-  const info = parts.scheme.find(group, version, resource);
-  if (info === undefined && !serves(parts.scheme, group, version)) throw status.pathNotFound();
-  if (info === undefined || !isServed(parts, info, "")) throw status.resourceNotServed();
+/** @throws StatusError 404 or 405 for a path that does not fit the scope of the resource */
+function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceRequest, info: ResourceInfo): void {
   const collectionVerb = verb === "list" || verb === "watch";
-  if (info.namespaced && request.namespace === "" && (request.nameInPath || !collectionVerb)) {
-    if (request.nameInPath) throw status.resourceNotServed();
+  if (info.namespaced && namespace === "" && (nameInPath || !collectionVerb)) {
+    if (nameInPath) throw status.resourceNotServed();
     throw status.methodNotAllowed();
   }
-  if (!info.namespaced && request.namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
-  return info;
+  if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
 }
 
-function serves(scheme: Scheme, group: string, version: string): boolean {
-  return scheme.groups().some((served) => served.group === group && served.versions.includes(version));
+function hasVerb({ request, info }: ResourceRequestCall): boolean {
+  if (request.subresource === "") return info.verbs.includes(request.verb) && fitsPath(request);
+  return info.subresources.get(request.subresource)?.verbs.includes(request.verb) ?? false;
 }
 
-/** @throws StatusError 405 for a verb that the resource does not have */
-function toResource(call: ResourceRequestCall): ReturnType<Handler> {
-  const { request, info, parts } = call;
-  if (!info.verbs.includes(request.verb) || !fitsPath(request)) throw status.methodNotAllowed();
-  const computed = info.virtual ? parts.computed?.(info) : undefined;
-  if (computed !== undefined) return readComputed(call, computed);
-  const action = info.virtual ? parts.action(info, "") : undefined;
-  if (action !== undefined) return runAction(call, action, info);
-  const registry = parts.registry(info);
-  const { exchange } = call;
-  return handlers[request.verb]({ exchange, request, info, parts, registry, strategy: registry.strategy });
-}
-
-/** @throws StatusError 404 for a subresource that is not served, 405 for a verb that it does not have */
-function toSubresource(call: ResourceRequestCall): ReturnType<Handler> {
-  const { request, info, parts } = call;
-  const subresource = info.subresources.get(request.subresource);
-  if (subresource === undefined || !isServed(parts, info, subresource.name)) throw status.resourceNotServed();
-  if (!subresource.verbs.includes(request.verb)) throw status.methodNotAllowed();
-  const connector = parts.connector(info, subresource.name);
-  if (connector !== undefined) return connect(call, connector);
-  const action = parts.action(info, subresource.name);
-  if (action !== undefined) return runAction(call, action, bodyInfoOf(info, subresource));
-  const registry = parts.registry(info);
-  const strategy = parts.subresource(info, subresource.name) ?? registry.strategy;
-  return handlers[request.verb]({ ...call, registry, strategy, view: parts.view(info, subresource.name) });
+function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handler> {
+  const { request, info } = call;
+  const handle = handlers[request.verb];
+  switch (endpoint.kind) {
+    case "stored":
+      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.registry.strategy });
+    case "subresource":
+      return handle({ ...call, registry: endpoint.registry, strategy: endpoint.strategy });
+    case "view":
+      return handle({
+        ...call,
+        registry: endpoint.registry,
+        strategy: endpoint.registry.strategy,
+        view: endpoint.view,
+      });
+    case "action": {
+      const subresource = info.subresources.get(request.subresource);
+      return runAction(call, endpoint.action, subresource === undefined ? info : bodyInfoOf(info, subresource));
+    }
+    case "computed":
+      return readComputed(call, endpoint.objects);
+    case "connection":
+      return connect(call, endpoint.connect);
+  }
 }
 
 /** @throws StatusError 400: there is no way to try a connection out */

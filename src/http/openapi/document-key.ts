@@ -1,5 +1,5 @@
 import { apiVersionOf, type GroupVersion } from "../../api/gvk.ts";
-import type { Catalog } from "../discovery/catalog.ts";
+import type { ServedTypes } from "../discovery/served-types.ts";
 
 export const v3Root = "/openapi/v3";
 export const v2Path = "/openapi/v2";
@@ -11,6 +11,6 @@ export function documentKey(groupVersion: GroupVersion): string {
   return `${groupVersion.group === "" ? "api" : "apis"}/${apiVersionOf(groupVersion)}`;
 }
 
-export function groupVersionsOf(catalog: Catalog): GroupVersion[] {
+export function groupVersionsOf(catalog: ServedTypes): GroupVersion[] {
   return catalog.groups().flatMap(({ group, versions }) => versions.map((version) => ({ group, version })));
 }

@@ -1,13 +1,13 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { Catalog } from "../discovery/catalog.ts";
+import type { ServedTypes } from "../discovery/served-types.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
 import { type Operation, operationsOf, type QueryParameter, type TypeLookup } from "./operations.ts";
 import { packageOf } from "./schema-name.ts";
 
 export interface OpenApiSource {
-  readonly catalog: Catalog;
+  readonly catalog: ServedTypes;
   readonly typeOf: TypeLookup;
   /** Of the API, as `v1.36.0`. */
   readonly version: string;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../api/gvk.ts";
 import { Scheme } from "../../api/scheme/scheme.ts";
-import { schemeCatalog } from "../discovery/scheme-catalog.ts";
+import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 import { openApiV2Document, openApiV3Document } from "./documents.ts";
 import { openApiName } from "./schema-name.ts";
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 const source = {
-  catalog: schemeCatalog(scheme),
+  catalog: builtInCatalog(scheme),
   typeOf: (name: string) => scheme.typeSchema(name),
   version: "v1.36.0",
 };

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import protobuf from "protobufjs";
 import { toText } from "../../api/codec/byte-text.ts";
 import { Scheme } from "../../api/scheme/scheme.ts";
-import { schemeCatalog } from "../discovery/scheme-catalog.ts";
+import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 import type { Exchange, Reply } from "../../request/exchange.ts";
 import { openApiRoute } from "./openapi-route.ts";
 
 const scheme = Scheme.builtIn();
 const route = openApiRoute(
-  { catalog: schemeCatalog(scheme), typeOf: (name) => scheme.typeSchema(name), version: "v1.36.0" },
+  { catalog: builtInCatalog(scheme), typeOf: (name) => scheme.typeSchema(name), version: "v1.36.0" },
   { nowMs: () => Date.UTC(2026, 0, 1) },
 );
 const strategic = "application/strategic-merge-patch+json";

@@ -6,11 +6,12 @@ import {
   validateCustomResourceDefinition,
   validateCustomResourceDefinitionStatus,
   validateCustomResourceDefinitionUpdate,
-} from "../validation/custom-resource-definition.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { objectsOf, textOf, textsOf } from "../validation/pod-fields.ts";
+} from "./validation/custom-resource-definition.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectsOf, textOf, textsOf } from "../../api/validation/fields.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const customResourceDefinitionStrategy: Strategy = {
+const customResourceDefinitionStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowsBareFinalizers: true,
@@ -23,10 +24,17 @@ export const customResourceDefinitionStrategy: Strategy = {
   validateUpdate: validateCustomResourceDefinitionUpdate,
 };
 
-export const customResourceDefinitionStatusStrategy: Strategy = {
+const customResourceDefinitionStatusStrategy: Strategy = {
   ...statusStrategy(customResourceDefinitionStrategy),
   validate: validateCustomResourceDefinitionStatus,
 };
+
+export const customResourceDefinition = builtInKind("customresourcedefinitions.apiextensions.k8s.io", {
+  endpoint: stored(customResourceDefinitionStrategy),
+  subresources: {
+    status: subresource(customResourceDefinitionStatusStrategy),
+  },
+});
 
 /** From now on objects may be stored in this version. */
 function recordStorageVersion(definition: KubeObject): void {

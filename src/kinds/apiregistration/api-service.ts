@@ -1,9 +1,10 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateApiService, validateApiServiceStatus } from "../validation/api-service.ts";
+import { validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const apiServiceStrategy: Strategy = {
+const apiServiceStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowsBareFinalizers: true,
@@ -13,7 +14,14 @@ export const apiServiceStrategy: Strategy = {
   validate: validateApiService,
 };
 
-export const apiServiceStatusStrategy: Strategy = {
+const apiServiceStatusStrategy: Strategy = {
   ...statusStrategy(apiServiceStrategy),
   validate: validateApiServiceStatus,
 };
+
+export const apiService = builtInKind("apiservices.apiregistration.k8s.io", {
+  endpoint: stored(apiServiceStrategy),
+  subresources: {
+    status: subresource(apiServiceStatusStrategy),
+  },
+});

@@ -1,8 +1,9 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { storageVersionNameProblems, validateStorageVersionStatus } from "../validation/storage-version.ts";
+import { storageVersionNameProblems, validateStorageVersionStatus } from "./validation/storage-version.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const storageVersionStrategy: Strategy = {
+const storageVersionStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -10,7 +11,14 @@ export const storageVersionStrategy: Strategy = {
   validateName: storageVersionNameProblems,
 };
 
-export const storageVersionStatusStrategy: Strategy = {
+const storageVersionStatusStrategy: Strategy = {
   ...statusStrategy(storageVersionStrategy),
   validate: validateStorageVersionStatus,
 };
+
+export const storageVersion = builtInKind("storageversions.internal.apiserver.k8s.io", {
+  endpoint: stored(storageVersionStrategy),
+  subresources: {
+    status: subresource(storageVersionStatusStrategy),
+  },
+});

@@ -1,16 +1,17 @@
 import { equalJson, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateDaemonSet, validateDaemonSetStatusUpdate } from "../validation/daemon-set.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { validateSelectorUpdate } from "../validation/replica-set.ts";
-import { templateWarnings } from "../warnings/workload-warnings.ts";
+import { validateDaemonSet, validateDaemonSetStatusUpdate } from "./validation/daemon-set.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { validateSelectorUpdate } from "./validation/replica-set.ts";
+import { templateWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 /** Counts the templates that there have been: a field of the first versions, which lives on for their clients. */
 const templateGenerationAnnotation = "deprecated.daemonset.template.generation";
 
-export const daemonSetStrategy: Strategy = {
+const daemonSetStrategy: Strategy = {
   ...specStrategy,
   prepareForCreate(object) {
     setTemplateGeneration(object, Math.max(1, templateGenerationOf(object)));
@@ -24,7 +25,14 @@ export const daemonSetStrategy: Strategy = {
   warnings: templateWarnings,
 };
 
-export const daemonSetStatusStrategy = statusRules(daemonSetStrategy, validateDaemonSetStatusUpdate);
+const daemonSetStatusStrategy = statusRules(daemonSetStrategy, validateDaemonSetStatusUpdate);
+
+export const daemonSet = builtInKind("daemonsets.apps", {
+  endpoint: stored(daemonSetStrategy),
+  subresources: {
+    status: subresource(daemonSetStatusStrategy),
+  },
+});
 
 function templateOf(object: KubeObject): JsonValue | undefined {
   return fieldsOf(object["spec"])["template"];

@@ -1,10 +1,12 @@
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateDeployment, validateDeploymentStatusUpdate } from "../validation/deployment.ts";
-import { validateSelectorUpdate } from "../validation/replica-set.ts";
-import { workloadWarnings } from "../warnings/workload-warnings.ts";
+import { validateDeployment, validateDeploymentStatusUpdate } from "./validation/deployment.ts";
+import { validateSelectorUpdate } from "./validation/replica-set.ts";
+import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
+import { scaleViewOf } from "../autoscaling/scale.ts";
 
-export const deploymentStrategy: Strategy = {
+const deploymentStrategy: Strategy = {
   ...specStrategy,
   // Annotations count because a deployment gives its own to its replica sets.
   generationFields: ["spec", "metadata.annotations"],
@@ -15,7 +17,7 @@ export const deploymentStrategy: Strategy = {
 
 const plainStatusStrategy = statusRules(deploymentStrategy, validateDeploymentStatusUpdate);
 
-export const deploymentStatusStrategy: Strategy = {
+const deploymentStatusStrategy: Strategy = {
   ...plainStatusStrategy,
   generationFields: [],
   prepareForUpdate(object, old, nowMs) {
@@ -24,3 +26,11 @@ export const deploymentStatusStrategy: Strategy = {
     else object.metadata.labels = old.metadata.labels;
   },
 };
+
+export const deployment = builtInKind("deployments.apps", {
+  endpoint: stored(deploymentStrategy),
+  subresources: {
+    scale: view(scaleViewOf),
+    status: subresource(deploymentStatusStrategy),
+  },
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal, updated, updateRefusal } from "../../registry/testing.ts";
+import { changed, refusal, updated, updateRefusal } from "../testing.ts";
 
 const path = "apps/v1/replicasets";
 const minimal: JsonObject = {

@@ -1,13 +1,23 @@
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateReplicaSet, validateReplicaSetStatus, validateSelectorUpdate } from "../validation/replica-set.ts";
-import { workloadWarnings } from "../warnings/workload-warnings.ts";
+import { validateReplicaSet, validateReplicaSetStatus, validateSelectorUpdate } from "./validation/replica-set.ts";
+import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
+import { scaleViewOf } from "../autoscaling/scale.ts";
 
-export const replicaSetStrategy: Strategy = {
+const replicaSetStrategy: Strategy = {
   ...specStrategy,
   validate: validateReplicaSet,
   validateUpdate: validateSelectorUpdate,
   warnings: workloadWarnings,
 };
 
-export const replicaSetStatusStrategy = statusRules(replicaSetStrategy, validateReplicaSetStatus);
+const replicaSetStatusStrategy = statusRules(replicaSetStrategy, validateReplicaSetStatus);
+
+export const replicaSet = builtInKind("replicasets.apps", {
+  endpoint: stored(replicaSetStrategy),
+  subresources: {
+    scale: view(scaleViewOf),
+    status: subresource(replicaSetStatusStrategy),
+  },
+});

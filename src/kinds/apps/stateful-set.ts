@@ -4,11 +4,13 @@ import {
   validateStatefulSet,
   validateStatefulSetStatusUpdate,
   validateStatefulSetUpdate,
-} from "../validation/stateful-set.ts";
-import { templateWarnings } from "../warnings/workload-warnings.ts";
+} from "./validation/stateful-set.ts";
+import { templateWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
+import { scaleViewOf } from "../autoscaling/scale.ts";
 
-export const statefulSetStrategy: Strategy = {
+const statefulSetStrategy: Strategy = {
   ...specStrategy,
   validateName: dnsLabelProblems,
   validate: (set, old) => validateStatefulSet(set, old),
@@ -16,4 +18,12 @@ export const statefulSetStrategy: Strategy = {
   warnings: templateWarnings,
 };
 
-export const statefulSetStatusStrategy = statusRules(statefulSetStrategy, validateStatefulSetStatusUpdate);
+const statefulSetStatusStrategy = statusRules(statefulSetStrategy, validateStatefulSetStatusUpdate);
+
+export const statefulSet = builtInKind("statefulsets.apps", {
+  endpoint: stored(statefulSetStrategy),
+  subresources: {
+    scale: view(scaleViewOf),
+    status: subresource(statefulSetStatusStrategy),
+  },
+});

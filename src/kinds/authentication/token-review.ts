@@ -4,13 +4,14 @@ import { status } from "../../api/status.ts";
 import { AuthenticationFailure, withAuthenticatedGroup } from "../../access/authentication/authenticator.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../../access/authentication/token-authenticator.ts";
 import type { Action } from "../../registry/action.ts";
+import { action, builtInKind } from "../../registry/kind.ts";
 import { userInfoOf } from "./self-subject-review.ts";
 
 /**
  * Whose token is that? A token that is not valid is an answer, not an error.
  * @param apiAudiences what a token has to be meant for when the review names nothing
  */
-export function tokenReview(tokens: TokenAuthenticator, apiAudiences: readonly string[]): Action {
+function reviewOf(tokens: TokenAuthenticator, apiAudiences: readonly string[]): Action {
   return {
     async run({ namespace }, review) {
       if (namespace !== "") throw status.badRequest("namespace is not allowed on this type: ");
@@ -27,6 +28,10 @@ export function tokenReview(tokens: TokenAuthenticator, apiAudiences: readonly s
 
 /** Tells no more than that: a client must not learn from the text what was wrong with a token it has guessed. */
 const invalidToken = "invalid bearer token";
+
+export const tokenReview = builtInKind("tokenreviews.authentication.k8s.io", {
+  endpoint: action(({ tokens }) => reviewOf(tokens.tokens, tokens.apiAudiences)),
+});
 
 async function judged(tokens: TokenAuthenticator, token: string, asked: readonly string[]): Promise<JsonObject> {
   let answer: TokenAnswer | undefined;

@@ -8,7 +8,7 @@ import { reviewQuestion } from "../../access/authorization/review-attributes.ts"
 import type { Action } from "../../registry/action.ts";
 
 /** May somebody do that? About any user, anywhere. */
-export function subjectAccessReview(authorizer: Authorizer): Action {
+export function reviewAnyone(authorizer: Authorizer): Action {
   return {
     async run(_request, review) {
       const spec = specOf(review);
@@ -19,7 +19,7 @@ export function subjectAccessReview(authorizer: Authorizer): Action {
 }
 
 /** About any user, in one namespace: what a namespace's administrator may ask. */
-export function localSubjectAccessReview(authorizer: Authorizer): Action {
+export function reviewInNamespace(authorizer: Authorizer): Action {
   return {
     async run({ namespace }, review) {
       const spec = specOf(review);
@@ -35,7 +35,7 @@ export function localSubjectAccessReview(authorizer: Authorizer): Action {
 }
 
 /** May the one who asks do that? */
-export function selfSubjectAccessReview(authorizer: Authorizer): Action {
+export function reviewAsker(authorizer: Authorizer): Action {
   return {
     async run({ user }, review) {
       const spec = specOf(review);

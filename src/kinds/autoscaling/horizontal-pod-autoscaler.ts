@@ -3,17 +3,25 @@ import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateHorizontalPodAutoscaler,
   validateHorizontalPodAutoscalerStatus,
-} from "../validation/horizontal-pod-autoscaler.ts";
+} from "./validation/horizontal-pod-autoscaler.ts";
 import { statusRules } from "../spec-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const horizontalPodAutoscalerStrategy: Strategy = {
+const horizontalPodAutoscalerStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   resetFields: ["status"],
   validate: (autoscaler, old) => validateHorizontalPodAutoscaler(autoscaler, old),
 };
 
-export const horizontalPodAutoscalerStatusStrategy = statusRules(
+const horizontalPodAutoscalerStatusStrategy = statusRules(
   horizontalPodAutoscalerStrategy,
   validateHorizontalPodAutoscalerStatus,
 );
+
+export const horizontalPodAutoscaler = builtInKind("horizontalpodautoscalers.autoscaling", {
+  endpoint: stored(horizontalPodAutoscalerStrategy),
+  subresources: {
+    status: subresource(horizontalPodAutoscalerStatusStrategy),
+  },
+});

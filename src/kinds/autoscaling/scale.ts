@@ -8,12 +8,12 @@ import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
 
-/** The `scale` subresource: the number of replicas of a workload, whatever its kind; undefined where there is none. */
-export function scaleViewOf(info: ResourceInfo): ObjectView | undefined {
+/** The `scale` subresource of a workload: its number of replicas, whatever its kind. */
+export function scaleViewOf(info: ResourceInfo): ObjectView {
   const subresource = info.subresources.get("scale");
-  if (subresource === undefined) return undefined;
+  if (subresource === undefined) throw new Error(`${info.resource} have no scale`);
   return {
     info: { ...bodyInfoOf(info, subresource), columns },
     show: (object) => scaleOf(object, subresource.gvk),

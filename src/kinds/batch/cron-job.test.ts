@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal, updated, updateRefusal } from "../../registry/testing.ts";
+import { changed, refusal, updated, updateRefusal } from "../testing.ts";
 
 const path = "batch/v1/cronjobs";
 const template: JsonObject = { spec: { restartPolicy: "OnFailure", containers: [{ name: "c", image: "i" }] } };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { changed, created, refusal, updated, updateRefusal } from "../../registry/testing.ts";
+import { changed, created, refusal, updated, updateRefusal } from "../testing.ts";
 
 const path = "batch/v1/jobs";
 const minimal: JsonObject = {

@@ -1,16 +1,17 @@
 import { emptyJsonObject, equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "../validation/job.ts";
-import { validateJobStatusUpdate } from "../validation/job-status.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { jobWarnings } from "../warnings/workload-warnings.ts";
+import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "./validation/job.ts";
+import { validateJobStatusUpdate } from "./validation/job-status.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { jobWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 const orphanWarning =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 
-export const jobStrategy: Strategy = {
+const jobStrategy: Strategy = {
   ...specStrategy,
   orphansByDefault: true,
   prepareForCreate: selectOwnPods,
@@ -21,7 +22,14 @@ export const jobStrategy: Strategy = {
     propagationPolicy === undefined && orphanDependents === undefined ? [orphanWarning] : [],
 };
 
-export const jobStatusStrategy = statusRules(jobStrategy, validateJobStatusUpdate);
+const jobStatusStrategy = statusRules(jobStrategy, validateJobStatusUpdate);
+
+export const job = builtInKind("jobs.batch", {
+  endpoint: stored(jobStrategy),
+  subresources: {
+    status: subresource(jobStatusStrategy),
+  },
+});
 
 /** A job labels its pods with its name and uid, and selects them by the uid, unless it brings its own selector. */
 function selectOwnPods(job: KubeObject): void {

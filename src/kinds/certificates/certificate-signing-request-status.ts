@@ -3,9 +3,9 @@ import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateCertificateRequestStatus } from "../validation/certificate-signing-request-status.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { objectsOf } from "../validation/pod-fields.ts";
+import { validateCertificateRequestStatus } from "./validation/certificate-signing-request-status.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectsOf } from "../../api/validation/fields.ts";
 
 const plainStatusStrategy = statusStrategy(defaultStrategy);
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, created, refusal, updated } from "../../registry/testing.ts";
+import { changed, created, refusal, updated } from "../testing.ts";
 
 const path = "certificates.k8s.io/v1/certificatesigningrequests";
 const pem =

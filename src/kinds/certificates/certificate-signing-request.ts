@@ -3,10 +3,13 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateSigningRequest } from "../validation/certificate-signing-request.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { validateSigningRequest } from "./validation/certificate-signing-request.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { certificateApprovalStrategy } from "./certificate-signing-request-status.ts";
+import { certificateStatusStrategy } from "./certificate-signing-request-status.ts";
 
-export const certificateSigningRequestStrategy: Strategy = {
+const certificateSigningRequestStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   resetFields: ["status"],
@@ -19,6 +22,14 @@ export const certificateSigningRequestStrategy: Strategy = {
   },
   validate: validateSigningRequest,
 };
+
+export const certificateSigningRequest = builtInKind("certificatesigningrequests.certificates.k8s.io", {
+  endpoint: stored(certificateSigningRequestStrategy),
+  subresources: {
+    approval: subresource(certificateApprovalStrategy),
+    status: subresource(certificateStatusStrategy),
+  },
+});
 
 /** Approvers decide by who has asked, so that is not for the requester to say. */
 function recordRequester(request: KubeObject, { name, uid, groups, extra }: UserInfo): void {

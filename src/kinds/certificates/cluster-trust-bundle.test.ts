@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { refusal, updateRefusal } from "../../registry/testing.ts";
+import { refusal, updateRefusal } from "../testing.ts";
 
 const path = "certificates.k8s.io/v1beta1/clustertrustbundles";
 const authority =

@@ -4,9 +4,10 @@ import {
   trustBundleNameProblems,
   validateTrustBundle,
   validateTrustBundleUpdate,
-} from "../validation/cluster-trust-bundle.ts";
+} from "./validation/cluster-trust-bundle.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const clusterTrustBundleStrategy: Strategy = {
+const clusterTrustBundleStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -14,3 +15,7 @@ export const clusterTrustBundleStrategy: Strategy = {
   validate: validateTrustBundle,
   validateUpdate: validateTrustBundleUpdate,
 };
+
+export const clusterTrustBundle = builtInKind("clustertrustbundles.certificates.k8s.io", {
+  endpoint: stored(clusterTrustBundleStrategy),
+});

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { generateKeyPairSync, sign } from "node:crypto";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal, updateRefusal } from "../../registry/testing.ts";
+import { changed, refusal, updateRefusal } from "../testing.ts";
 
 const path = "certificates.k8s.io/v1beta1/podcertificaterequests";
 const asked: JsonObject = {

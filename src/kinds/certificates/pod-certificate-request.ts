@@ -4,9 +4,10 @@ import {
   validatePodCertificateRequest,
   validatePodCertificateRequestStatus,
   validatePodCertificateRequestUpdate,
-} from "../validation/pod-certificate-request.ts";
+} from "./validation/pod-certificate-request.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const podCertificateRequestStrategy: Strategy = {
+const podCertificateRequestStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -15,7 +16,14 @@ export const podCertificateRequestStrategy: Strategy = {
   validateUpdate: validatePodCertificateRequestUpdate,
 };
 
-export const podCertificateRequestStatusStrategy: Strategy = {
+const podCertificateRequestStatusStrategy: Strategy = {
   ...statusStrategy(podCertificateRequestStrategy),
   validate: validatePodCertificateRequestStatus,
 };
+
+export const podCertificateRequest = builtInKind("podcertificaterequests.certificates.k8s.io", {
+  endpoint: stored(podCertificateRequestStrategy),
+  subresources: {
+    status: subresource(podCertificateRequestStatusStrategy),
+  },
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal, updateRefusal } from "../../registry/testing.ts";
+import { changed, refusal, updateRefusal } from "../testing.ts";
 
 const path = "coordination.k8s.io/v1beta1/leasecandidates";
 const minimal: JsonObject = { spec: { leaseName: "a", binaryVersion: "1.36.0", strategy: "example.com/first" } };

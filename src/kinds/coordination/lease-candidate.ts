@@ -1,9 +1,10 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "../validation/lease-candidate.ts";
+import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "./validation/lease-candidate.ts";
 import { configKeyProblems } from "../../api/validation/names.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const leaseCandidateStrategy: Strategy = {
+const leaseCandidateStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowCreateOnUpdate: true,
@@ -12,3 +13,7 @@ export const leaseCandidateStrategy: Strategy = {
   validate: validateLeaseCandidate,
   validateUpdate: validateLeaseCandidateUpdate,
 };
+
+export const leaseCandidate = builtInKind("leasecandidates.coordination.k8s.io", {
+  endpoint: stored(leaseCandidateStrategy),
+});

@@ -1,7 +1,7 @@
 import { cloneJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { isPresent, textOf } from "../validation/pod-fields.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { isPresent, textOf } from "../../api/validation/fields.ts";
 
 /**
  * What a claim is filled from has two fields. The older one ignores everything but claims and snapshots, as it did when

@@ -2,10 +2,16 @@ import type { Clock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Store } from "../../storage/store.ts";
 import type { ComputedObjects } from "../../registry/computed-objects.ts";
+import { builtInKind, computed } from "../../registry/kind.ts";
 import type { Registry } from "../../registry/registry.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { lease } from "../coordination/lease.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
 
 const leaseNamespace = "kube-system";
+
+export const componentStatus = builtInKind("componentstatuses", {
+  endpoint: computed(({ store, registry, clock }) => componentStatuses({ store, leases: registry(lease), clock })),
+});
 
 interface Health {
   readonly status: "True" | "False" | "Unknown";
@@ -24,14 +30,14 @@ export function componentStatuses(parts: {
   const { store, leases, clock } = parts;
   return {
     list: () => [
-      componentStatus("controller-manager", leaderHealth(leases, "kube-controller-manager", clock.nowMs())),
-      componentStatus("etcd-0", storeHealth(store)),
-      componentStatus("scheduler", leaderHealth(leases, "kube-scheduler", clock.nowMs())),
+      statusObject("controller-manager", leaderHealth(leases, "kube-controller-manager", clock.nowMs())),
+      statusObject("etcd-0", storeHealth(store)),
+      statusObject("scheduler", leaderHealth(leases, "kube-scheduler", clock.nowMs())),
     ],
   };
 }
 
-function componentStatus(name: string, { status, message }: Health): KubeObject {
+function statusObject(name: string, { status, message }: Health): KubeObject {
   const conditions = [{ type: "Healthy", status, message }];
   return { kind: "ComponentStatus", apiVersion: "v1", metadata: { name }, conditions };
 }

@@ -1,10 +1,15 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateConfigMap, validateConfigMapUpdate } from "../validation/config-map.ts";
+import { validateConfigMap, validateConfigMapUpdate } from "./validation/config-map.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const configMapStrategy: Strategy = {
+const configMapStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   validate: validateConfigMap,
   validateUpdate: validateConfigMapUpdate,
 };
+
+export const configMap = builtInKind("configmaps", {
+  endpoint: stored(configMapStrategy),
+});

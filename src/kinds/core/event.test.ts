@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal, updateRefusal } from "../../registry/testing.ts";
+import { changed, refusal, updateRefusal } from "../testing.ts";
 
 const involvedObject: JsonObject = { kind: "Pod", namespace: "n", name: "p" };
 

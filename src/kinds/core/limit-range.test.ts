@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, created, refusal } from "../../registry/testing.ts";
+import { changed, created, refusal } from "../testing.ts";
 
 const path = "v1/limitranges";
 const minimal: JsonObject = { spec: { limits: [] } };

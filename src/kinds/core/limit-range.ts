@@ -1,10 +1,15 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateLimitRange } from "../validation/limit-range.ts";
+import { validateLimitRange } from "./validation/limit-range.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const limitRangeStrategy: Strategy = {
+const limitRangeStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowCreateOnUpdate: true,
   validate: validateLimitRange,
 };
+
+export const limitRange = builtInKind("limitranges", {
+  endpoint: stored(limitRangeStrategy),
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { created, refusal, updated, updateRefusal } from "../../registry/testing.ts";
+import { created, refusal, updated, updateRefusal } from "../testing.ts";
 
 const path = "v1/namespaces";
 

@@ -7,7 +7,8 @@ import {
   validateNamespace,
   validateNamespaceFinalizers,
   validateNamespaceStatusUpdate,
-} from "../validation/namespace.ts";
+} from "./validation/namespace.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
 interface Namespace extends KubeObject {
   spec?: { finalizers?: string[] };
@@ -15,7 +16,7 @@ interface Namespace extends KubeObject {
 }
 
 /** A namespace goes only when its content is gone: the controller that sees to it empties `spec.finalizers`. */
-export const namespaceStrategy: Strategy = {
+const namespaceStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
@@ -40,7 +41,7 @@ export const namespaceStrategy: Strategy = {
 };
 
 /** `namespaces/finalize`: replaces `spec.finalizers` and nothing else. */
-export const namespaceFinalizeStrategy: Strategy = {
+const namespaceFinalizeStrategy: Strategy = {
   ...namespaceStrategy,
   prepareForUpdate(object: Namespace, old: Namespace) {
     const finalizers = object.spec?.finalizers;
@@ -51,10 +52,18 @@ export const namespaceFinalizeStrategy: Strategy = {
   validateUpdate: validateNamespaceFinalizers,
 };
 
-export const namespaceStatusStrategy: Strategy = {
+const namespaceStatusStrategy: Strategy = {
   ...statusStrategy(namespaceStrategy),
   validateUpdate: validateNamespaceStatusUpdate,
 };
+
+export const namespace = builtInKind("namespaces", {
+  endpoint: stored(namespaceStrategy),
+  subresources: {
+    finalize: subresource(namespaceFinalizeStrategy),
+    status: subresource(namespaceStatusStrategy),
+  },
+});
 
 function hasSpecFinalizers(object: Namespace): boolean {
   return (object.spec?.finalizers ?? []).length > 0;

@@ -1,10 +1,11 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { validateNode, validateNodeUpdate } from "../validation/node.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { validateNode, validateNodeUpdate } from "./validation/node.ts";
+import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
 
-export const nodeStrategy: Strategy = {
+const nodeStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   // A node registers itself with its status, so create keeps it; later writes of the node leave it alone.
@@ -20,7 +21,7 @@ export const nodeStrategy: Strategy = {
 
 const plainStatusStrategy = statusStrategy(nodeStrategy);
 
-export const nodeStatusStrategy: Strategy = {
+const nodeStatusStrategy: Strategy = {
   ...plainStatusStrategy,
   prepareForUpdate(node, old, nowMs) {
     plainStatusStrategy.prepareForUpdate(node, old, nowMs);
@@ -29,6 +30,14 @@ export const nodeStatusStrategy: Strategy = {
   validate: validateNode,
   validateUpdate: validateNodeUpdate,
 };
+
+export const node = builtInKind("nodes", {
+  endpoint: stored(nodeStrategy),
+  subresources: {
+    proxy: connection("nodeProxy"),
+    status: subresource(nodeStatusStrategy),
+  },
+});
 
 /** Nodes once fetched their settings from a ConfigMap. None does so any more, but the fields are still in the API. */
 function dropRemoteConfig(node: KubeObject): void {

@@ -1,9 +1,10 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { settleDataSource } from "./claim-data-source.ts";
-import { validateClaim, validateClaimStatus, validateClaimUpdate } from "../validation/persistent-volume-claim.ts";
+import { validateClaim, validateClaimStatus, validateClaimUpdate } from "./validation/persistent-volume-claim.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const persistentVolumeClaimStrategy: Strategy = {
+const persistentVolumeClaimStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
@@ -17,7 +18,14 @@ export const persistentVolumeClaimStrategy: Strategy = {
   validateUpdate: validateClaimUpdate,
 };
 
-export const persistentVolumeClaimStatusStrategy: Strategy = {
+const persistentVolumeClaimStatusStrategy: Strategy = {
   ...statusStrategy(persistentVolumeClaimStrategy),
   validate: validateClaimStatus,
 };
+
+export const persistentVolumeClaim = builtInKind("persistentvolumeclaims", {
+  endpoint: stored(persistentVolumeClaimStrategy),
+  subresources: {
+    status: subresource(persistentVolumeClaimStatusStrategy),
+  },
+});

@@ -1,8 +1,9 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validatePersistentVolume, validatePersistentVolumeUpdate } from "../validation/persistent-volume.ts";
+import { validatePersistentVolume, validatePersistentVolumeUpdate } from "./validation/persistent-volume.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const persistentVolumeStrategy: Strategy = {
+const persistentVolumeStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
@@ -13,3 +14,10 @@ export const persistentVolumeStrategy: Strategy = {
   validate: validatePersistentVolume,
   validateUpdate: validatePersistentVolumeUpdate,
 };
+
+export const persistentVolume = builtInKind("persistentvolumes", {
+  endpoint: stored(persistentVolumeStrategy),
+  subresources: {
+    status: subresource(statusStrategy(persistentVolumeStrategy)),
+  },
+});

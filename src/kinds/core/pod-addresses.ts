@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../api/json.ts";
-import { objectsOf, textOf } from "../validation/pod-fields.ts";
+import { objectsOf, textOf } from "../../api/validation/fields.ts";
 
 /**
  * `podIP` and the first of `podIPs` are the same address. Where a writer says both and they differ, `podIP` counts: node

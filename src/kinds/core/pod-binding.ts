@@ -7,7 +7,6 @@ import { type Action, alreadyAdmitted } from "../../registry/action.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { setPodCondition } from "./pod-condition.ts";
-import { podStrategy } from "./pod.ts";
 
 interface Binding extends KubeObject {
   target?: { kind?: string; name?: string };
@@ -18,7 +17,8 @@ interface Pod extends KubeObject {
 }
 
 /** `pods/x/binding`, and `bindings` with the pod's name in the body: puts a pod on a node, once and for all. */
-export function podBinding(pods: Registry, clock: Clock): Action {
+export function podBinding({ pods, clock }: { readonly pods: Registry; readonly clock: Clock }): Action {
+  const strategy = bindingStrategy(pods.strategy);
   return {
     async run(request, body: Binding): Promise<Status> {
       const name = body.metadata.name ?? "";
@@ -28,7 +28,7 @@ export function podBinding(pods: Registry, clock: Clock): Action {
       const errors = validateTarget(body);
       if (errors.length > 0) throw status.unconverted(joined(errors));
       await pods.update(request.namespace, name, (pod) => bound(pod, body, formatTime(clock.nowMs())), request, {
-        strategy: bindingStrategy,
+        strategy,
         subresource: "binding",
         reapplies: true,
         admission: alreadyAdmitted,
@@ -39,14 +39,16 @@ export function podBinding(pods: Registry, clock: Clock): Action {
 }
 
 /** The node of a pod is set by nobody else; for the rest the pod stays as it is. */
-const bindingStrategy: Strategy = {
-  ...podStrategy,
-  generationFields: [],
-  resetFields: [],
-  prepareForUpdate() {},
-  validate: () => [],
-  validateUpdate: () => [],
-};
+function bindingStrategy(podStrategy: Strategy): Strategy {
+  return {
+    ...podStrategy,
+    generationFields: [],
+    resetFields: [],
+    prepareForUpdate() {},
+    validate: () => [],
+    validateUpdate: () => [],
+  };
+}
 
 function bound(pod: Pod, { target, metadata }: Binding, now: string): KubeObject {
   const { name = "" } = pod.metadata;

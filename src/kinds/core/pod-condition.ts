@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
 
 /** A condition of a pod as it is reported; when its status last changed is worked out. */
 export interface PodCondition extends JsonObject {

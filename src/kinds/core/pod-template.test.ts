@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal, updated } from "../../registry/testing.ts";
+import { changed, refusal, updated } from "../testing.ts";
 
 const path = "v1/podtemplates";
 const minimal: JsonObject = { template: { spec: { containers: [{ name: "c", image: "i" }] } } };

@@ -1,11 +1,12 @@
 import type { JsonValue } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { validatePodTemplate } from "../validation/pod-template.ts";
-import { podWarnings } from "../warnings/pod-warnings.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { validatePodTemplate } from "./validation/pod-template.ts";
+import { podWarnings } from "./pod-warnings.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const podTemplateStrategy: Strategy = {
+const podTemplateStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
@@ -13,3 +14,7 @@ export const podTemplateStrategy: Strategy = {
   warnings: (object) => podWarnings(fieldsOf(object["template"]), "template"),
   validate: (object) => validatePodTemplate(object["template"] as JsonValue | undefined, "template"),
 };
+
+export const podTemplate = builtInKind("podtemplates", {
+  endpoint: stored(podTemplateStrategy),
+});

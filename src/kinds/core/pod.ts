@@ -2,17 +2,21 @@ import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { DeleteOptions, Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { validatePod } from "../validation/pod.ts";
-import { validateEphemeralContainersUpdate } from "../validation/pod-ephemeral-update.ts";
-import { objectsOf, textOf } from "../validation/pod-fields.ts";
-import { validatePodResize } from "../validation/pod-resize.ts";
-import { validatePodStatusUpdate } from "../validation/pod-status.ts";
-import { validatePodUpdate } from "../validation/pod-update.ts";
-import { podWarnings } from "../warnings/pod-warnings.ts";
-import { hostnameWarnings } from "../warnings/workload-warnings.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { validatePod } from "./validation/pod.ts";
+import { validateEphemeralContainersUpdate } from "./validation/pod-ephemeral-update.ts";
+import { objectsOf, textOf } from "../../api/validation/fields.ts";
+import { validatePodResize } from "./validation/pod-resize.ts";
+import { validatePodStatusUpdate } from "./validation/pod-status.ts";
+import { validatePodUpdate } from "./validation/pod-update.ts";
+import { podWarnings } from "./pod-warnings.ts";
+import { hostnameWarnings } from "./workload-warnings.ts";
+import { podEviction } from "../policy/eviction.ts";
+import { podDisruptionBudget } from "../policy/pod-disruption-budget.ts";
 import { withAlignedAddresses } from "./pod-addresses.ts";
+import { podBinding } from "./pod-binding.ts";
 import { qosClassOf } from "./pod-qos.ts";
+import { action, builtInKind, connection, stored, strategyOf, subresource } from "../../registry/kind.ts";
 
 interface Pod extends KubeObject {
   spec?: { nodeName?: string; terminationGracePeriodSeconds?: number; containers?: never[] };
@@ -68,6 +72,30 @@ export const podResizeStrategy: Strategy = partOfPod(
   },
   (pod, old) => validatePodResize(pod, old, { qosClassOf }),
 );
+
+export const pod = builtInKind("pods", {
+  endpoint: stored(podStrategy),
+  subresources: {
+    attach: connection("podAttach"),
+    binding: action(({ registry, clock }) => podBinding({ pods: registry({ group: "", resource: "pods" }), clock })),
+    ephemeralcontainers: subresource(podEphemeralContainersStrategy),
+    eviction: action(({ registry, clock }) =>
+      podEviction({
+        pods: registry({ group: "", resource: "pods" }),
+        podStatus: podStatusStrategy,
+        budgets: registry(podDisruptionBudget),
+        budgetStatus: strategyOf(podDisruptionBudget, "status"),
+        clock,
+      }),
+    ),
+    exec: connection("podExec"),
+    log: connection("podLog"),
+    portforward: connection("podPortForward"),
+    proxy: connection("podProxy"),
+    resize: subresource(podResizeStrategy),
+    status: subresource(podStatusStrategy),
+  },
+});
 
 function newPodWarnings(pod: KubeObject): string[] {
   return [

@@ -4,10 +4,11 @@ import {
   validateResourceQuota,
   validateResourceQuotaStatus,
   validateResourceQuotaUpdate,
-} from "../validation/resource-quota.ts";
+} from "./validation/resource-quota.ts";
 import { statusRules } from "../spec-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const resourceQuotaStrategy: Strategy = {
+const resourceQuotaStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
@@ -16,4 +17,11 @@ export const resourceQuotaStrategy: Strategy = {
   validateUpdate: validateResourceQuotaUpdate,
 };
 
-export const resourceQuotaStatusStrategy = statusRules(resourceQuotaStrategy, validateResourceQuotaStatus);
+const resourceQuotaStatusStrategy = statusRules(resourceQuotaStrategy, validateResourceQuotaStatus);
+
+export const resourceQuota = builtInKind("resourcequotas", {
+  endpoint: stored(resourceQuotaStrategy),
+  subresources: {
+    status: subresource(resourceQuotaStatusStrategy),
+  },
+});

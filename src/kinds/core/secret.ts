@@ -1,14 +1,15 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateSecret, validateSecretUpdate } from "../validation/secret.ts";
+import { validateSecret, validateSecretUpdate } from "./validation/secret.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
 interface Secret extends KubeObject {
   data?: Record<string, string>;
   stringData?: Record<string, string>;
 }
 
-export const secretStrategy: Strategy = {
+const secretStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   prepareForCreate: mergeStringData,
@@ -16,6 +17,10 @@ export const secretStrategy: Strategy = {
   validate: validateSecret,
   validateUpdate: validateSecretUpdate,
 };
+
+export const secret = builtInKind("secrets", {
+  endpoint: stored(secretStrategy),
+});
 
 /** `stringData` is for writing only: its values become base64 `data`, and win over it. */
 function mergeStringData(object: Secret): void {

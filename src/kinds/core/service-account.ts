@@ -2,15 +2,34 @@ import type { JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { objectsOf, textOf } from "../validation/pod-fields.ts";
+import { objectsOf, textOf } from "../../api/validation/fields.ts";
+import { tokenRequest } from "../authentication/token-request.ts";
+import { action, builtInKind, stored } from "../../registry/kind.ts";
 
-export const serviceAccountStrategy: Strategy = {
+const serviceAccountStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
   prepareForCreate: keepNamesOfSecrets,
   prepareForUpdate: keepNamesOfSecrets,
 };
+
+export const serviceAccount = builtInKind("serviceaccounts", {
+  endpoint: stored(serviceAccountStrategy),
+  subresources: {
+    token: action(({ registry, clock, tokens }) => {
+      const core = (resource: string) => registry({ group: "", resource });
+      return tokenRequest({
+        ...tokens,
+        serviceAccounts: core("serviceaccounts"),
+        pods: core("pods"),
+        secrets: core("secrets"),
+        nodes: core("nodes"),
+        clock,
+      });
+    }),
+  },
+});
 
 /** Secrets are named among those of the own namespace; nothing else of a reference means anything. */
 function keepNamesOfSecrets(account: KubeObject): void {

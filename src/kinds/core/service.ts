@@ -1,10 +1,11 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabel1035Problems } from "../../api/validation/names.ts";
-import { validateService, validateServiceStatus } from "../validation/service.ts";
-import { validateServiceUpdate } from "../validation/service-update.ts";
+import { validateService, validateServiceStatus } from "./validation/service.ts";
+import { validateServiceUpdate } from "./validation/service-update.ts";
+import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
 
-export const serviceStrategy: Strategy = {
+const serviceStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowCreateOnUpdate: true,
@@ -18,7 +19,15 @@ export const serviceStrategy: Strategy = {
   validateUpdate: validateServiceUpdate,
 };
 
-export const serviceStatusStrategy: Strategy = {
+const serviceStatusStrategy: Strategy = {
   ...statusStrategy(serviceStrategy),
   validate: validateServiceStatus,
 };
+
+export const service = builtInKind("services", {
+  endpoint: stored(serviceStrategy),
+  subresources: {
+    proxy: connection("serviceProxy"),
+    status: subresource(serviceStatusStrategy),
+  },
+});

@@ -2,10 +2,11 @@ import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateEndpointSlice, validateEndpointSliceUpdate } from "../validation/endpoint-slice.ts";
-import { objectsOf } from "../validation/pod-fields.ts";
+import { validateEndpointSlice, validateEndpointSliceUpdate } from "./validation/endpoint-slice.ts";
+import { objectsOf } from "../../api/validation/fields.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const endpointSliceStrategy: Strategy = {
+const endpointSliceStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   generationFields: ["addressType", "endpoints", "ports"],
@@ -16,6 +17,10 @@ export const endpointSliceStrategy: Strategy = {
   validate: validateEndpointSlice,
   validateUpdate: validateEndpointSliceUpdate,
 };
+
+export const endpointSlice = builtInKind("endpointslices.discovery.k8s.io", {
+  endpoint: stored(endpointSliceStrategy),
+});
 
 function endpointsOf(slice: KubeObject): JsonObject[] {
   return objectsOf(slice["endpoints"] as JsonValue | undefined);

@@ -1,9 +1,10 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateFlowSchema } from "../validation/flow-schema.ts";
-import { validateTypedConditions } from "../validation/typed-conditions.ts";
+import { validateFlowSchema } from "./validation/flow-schema.ts";
+import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const flowSchemaStrategy: Strategy = {
+const flowSchemaStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   generationFields: ["spec"],
@@ -11,7 +12,14 @@ export const flowSchemaStrategy: Strategy = {
   validate: validateFlowSchema,
 };
 
-export const flowSchemaStatusStrategy: Strategy = {
+const flowSchemaStatusStrategy: Strategy = {
   ...statusStrategy(flowSchemaStrategy),
   validate: validateTypedConditions,
 };
+
+export const flowSchema = builtInKind("flowschemas.flowcontrol.apiserver.k8s.io", {
+  endpoint: stored(flowSchemaStrategy),
+  subresources: {
+    status: subresource(flowSchemaStatusStrategy),
+  },
+});

@@ -1,8 +1,9 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateIngress, validateIngressStatus } from "../validation/ingress.ts";
+import { validateIngress, validateIngressStatus } from "./validation/ingress.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const ingressStrategy: Strategy = {
+const ingressStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   generationFields: ["spec"],
@@ -10,7 +11,14 @@ export const ingressStrategy: Strategy = {
   validate: validateIngress,
 };
 
-export const ingressStatusStrategy: Strategy = {
+const ingressStatusStrategy: Strategy = {
   ...statusStrategy(ingressStrategy),
   validate: validateIngressStatus,
 };
+
+export const ingress = builtInKind("ingresses.networking.k8s.io", {
+  endpoint: stored(ingressStrategy),
+  subresources: {
+    status: subresource(ingressStatusStrategy),
+  },
+});

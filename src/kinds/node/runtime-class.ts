@@ -1,8 +1,9 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateRuntimeClass, validateRuntimeClassUpdate } from "../validation/runtime-class.ts";
+import { validateRuntimeClass, validateRuntimeClassUpdate } from "./validation/runtime-class.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const runtimeClassStrategy: Strategy = {
+const runtimeClassStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowCreateOnUpdate: true,
@@ -10,3 +11,7 @@ export const runtimeClassStrategy: Strategy = {
   validate: validateRuntimeClass,
   validateUpdate: validateRuntimeClassUpdate,
 };
+
+export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
+  endpoint: stored(runtimeClassStrategy),
+});

@@ -1,14 +1,19 @@
 import type { Strategy } from "../../registry/strategy.ts";
-import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "../validation/pod-disruption-budget.ts";
+import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "./validation/pod-disruption-budget.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const podDisruptionBudgetStrategy: Strategy = {
+const podDisruptionBudgetStrategy: Strategy = {
   ...specStrategy,
   allowUnconditionalUpdate: false,
   validate: validatePodDisruptionBudget,
 };
 
-export const podDisruptionBudgetStatusStrategy = statusRules(
-  podDisruptionBudgetStrategy,
-  validatePodDisruptionBudgetStatus,
-);
+const podDisruptionBudgetStatusStrategy = statusRules(podDisruptionBudgetStrategy, validatePodDisruptionBudgetStatus);
+
+export const podDisruptionBudget = builtInKind("poddisruptionbudgets.policy", {
+  endpoint: stored(podDisruptionBudgetStrategy),
+  subresources: {
+    status: subresource(podDisruptionBudgetStatusStrategy),
+  },
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal } from "../../registry/testing.ts";
+import { changed, refusal } from "../testing.ts";
 
 const path = "rbac.authorization.k8s.io/v1/clusterroles";
 const minimal: JsonObject = { rules: [] };

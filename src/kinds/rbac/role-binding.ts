@@ -1,11 +1,8 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
-import {
-  validateClusterRoleBinding,
-  validateRoleBinding,
-  validateRoleBindingUpdate,
-} from "../validation/role-binding.ts";
+import { validateRoleBinding, validateRoleBindingUpdate } from "./validation/role-binding.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
 export const roleBindingStrategy: Strategy = {
   ...defaultStrategy,
@@ -16,4 +13,6 @@ export const roleBindingStrategy: Strategy = {
   validateUpdate: validateRoleBindingUpdate,
 };
 
-export const clusterRoleBindingStrategy: Strategy = { ...roleBindingStrategy, validate: validateClusterRoleBinding };
+export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io", {
+  endpoint: stored(roleBindingStrategy),
+});

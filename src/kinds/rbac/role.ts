@@ -1,7 +1,8 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
-import { validateClusterRole, validateRole } from "../validation/role.ts";
+import { validateRole } from "./validation/role.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
 export const roleStrategy: Strategy = {
   ...defaultStrategy,
@@ -11,4 +12,6 @@ export const roleStrategy: Strategy = {
   validate: validateRole,
 };
 
-export const clusterRoleStrategy: Strategy = { ...roleStrategy, validate: validateClusterRole };
+export const role = builtInKind("roles.rbac.authorization.k8s.io", {
+  endpoint: stored(roleStrategy),
+});

@@ -3,10 +3,11 @@ import { isJsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateDeviceTaintRule, validateDeviceTaintRuleStatus } from "../validation/device-taint-rule.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { validateDeviceTaintRule, validateDeviceTaintRuleStatus } from "./validation/device-taint-rule.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const deviceTaintRuleStrategy: Strategy = {
+const deviceTaintRuleStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   generationFields: ["spec"],
@@ -16,10 +17,17 @@ export const deviceTaintRuleStrategy: Strategy = {
   validate: validateDeviceTaintRule,
 };
 
-export const deviceTaintRuleStatusStrategy: Strategy = {
+const deviceTaintRuleStatusStrategy: Strategy = {
   ...statusStrategy(deviceTaintRuleStrategy),
   validate: validateDeviceTaintRuleStatus,
 };
+
+export const deviceTaintRule = builtInKind("devicetaintrules.resource.k8s.io", {
+  endpoint: stored(deviceTaintRuleStrategy),
+  subresources: {
+    status: subresource(deviceTaintRuleStatusStrategy),
+  },
+});
 
 function dateTaint(rule: KubeObject, now: string): void {
   const taint = fieldsOf(rule["spec"])["taint"];

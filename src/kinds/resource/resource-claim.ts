@@ -1,13 +1,10 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import {
-  validateResourceClaim,
-  validateResourceClaimTemplate,
-  validateResourceClaimUpdate,
-} from "../validation/resource-claim.ts";
-import { validateResourceClaimStatus } from "../validation/resource-claim-status.ts";
+import { validateResourceClaim, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
+import { validateResourceClaimStatus } from "./validation/resource-claim-status.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const resourceClaimStrategy: Strategy = {
+const resourceClaimStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   resetFields: ["status"],
@@ -15,14 +12,14 @@ export const resourceClaimStrategy: Strategy = {
   validateUpdate: validateResourceClaimUpdate,
 };
 
-export const resourceClaimStatusStrategy: Strategy = {
+const resourceClaimStatusStrategy: Strategy = {
   ...statusStrategy(resourceClaimStrategy),
   validate: validateResourceClaimStatus,
 };
 
-export const resourceClaimTemplateStrategy: Strategy = {
-  ...defaultStrategy,
-  coversSchema: true,
-  validate: validateResourceClaimTemplate,
-  validateUpdate: validateResourceClaimUpdate,
-};
+export const resourceClaim = builtInKind("resourceclaims.resource.k8s.io", {
+  endpoint: stored(resourceClaimStrategy),
+  subresources: {
+    status: subresource(resourceClaimStatusStrategy),
+  },
+});

@@ -4,9 +4,10 @@ import {
   validatePoolStatus,
   validatePoolStatusRequest,
   validatePoolStatusRequestUpdate,
-} from "../validation/resource-pool-status-request.ts";
+} from "./validation/resource-pool-status-request.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const resourcePoolStatusRequestStrategy: Strategy = {
+const resourcePoolStatusRequestStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   resetFields: ["status"],
@@ -14,7 +15,14 @@ export const resourcePoolStatusRequestStrategy: Strategy = {
   validateUpdate: validatePoolStatusRequestUpdate,
 };
 
-export const resourcePoolStatusRequestStatusStrategy: Strategy = {
+const resourcePoolStatusRequestStatusStrategy: Strategy = {
   ...statusStrategy(resourcePoolStatusRequestStrategy),
   validate: validatePoolStatus,
 };
+
+export const resourcePoolStatusRequest = builtInKind("resourcepoolstatusrequests.resource.k8s.io", {
+  endpoint: stored(resourcePoolStatusRequestStrategy),
+  subresources: {
+    status: subresource(resourcePoolStatusRequestStatusStrategy),
+  },
+});

@@ -2,11 +2,12 @@ import { formatTime } from "../../api/time.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../validation/key-values.ts";
-import { objectsOf } from "../validation/pod-fields.ts";
-import { validateResourceSlice, validateResourceSliceUpdate } from "../validation/resource-slice.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectsOf } from "../../api/validation/fields.ts";
+import { validateResourceSlice, validateResourceSliceUpdate } from "./validation/resource-slice.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const resourceSliceStrategy: Strategy = {
+const resourceSliceStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   generationFields: ["spec"],
@@ -15,6 +16,10 @@ export const resourceSliceStrategy: Strategy = {
   validate: validateResourceSlice,
   validateUpdate: validateResourceSliceUpdate,
 };
+
+export const resourceSlice = builtInKind("resourceslices.resource.k8s.io", {
+  endpoint: stored(resourceSliceStrategy),
+});
 
 /** Tolerations that run out count from when a taint was seen first. */
 function dateTaints(slice: KubeObject, now: string): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, created, refusal, updateRefusal } from "../../registry/testing.ts";
+import { changed, created, refusal, updateRefusal } from "../testing.ts";
 
 const path = "scheduling.k8s.io/v1/priorityclasses";
 const minimal: JsonObject = { value: 0 };

@@ -1,8 +1,9 @@
 import type { Strategy } from "../../registry/strategy.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
-import { validatePriorityClass, validatePriorityClassUpdate } from "../validation/priority-class.ts";
+import { validatePriorityClass, validatePriorityClassUpdate } from "./validation/priority-class.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const priorityClassStrategy: Strategy = {
+const priorityClassStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   prepareForCreate(object) {
@@ -11,3 +12,7 @@ export const priorityClassStrategy: Strategy = {
   validate: validatePriorityClass,
   validateUpdate: validatePriorityClassUpdate,
 };
+
+export const priorityClass = builtInKind("priorityclasses.scheduling.k8s.io", {
+  endpoint: stored(priorityClassStrategy),
+});

@@ -6,7 +6,8 @@ import { CacherSet } from "../../storage/cacher/cacher-set.ts";
 import { Scheme } from "../../api/scheme/scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
-import { Registries } from "../../registry/registries.ts";
+import { builtInCatalog } from "../built-in-catalog.ts";
+import { openRegistries } from "../../server/registries.ts";
 import type { Registry, WriteContext } from "../../registry/registry.ts";
 import type { DeleteOptions } from "../../registry/strategy.ts";
 import type { AllocationRepair } from "./allocation-repair.ts";
@@ -27,8 +28,8 @@ let repair: AllocationRepair;
 beforeEach(async () => {
   store = new MemoryStore();
   cachers = new CacherSet({ store, clock: systemClock });
-  const registries = new Registries({
-    scheme,
+  const { registries, serviceAllocation } = openRegistries({
+    catalog: builtInCatalog(scheme),
     store,
     cachers,
     clock: systemClock,
@@ -37,7 +38,7 @@ beforeEach(async () => {
   });
   services = registries.find({ group: "", resource: "services" }) as Registry;
   addresses = registries.find({ group: "networking.k8s.io", resource: "ipaddresses" }) as Registry;
-  repair = registries.serviceAllocation?.repair() as AllocationRepair;
+  repair = serviceAllocation?.repair() as AllocationRepair;
   const namespaces = registries.find({ group: "", resource: "namespaces" }) as Registry;
   await namespaces.create({ kind: "Namespace", apiVersion: "v1", metadata: { name: "ns" } }, "", context);
 });

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Revision } from "../../api/revision.ts";
 import type { Registry } from "../../registry/registry.ts";
-import { parseIp } from "../validation/ip.ts";
+import { parseIp } from "../../api/validation/ip.ts";
 import {
   addressManagedByLabel,
   addressManager,

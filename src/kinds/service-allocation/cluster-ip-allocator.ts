@@ -4,7 +4,7 @@ import type { RandomInt } from "../../registry/random-name.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { serverContext } from "../../registry/server-context.ts";
 import type { DeleteOptions } from "../../registry/strategy.ts";
-import { type IpAddress, type IpFamily, parseIp } from "../validation/ip.ts";
+import { type IpAddress, type IpFamily, parseIp } from "../../api/validation/ip.ts";
 import { addressesToTry, inRange, type IpRange } from "./ip-range.ts";
 
 export const addressManagedByLabel = "ipaddress.kubernetes.io/managed-by";

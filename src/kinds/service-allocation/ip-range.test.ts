@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type IpAddress, parseIp } from "../validation/ip.ts";
+import { type IpAddress, parseIp } from "../../api/validation/ip.ts";
 import { addressesToTry, firstAddress, inRange, type IpRange, ipRange } from "./ip-range.ts";
 import { parseServiceNetwork } from "./service-network.ts";
 

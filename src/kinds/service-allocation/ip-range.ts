@@ -1,4 +1,4 @@
-import { type Cidr, type IpAddress, type IpFamily, parseCidr, parseIp } from "../validation/ip.ts";
+import { type Cidr, type IpAddress, type IpFamily, parseCidr, parseIp } from "../../api/validation/ip.ts";
 
 /**
  * The addresses of a CIDR that can be given out: without the network's own address, and in IPv4 without the broadcast

@@ -6,7 +6,8 @@ import { systemUser } from "../../access/authentication/system-user.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";
 import { Scheme } from "../../api/scheme/scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { Registries } from "../../registry/registries.ts";
+import { builtInCatalog } from "../built-in-catalog.ts";
+import { openRegistries } from "../../server/registries.ts";
 import type { Registry, WriteContext } from "../../registry/registry.ts";
 import type { DeleteOptions } from "../../registry/strategy.ts";
 import { nodePortPrefix } from "./node-port-allocator.ts";
@@ -47,14 +48,14 @@ test("whatever writers do to each other, what is taken is what is held, and noth
   const newServer = () => {
     const cachers = new CacherSet({ store, clock: systemClock });
     cacherSets.push(cachers);
-    return new Registries({
-      scheme,
+    return openRegistries({
+      catalog: builtInCatalog(scheme),
       store,
       cachers,
       clock: systemClock,
       randomInt: random,
       serviceNetwork: parseServiceNetwork("10.0.0.0/28,fd00::/124", "30000-30015"),
-    });
+    }).registries;
   };
   const [registries, others] = [newServer(), newServer()];
   const services = registries.builtIn({ group: "", resource: "services" });

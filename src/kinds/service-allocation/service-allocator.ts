@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { type StatusError, status } from "../../api/status.ts";
 import type { AllocationAttempt, Allocator } from "../../registry/allocator.ts";
-import { type IpAddress, type IpFamily, parseIp } from "../validation/ip.ts";
+import { type IpAddress, type IpFamily, parseIp } from "../../api/validation/ip.ts";
 import type { ClusterIpAllocator, ServiceRef } from "./cluster-ip-allocator.ts";
 import { NodePortRequest } from "./node-port-request.ts";
 import type { NodePortAllocator } from "./node-port-allocator.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { fieldErrorText } from "../../api/field-error.ts";
-import type { IpFamily } from "../validation/ip.ts";
+import type { IpFamily } from "../../api/validation/ip.ts";
 import { completeFamilies } from "./service-families.ts";
 import type { ServiceSpec } from "./service.ts";
 

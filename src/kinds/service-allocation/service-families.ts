@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
-import { type IpFamily, isIp, parseIp } from "../validation/ip.ts";
+import { type IpFamily, isIp, parseIp } from "../../api/validation/ip.ts";
 import { isHeadless, needsClusterIp, noClusterIp, type ServiceSpec } from "./service.ts";
-import { validateEach } from "../validation/validate-each.ts";
+import { validateEach } from "../../api/validation/validate-each.ts";
 
 const families: readonly IpFamily[] = ["IPv4", "IPv6"];
 const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];

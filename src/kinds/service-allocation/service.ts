@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { IpFamily } from "../validation/ip.ts";
+import type { IpFamily } from "../../api/validation/ip.ts";
 
 export type ServicePort = { name?: string; protocol?: string; port?: number; nodePort?: number };
 

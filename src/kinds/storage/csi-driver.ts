@@ -1,10 +1,11 @@
 import { equalJson } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { validateCsiDriver, validateCsiDriverUpdate } from "../validation/csi-driver.ts";
-import { fieldsOf } from "../validation/key-values.ts";
+import { validateCsiDriver, validateCsiDriverUpdate } from "./validation/csi-driver.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const csiDriverStrategy: Strategy = {
+const csiDriverStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -16,3 +17,7 @@ export const csiDriverStrategy: Strategy = {
   validate: validateCsiDriver,
   validateUpdate: validateCsiDriverUpdate,
 };
+
+export const csiDriver = builtInKind("csidrivers.storage.k8s.io", {
+  endpoint: stored(csiDriverStrategy),
+});

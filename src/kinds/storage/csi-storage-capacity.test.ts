@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal, updateRefusal } from "../../registry/testing.ts";
+import { changed, refusal, updateRefusal } from "../testing.ts";
 
 const path = "storage.k8s.io/v1/csistoragecapacities";
 const minimal: JsonObject = { storageClassName: "fast" };

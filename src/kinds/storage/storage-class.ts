@@ -1,22 +1,15 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import {
-  validateStorageClass,
-  validateStorageClassUpdate,
-  validateVolumeAttributesClass,
-  validateVolumeAttributesClassUpdate,
-} from "../validation/storage-class.ts";
+import { validateStorageClass, validateStorageClassUpdate } from "./validation/storage-class.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 
-export const storageClassStrategy: Strategy = {
+const storageClassStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   validate: validateStorageClass,
   validateUpdate: validateStorageClassUpdate,
 };
 
-export const volumeAttributesClassStrategy: Strategy = {
-  ...defaultStrategy,
-  coversSchema: true,
-  validate: validateVolumeAttributesClass,
-  validateUpdate: validateVolumeAttributesClassUpdate,
-};
+export const storageClass = builtInKind("storageclasses.storage.k8s.io", {
+  endpoint: stored(storageClassStrategy),
+});

@@ -4,9 +4,10 @@ import {
   validateVolumeAttachment,
   validateVolumeAttachmentStatus,
   validateVolumeAttachmentUpdate,
-} from "../validation/volume-attachment.ts";
+} from "./validation/volume-attachment.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const volumeAttachmentStrategy: Strategy = {
+const volumeAttachmentStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -15,7 +16,14 @@ export const volumeAttachmentStrategy: Strategy = {
   validateUpdate: validateVolumeAttachmentUpdate,
 };
 
-export const volumeAttachmentStatusStrategy: Strategy = {
+const volumeAttachmentStatusStrategy: Strategy = {
   ...statusStrategy(volumeAttachmentStrategy),
   validate: validateVolumeAttachmentStatus,
 };
+
+export const volumeAttachment = builtInKind("volumeattachments.storage.k8s.io", {
+  endpoint: stored(volumeAttachmentStrategy),
+  subresources: {
+    status: subresource(volumeAttachmentStatusStrategy),
+  },
+});

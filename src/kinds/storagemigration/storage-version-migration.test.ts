@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
-import { changed, refusal, updateRefusal } from "../../registry/testing.ts";
+import { changed, refusal, updateRefusal } from "../testing.ts";
 
 const path = "storagemigration.k8s.io/v1beta1/storageversionmigrations";
 const minimal: JsonObject = { spec: { resource: { group: "apps", resource: "deployments" } } };

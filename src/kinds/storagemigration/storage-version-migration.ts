@@ -4,9 +4,10 @@ import {
   validateStorageVersionMigration,
   validateStorageVersionMigrationStatus,
   validateStorageVersionMigrationUpdate,
-} from "../validation/storage-version-migration.ts";
+} from "./validation/storage-version-migration.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 
-export const storageVersionMigrationStrategy: Strategy = {
+const storageVersionMigrationStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -15,7 +16,14 @@ export const storageVersionMigrationStrategy: Strategy = {
   validateUpdate: validateStorageVersionMigrationUpdate,
 };
 
-export const storageVersionMigrationStatusStrategy: Strategy = {
+const storageVersionMigrationStatusStrategy: Strategy = {
   ...statusStrategy(storageVersionMigrationStrategy),
   validate: validateStorageVersionMigrationStatus,
 };
+
+export const storageVersionMigration = builtInKind("storageversionmigrations.storagemigration.k8s.io", {
+  endpoint: stored(storageVersionMigrationStrategy),
+  subresources: {
+    status: subresource(storageVersionMigrationStatusStrategy),
+  },
+});

@@ -1,0 +1,189 @@
+import { type FieldError, fieldError } from "../field-error.ts";
+import type { JsonValue } from "../json.ts";
+import { textOf } from "./fields.ts";
+
+export type IpFamily = "IPv4" | "IPv6";
+
+/** An address: its family, its 4 or 16 bytes, and the canonical text. */
+export interface IpAddress {
+  readonly family: IpFamily;
+  readonly bytes: readonly number[];
+  readonly text: string;
+}
+
+export interface Cidr {
+  readonly family: IpFamily;
+  /** The address as written, bits beyond the prefix included. */
+  readonly address: IpAddress;
+  readonly prefixBits: number;
+}
+
+export const ipText = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+const cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+/** Beyond any way to write an address. */
+const ipTextBytesMax = 64;
+const ipv4Bytes = 4;
+const ipv6Bytes = 16;
+
+/** As upstream reads addresses: leading zeros are decimal, and an IPv4 address inside of IPv6 is IPv4. */
+export function parseIp(text: string): IpAddress | undefined {
+  if (text.length > ipTextBytesMax) return undefined;
+  if (!text.includes(":")) return addressOf(parseIpv4(text));
+  const bytes = parseIpv6(text);
+  const isMapped = bytes?.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
+  return addressOf(isMapped ? bytes?.slice(12) : bytes);
+}
+
+export function parseCidr(text: string): Cidr | undefined {
+  const [ip = "", bits = "", ...rest] = text.split("/");
+  const address = parseIp(ip);
+  if (address === undefined || rest.length > 0 || !/^[0-9]{1,3}$/.test(bits)) return undefined;
+  const prefixBits = Number(bits) - (ip.includes(":") && address.family === "IPv4" ? 8 * (ipv6Bytes - ipv4Bytes) : 0);
+  return prefixBits < 0 || prefixBits > 8 * address.bytes.length
+    ? undefined
+    : { family: address.family, address, prefixBits };
+}
+
+/** Whether the address lies in the range. */
+export function containsIp({ family, address, prefixBits }: Cidr, ip: IpAddress): boolean {
+  if (family !== ip.family) return false;
+  return address.bytes.every((byte, at) => {
+    const shift = 8 - Math.min(8, Math.max(0, prefixBits - 8 * at));
+    return byte >> shift === (ip.bytes[at] as number) >> shift;
+  });
+}
+
+export function isIp(text: string): boolean {
+  return parseIp(text) !== undefined;
+}
+
+/** An IP address of either family; an absent one counts as empty text. */
+export function validateIp(value: JsonValue | undefined, field: string): FieldError[] {
+  const text = textOf(value);
+  return isIp(text) ? [] : [fieldError.invalid(field, text, ipText)];
+}
+
+/** At most one address of each family: what a node or pod has of each of its networks. */
+export function validateDualStack(
+  addresses: readonly string[],
+  { value, field }: { value: JsonValue | undefined; field: string },
+): FieldError[] {
+  const families = new Set(addresses.map((address) => parseIp(address)?.family));
+  if (addresses.length <= 1 || (addresses.length === 2 && families.size === 2)) return [];
+  return [fieldError.invalid(field, value, "may specify no more than one IP for each IP family")];
+}
+
+export function validateIpOfFamily(text: string, family: IpFamily, field: string): FieldError[] {
+  return parseIp(text)?.family === family ? [] : [fieldError.invalid(field, text, `must be a valid ${family} address`)];
+}
+
+export function validateCidr(text: string, field: string): FieldError[] {
+  return parseCidr(text) === undefined ? [fieldError.invalid(field, text, cidrText)] : [];
+}
+
+/** For fields of newer kinds: the network's own address in its only text. */
+export function validateCanonicalCidr(text: string, field: string): FieldError[] {
+  const problem = canonicalCidrProblem(text);
+  return problem === undefined ? [] : [fieldError.invalid(field, text, problem)];
+}
+
+function canonicalCidrProblem(text: string): string | undefined {
+  const cidr = parseCidr(text);
+  if (cidr === undefined) return cidrText;
+  const { address, family, prefixBits } = cidr;
+  if (/(^|[.:/])0[0-9]+([./]|$)/.test(text)) return "must not have leading 0s in IP or prefix length";
+  if (family === "IPv4" && text.includes(":")) return "must not have an IPv4-mapped IPv6 address";
+  if (hasHostBits(cidr)) return "must not have bits set beyond the prefix length";
+  const canonical = `${address.text}/${prefixBits}`;
+  return canonical === text ? undefined : `must be in canonical form (${JSON.stringify(canonical)})`;
+}
+
+function hasHostBits({ address, prefixBits }: Cidr): boolean {
+  return address.bytes.some((byte, at) => (byte & (255 >> Math.min(8, Math.max(0, prefixBits - 8 * at)))) !== 0);
+}
+
+/** An address that can be an endpoint: none that means any host, this host, or this link. */
+export function validateNonSpecialIp(text: string, field: string): FieldError[] {
+  const ip = parseIp(text);
+  if (ip === undefined) return [fieldError.invalid(field, text, "must be a valid IP address")];
+  if (ip.bytes.every((byte) => byte === 0))
+    return [fieldError.invalid(field, text, `may not be unspecified (${text})`)];
+  return specialRanges
+    .filter(({ ranges }) => ranges.some((range) => containsIp(range, ip)))
+    .map(({ problem }) => fieldError.invalid(field, text, problem));
+}
+
+const specialRanges: readonly { readonly problem: string; readonly ranges: readonly Cidr[] }[] = [
+  {
+    problem: "may not be in the loopback range (127.0.0.0/8, ::1/128)",
+    ranges: rangesOf("127.0.0.0/8", "::1/128"),
+  },
+  {
+    problem: "may not be in the link-local range (169.254.0.0/16, fe80::/10)",
+    ranges: rangesOf("169.254.0.0/16", "fe80::/10"),
+  },
+  {
+    problem: "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+    ranges: rangesOf("224.0.0.0/24", "ff02::/16"),
+  },
+];
+
+function rangesOf(...texts: string[]): Cidr[] {
+  return texts.map((text) => parseCidr(text) as Cidr);
+}
+
+function parseIpv4(text: string): number[] | undefined {
+  const parts = text.split(".");
+  if (parts.length !== ipv4Bytes || !parts.every((part) => /^[0-9]{1,10}$/.test(part))) return undefined;
+  const bytes = parts.map(Number);
+  return bytes.every((byte) => byte <= 255) ? bytes : undefined;
+}
+
+function parseIpv6(text: string): number[] | undefined {
+  const halves = text.split("::");
+  if (halves.length > 2) return undefined;
+  const [head, tail] = halves.map((half, at) => parseGroups(half, at === halves.length - 1));
+  if (head === undefined || (halves.length === 2 && tail === undefined)) return undefined;
+  const gap = ipv6Bytes - head.length - (tail?.length ?? 0);
+  if (halves.length === 1) return gap === 0 ? head : undefined;
+  return gap < 2 ? undefined : [...head, ...Array.from({ length: gap }, () => 0), ...(tail as number[])];
+}
+
+/** Groups of 16 bits; the last of the address may be written as an IPv4 address. */
+function parseGroups(text: string, isLast: boolean): number[] | undefined {
+  if (text === "") return [];
+  const groups = text.split(":");
+  const bytes: number[] = [];
+  for (const [at, group] of groups.entries()) {
+    if (isLast && at === groups.length - 1 && group.includes(".")) {
+      const ipv4 = parseIpv4(group);
+      if (ipv4 === undefined) return undefined;
+      bytes.push(...ipv4);
+    } else {
+      if (!/^[0-9a-fA-F]{1,4}$/.test(group)) return undefined;
+      const value = Number.parseInt(group, 16);
+      bytes.push(value >> 8, value & 255);
+    }
+  }
+  return bytes;
+}
+
+function addressOf(bytes: readonly number[] | undefined): IpAddress | undefined {
+  if (bytes === undefined) return undefined;
+  if (bytes.length === ipv4Bytes) return { family: "IPv4", bytes, text: bytes.join(".") };
+  return { family: "IPv6", bytes, text: ipv6TextOf(bytes) };
+}
+
+/** Lower case without leading zeros; the longest run of two or more zero groups, the first of equals, becomes `::`. */
+function ipv6TextOf(bytes: readonly number[]): string {
+  const groups = Array.from({ length: 8 }, (_, at) => ((bytes[2 * at] as number) << 8) | (bytes[2 * at + 1] as number));
+  let best = { start: 0, length: 0 };
+  for (let start = 0; start < groups.length; start++) {
+    let length = 0;
+    while (groups[start + length] === 0) length++;
+    if (length > best.length) best = { start, length };
+  }
+  const hex = (list: readonly number[]) => list.map((group) => group.toString(16)).join(":");
+  if (best.length < 2) return hex(groups);
+  return `${hex(groups.slice(0, best.start))}::${hex(groups.slice(best.start + best.length))}`;
+}

@@ -1,0 +1,43 @@
+import { type FieldError, fieldError } from "../field-error.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { fieldErrorsMax } from "./labels.ts";
+import { configKeyProblems } from "./names.ts";
+
+/** What the values of one ConfigMap or Secret may take together. */
+export const keyValueBytesMax = 1024 * 1024;
+
+/** The fields of an object, or none when the value is no object. */
+export function fieldsOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+export function validateKeys(data: JsonObject, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const key of Object.keys(data)) {
+    if (errors.length >= fieldErrorsMax) break;
+    for (const problem of configKeyProblems(key)) errors.push(fieldError.invalid(`${field}[${key}]`, key, problem));
+  }
+  return errors;
+}
+
+export function textBytes(data: JsonObject): number {
+  return sum(data, (value) => Buffer.byteLength(value));
+}
+
+/** Bytes that the base64 texts stand for. */
+export function base64Bytes(data: JsonObject): number {
+  return sum(data, (value) => Buffer.byteLength(value, "base64"));
+}
+
+function sum(data: JsonObject, bytesOf: (text: string) => number): number {
+  return Object.values(data).reduce<number>(
+    (bytes, value) => bytes + (typeof value === "string" ? bytesOf(value) : 0),
+    0,
+  );
+}
+
+export function isZero(value: JsonValue | undefined): boolean {
+  return (
+    value === undefined || value === null || value === "" || (isJsonObject(value) && Object.keys(value).length === 0)
+  );
+}

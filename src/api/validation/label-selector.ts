@@ -1,0 +1,52 @@
+import { type FieldError, fieldError } from "../field-error.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { labelKeyErrors, labelValueErrors } from "../label-syntax.ts";
+import { fieldsOf } from "./key-values.ts";
+import { fieldErrorsMax, validateLabels } from "./labels.ts";
+import { objectsOf, textOf } from "./fields.ts";
+import { validateEach } from "./validate-each.ts";
+
+/** `{matchLabels, matchExpressions}`, wherever an object selects others; nothing to check when it is absent. */
+export function validateLabelSelector(selector: JsonValue | undefined, field: string): FieldError[] {
+  const { matchLabels, matchExpressions } = fieldsOf(selector);
+  return [
+    ...validateLabels(fieldsOf(matchLabels) as Record<string, string>, `${field}.matchLabels`),
+    ...validateEach(objectsOf(matchExpressions), (expression, at) =>
+      validateRequirement(expression, `${field}.matchExpressions[${at}]`),
+    ),
+  ].slice(0, fieldErrorsMax);
+}
+
+/** True when the selector has no requirement: it selects everything. */
+export function isEmptySelector(selector: JsonValue | undefined): boolean {
+  const { matchLabels, matchExpressions } = fieldsOf(selector);
+  return Object.keys(fieldsOf(matchLabels)).length + objectsOf(matchExpressions).length === 0;
+}
+
+function validateRequirement({ key, operator, values }: JsonObject, field: string): FieldError[] {
+  const texts = Array.isArray(values) ? values.map(textOf) : [];
+  return [
+    ...validateOperator(operator, texts.length, field),
+    ...labelKeyErrors(textOf(key)).map((problem) => fieldError.invalid(`${field}.key`, textOf(key), problem)),
+    ...validateEach(texts, (text, at) =>
+      labelValueErrors(text).map((problem) => fieldError.invalid(`${field}.values[${at}]`, text, problem)),
+    ),
+  ];
+}
+
+function validateOperator(operator: JsonValue | undefined, valueCount: number, field: string): FieldError[] {
+  switch (operator) {
+    case "In":
+    case "NotIn":
+      if (valueCount > 0) return [];
+      return [fieldError.required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+    case "Exists":
+    case "DoesNotExist":
+      if (valueCount === 0) return [];
+      return [
+        fieldError.forbidden(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      ];
+    default:
+      return [fieldError.invalid(`${field}.operator`, textOf(operator), "not a valid selector operator")];
+  }
+}

@@ -1,0 +1,19 @@
+import { type FieldError, fieldError } from "../field-error.ts";
+import type { KubeObject } from "../object-meta.ts";
+import { fieldsOf } from "./key-values.ts";
+import { fieldErrorsMax } from "./labels.ts";
+import { objectsOf, textOf } from "./fields.ts";
+
+/** `status.conditions` of kinds that have at most one condition of each type. */
+export function validateTypedConditions(object: KubeObject): FieldError[] {
+  const seen = new Set<string>();
+  return objectsOf(fieldsOf(object["status"])["conditions"])
+    .flatMap((condition, at) => {
+      const type = textOf(condition["type"]);
+      const field = `status.conditions[${at}].type`;
+      const errors = seen.has(type) ? [fieldError.duplicate(field, type)] : [];
+      seen.add(type);
+      return type === "" ? [...errors, fieldError.required(field, "must not be empty")] : errors;
+    })
+    .slice(0, fieldErrorsMax);
+}

@@ -1,0 +1,6 @@
+import { builtInKind, stored } from "../../registry/kind.ts";
+import { webhookConfigurationStrategy } from "./webhook-configuration.ts";
+
+export const mutatingWebhookConfiguration = builtInKind("mutatingwebhookconfigurations.admissionregistration.k8s.io", {
+  endpoint: stored(webhookConfigurationStrategy),
+});

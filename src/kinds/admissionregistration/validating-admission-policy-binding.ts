@@ -1,0 +1,10 @@
+import { builtInKind, stored } from "../../registry/kind.ts";
+import { validateValidatingBinding } from "./validation/admission-policy-binding.ts";
+import { policyStrategy } from "./admission-policy.ts";
+
+export const validatingAdmissionPolicyBinding = builtInKind(
+  "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+  {
+    endpoint: stored({ ...policyStrategy, validate: validateValidatingBinding }),
+  },
+);

@@ -1,0 +1,14 @@
+import { statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateValidatingPolicy, validateValidatingPolicyStatus } from "./validation/admission-policy.ts";
+import { policyStrategy } from "./admission-policy.ts";
+
+const strategy: Strategy = { ...policyStrategy, resetFields: ["status"], validate: validateValidatingPolicy };
+
+export const validatingAdmissionPolicy = builtInKind("validatingadmissionpolicies.admissionregistration.k8s.io", {
+  endpoint: stored(strategy),
+  subresources: {
+    status: subresource({ ...statusStrategy(strategy), validate: validateValidatingPolicyStatus }),
+  },
+});

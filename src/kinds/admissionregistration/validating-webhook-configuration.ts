@@ -1,0 +1,9 @@
+import { builtInKind, stored } from "../../registry/kind.ts";
+import { webhookConfigurationStrategy } from "./webhook-configuration.ts";
+
+export const validatingWebhookConfiguration = builtInKind(
+  "validatingwebhookconfigurations.admissionregistration.k8s.io",
+  {
+    endpoint: stored(webhookConfigurationStrategy),
+  },
+);

@@ -1,0 +1,6 @@
+import { action, builtInKind } from "../../registry/kind.ts";
+import { reviewInNamespace } from "./access-review.ts";
+
+export const localSubjectAccessReview = builtInKind("localsubjectaccessreviews.authorization.k8s.io", {
+  endpoint: action(({ authorizer }) => reviewInNamespace(authorizer)),
+});

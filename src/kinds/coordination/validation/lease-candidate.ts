@@ -1,0 +1,58 @@
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { KubeObject } from "../../../api/object-meta.ts";
+import { validateImmutable } from "../../../api/validation/immutable.ts";
+import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { validateLeaseStrategy } from "./lease.ts";
+import { textOf } from "../../../api/validation/fields.ts";
+
+export function validateLeaseCandidate(candidate: KubeObject): FieldError[] {
+  const spec = fieldsOf(candidate["spec"]);
+  const [emulated, binary] = [textOf(spec["emulationVersion"]), textOf(spec["binaryVersion"])];
+  const strategy = textOf(spec["strategy"]);
+  return [
+    ...(textOf(spec["leaseName"]) === "" ? [fieldError.required("spec.leaseName")] : []),
+    ...validateVersions(emulated, binary),
+    ...(strategy === "" ? [fieldError.required("spec.strategy")] : []),
+    ...(strategy === "OldestEmulationVersion" && (parseVersion(emulated)?.every((number) => number === 0n) ?? true)
+      ? [fieldError.required("spec.emulationVersion", "must be specified when `strategy` is 'OldestEmulationVersion'")]
+      : []),
+    ...(strategy === "" ? [] : validateLeaseStrategy(strategy, "spec.strategy")),
+  ];
+}
+
+export function validateLeaseCandidateUpdate(candidate: KubeObject, old: KubeObject): FieldError[] {
+  const leaseOf = (object: KubeObject) => fieldsOf(object["spec"])["leaseName"];
+  return validateImmutable(leaseOf(candidate), leaseOf(old), "spec.leaseName");
+}
+
+/** A program emulates no later version than its own. */
+function validateVersions(emulated: string, binary: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const [older, newer] = [parseVersion(emulated), parseVersion(binary)];
+  const text = "must be a valid semantic version";
+  if (emulated !== "" && older === undefined) errors.push(fieldError.invalid("spec.emulationVersion", emulated, text));
+  if (binary === "") errors.push(fieldError.required("spec.binaryVersion"));
+  else if (newer === undefined) errors.push(fieldError.invalid("spec.binaryVersion", binary, text));
+  if (emulated === "" || binary === "" || !isLess(newer ?? zero, older ?? zero)) return errors;
+  return [
+    ...errors,
+    fieldError.invalid("spec.binaryVersion", binary, "must be greater than or equal to `emulationVersion`"),
+  ];
+}
+
+const zero: readonly bigint[] = [0n, 0n, 0n];
+
+/** Major, minor and patch of a semantic version; a pre-release or build suffix is checked and not compared. */
+function parseVersion(text: string): readonly bigint[] | undefined {
+  const match = /^(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})\.(0|[1-9][0-9]{0,18})([-+].*)?$/.exec(text);
+  if (match === null) return undefined;
+  const suffix = match[4] ?? "";
+  const identifiers = suffix === "" ? [] : suffix.slice(1).split(/[.+]/);
+  if (!identifiers.every((identifier) => /^[0-9A-Za-z-]+$/.test(identifier))) return undefined;
+  return match.slice(1, 4).map((number) => BigInt(number as string));
+}
+
+function isLess(a: readonly bigint[], b: readonly bigint[]): boolean {
+  const at = a.findIndex((number, index) => number !== b[index]);
+  return at >= 0 && (a[at] as bigint) < (b[at] as bigint);
+}

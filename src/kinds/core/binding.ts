@@ -1,0 +1,8 @@
+import { action, builtInKind } from "../../registry/kind.ts";
+import { pod } from "./pod.ts";
+import { podBinding } from "./pod-binding.ts";
+
+/** `bindings`: the same as `pods/x/binding`, with the name of the pod in the body alone. */
+export const binding = builtInKind("bindings", {
+  endpoint: action(({ registry, clock }) => podBinding({ pods: registry(pod), clock })),
+});

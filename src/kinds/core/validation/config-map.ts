@@ -1,0 +1,43 @@
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { equalJson } from "../../../api/json.ts";
+import type { KubeObject } from "../../../api/object-meta.ts";
+import {
+  base64Bytes,
+  fieldsOf,
+  keyValueBytesMax,
+  textBytes,
+  validateKeys,
+} from "../../../api/validation/key-values.ts";
+
+export const immutableSetText = "field is immutable when `immutable` is set";
+
+export function validateConfigMap(configMap: KubeObject): FieldError[] {
+  const data = fieldsOf(configMap["data"]);
+  const binaryData = fieldsOf(configMap["binaryData"]);
+  const errors = validateKeys(data, "data");
+  for (const key of Object.keys(data)) {
+    if (Object.hasOwn(binaryData, key))
+      errors.push(fieldError.invalid(`data[${key}]`, key, "duplicate of key present in binaryData"));
+  }
+  errors.push(...validateKeys(binaryData, "binaryData"));
+  // The limit holds for the object as a whole: clients know the path without a name as `[]`.
+  if (textBytes(data) + base64Bytes(binaryData) > keyValueBytesMax)
+    errors.push(fieldError.tooLong("[]", keyValueBytesMax));
+  return errors;
+}
+
+export function validateConfigMapUpdate(configMap: KubeObject, old: KubeObject): FieldError[] {
+  return validateFrozen(configMap, old, ["data", "binaryData"]);
+}
+
+/** Once `immutable` is set, neither it nor the data can change. */
+export function validateFrozen(object: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
+  if (old["immutable"] !== true) return [];
+  const errors: FieldError[] = [];
+  if (object["immutable"] !== true) errors.push(fieldError.forbidden("immutable", immutableSetText));
+  for (const field of fields) {
+    if (!equalJson(fieldsOf(object[field]), fieldsOf(old[field])))
+      errors.push(fieldError.forbidden(field, immutableSetText));
+  }
+  return errors;
+}

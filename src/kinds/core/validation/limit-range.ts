@@ -1,0 +1,162 @@
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { JsonObject } from "../../../api/json.ts";
+import { labelKeyErrors } from "../../../api/label-syntax.ts";
+import type { KubeObject } from "../../../api/object-meta.ts";
+import { compareQuantities, parseQuantity, type Quantity } from "../../../api/quantity.ts";
+import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { objectsOf, textOf } from "../../../api/validation/fields.ts";
+import { parsedQuantity } from "../../../api/validation/quantity.ts";
+import {
+  isOvercommitAllowed,
+  validateContainerResourceName,
+  validateResourceName,
+} from "../../../api/validation/resource-name.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
+
+const limitTypes = ["Pod", "Container", "PersistentVolumeClaim"];
+const one = parseQuantity("1");
+
+export function validateLimitRange(range: KubeObject): FieldError[] {
+  const types = new Set<string>();
+  return validateEach(objectsOf(fieldsOf(range["spec"])["limits"]), (limit, at) => {
+    const field = `spec.limits[${at}]`;
+    const type = textOf(limit["type"]);
+    const errors = validateType(type, `${field}.type`);
+    if (types.has(type)) errors.push(fieldError.duplicate(`${field}.type`, type));
+    types.add(type);
+    return [...errors, ...validateLimit(limit, type, field)];
+  });
+}
+
+function validateType(type: string, field: string): FieldError[] {
+  const problems = labelKeyErrors(type).map((problem) => fieldError.invalid(field, type, problem));
+  if (problems.length > 0 || type.includes("/") || limitTypes.includes(type)) return problems;
+  return [fieldError.invalid(field, type, "must be a standard limit type or fully qualified")];
+}
+
+function validateLimit(limit: JsonObject, type: string, field: string): FieldError[] {
+  const forbidden = type === "Pod" ? ["default", "defaultRequest"] : [];
+  const ofNames = (list: string) => {
+    const amounts = fieldsOf(limit[list]);
+    const validateName = type === "Pod" || type === "Container" ? validateContainerResourceName : validateResourceName;
+    if (forbidden.includes(list)) {
+      if (Object.keys(amounts).length === 0) return [];
+      return [fieldError.forbidden(`${field}.${list}`, "may not be specified when `type` is 'Pod'")];
+    }
+    return validateEach(Object.keys(amounts), (name) => validateName(name, `${field}.${list}[${name}]`));
+  };
+  return [
+    ...["max", "min", "default", "defaultRequest"].flatMap(ofNames),
+    ...validateClaimLimit(limit, type, field),
+    ...ofNames("maxLimitRequestRatio"),
+    ...namesOf(limit, forbidden).flatMap((name) => validateAmounts(limit, name, forbidden, field)),
+  ];
+}
+
+function validateClaimLimit(limit: JsonObject, type: string, field: string): FieldError[] {
+  const limited = ["min", "max"].some((list) => Object.hasOwn(fieldsOf(limit[list]), "storage"));
+  if (type !== "PersistentVolumeClaim" || limited) return [];
+  const text = "either minimum or maximum storage value is required, but neither was provided";
+  return [fieldError.required(`${field}.limits`, text)];
+}
+
+function namesOf(limit: JsonObject, forbidden: readonly string[]): string[] {
+  const lists = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
+  const used = lists.filter((list) => !forbidden.includes(list));
+  return [...new Set(used.flatMap((list) => Object.keys(fieldsOf(limit[list]))))];
+}
+
+/** min ≤ defaultRequest ≤ default ≤ max, of one resource. */
+function validateAmounts(limit: JsonObject, name: string, forbidden: readonly string[], field: string): FieldError[] {
+  const amountOf = (list: string) => {
+    const amounts = fieldsOf(limit[list]);
+    return forbidden.includes(list) || !Object.hasOwn(amounts, name) ? undefined : parsedQuantity(amounts[name]);
+  };
+  const textOfAmount = (list: string) => String(fieldsOf(limit[list])[name]);
+  const errors: FieldError[] = [];
+  for (const { low, high, at, shown, text } of orders) {
+    const [a, b] = [amountOf(low), amountOf(high)];
+    if (a === undefined || b === undefined || compareQuantities(a, b) <= 0) continue;
+    const problem = text(textOfAmount(low), textOfAmount(high));
+    errors.push(fieldError.invalid(`${field}.${at}[${name}]`, textOfAmount(shown), problem));
+  }
+  const ratio = amountOf("maxLimitRequestRatio");
+  if (ratio !== undefined) {
+    const bounds = { min: amountOf("min"), max: amountOf("max"), text: textOfAmount("maxLimitRequestRatio") };
+    errors.push(...validateRatio(ratio, bounds, `${field}.maxLimitRequestRatio[${name}]`));
+  }
+  const [fallback, request] = [amountOf("default"), amountOf("defaultRequest")];
+  if (isOvercommitAllowed(name) || fallback === undefined || request === undefined) return errors;
+  if (compareQuantities(fallback, request) === 0) return errors;
+  const [defaultText, requestText] = [textOfAmount("default"), textOfAmount("defaultRequest")];
+  const text = `default value ${defaultText} must equal to defaultRequest value ${requestText} in ${name}`;
+  return [...errors, fieldError.invalid(`${field}.defaultRequest[${name}]`, requestText, text)];
+}
+
+interface Order {
+  readonly low: string;
+  readonly high: string;
+  /** Where the error is, and the amount that it shows. */
+  readonly at: string;
+  readonly shown: string;
+  readonly text: (low: string, high: string) => string;
+}
+
+const orders: readonly Order[] = [
+  {
+    low: "min",
+    high: "max",
+    at: "min",
+    shown: "min",
+    text: (low, high) => `min value ${low} is greater than max value ${high}`,
+  },
+  {
+    low: "min",
+    high: "defaultRequest",
+    at: "defaultRequest",
+    shown: "defaultRequest",
+    text: (low, high) => `min value ${low} is greater than default request value ${high}`,
+  },
+  {
+    low: "defaultRequest",
+    high: "max",
+    at: "defaultRequest",
+    shown: "defaultRequest",
+    text: (low, high) => `default request value ${low} is greater than max value ${high}`,
+  },
+  {
+    low: "defaultRequest",
+    high: "default",
+    at: "defaultRequest",
+    shown: "defaultRequest",
+    text: (low, high) => `default request value ${low} is greater than default limit value ${high}`,
+  },
+  {
+    low: "min",
+    high: "default",
+    at: "default",
+    shown: "min",
+    text: (low, high) => `min value ${low} is greater than default value ${high}`,
+  },
+  {
+    low: "default",
+    high: "max",
+    at: "default",
+    shown: "max",
+    text: (low, high) => `default value ${low} is greater than max value ${high}`,
+  },
+];
+
+/** How many times the limit may be the request: no more than the bounds of both allow. */
+function validateRatio(
+  ratio: Quantity,
+  { min, max, text }: { min: Quantity | undefined; max: Quantity | undefined; text: string },
+  field: string,
+): FieldError[] {
+  const errors =
+    compareQuantities(ratio, one) < 0 ? [fieldError.invalid(field, text, `ratio ${text} is less than 1`)] : [];
+  if (min === undefined || max === undefined || min.nanos <= 0n) return errors;
+  const most = Number(max.nanos) / Number(min.nanos);
+  if (Number(ratio.nanos) / Number(one.nanos) <= most) return errors;
+  return [...errors, fieldError.invalid(field, text, `ratio ${text} is greater than max/min = ${most.toFixed(6)}`)];
+}

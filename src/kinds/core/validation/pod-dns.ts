@@ -1,0 +1,69 @@
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import { validateIp } from "../../../api/validation/ip.ts";
+import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { dnsSubdomainProblems, dnsSubdomainUnderscoreProblems } from "../../../api/validation/names.ts";
+import { isPresent, objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
+
+/** Limits of the resolvers of the C library. */
+const nameserversMax = 3;
+const searchesMax = 32;
+const searchCharactersMax = 2048;
+
+/** Settings of the pod's resolver. */
+export function validateDnsConfig(spec: JsonObject, field: string): FieldError[] {
+  const config = fieldsOf(spec["dnsConfig"]);
+  const nameservers = textsOf(config["nameservers"]);
+  if (spec["dnsPolicy"] === "None" && !isPresent(spec["dnsConfig"])) {
+    return [fieldError.required(field, "must provide `dnsConfig` when `dnsPolicy` is None")];
+  }
+  if (spec["dnsPolicy"] === "None" && nameservers.length === 0) {
+    const text = "must provide at least one DNS nameserver when `dnsPolicy` is None";
+    return [fieldError.required(`${field}.nameservers`, text)];
+  }
+  return [
+    ...validateNameservers(nameservers, `${field}.nameservers`),
+    ...validateSearches(textsOf(config["searches"]), `${field}.searches`),
+    ...validateEach(objectsOf(config["options"]), (option, at) =>
+      textOf(option["name"]) === "" ? [fieldError.required(`${field}.options[${at}]`, "must not be empty")] : [],
+    ),
+  ];
+}
+
+/** Names that a pod knows without asking. */
+export function validateHostAliases(value: JsonValue | undefined, field: string): FieldError[] {
+  return validateEach(objectsOf(value), (alias, at) => [
+    ...validateIp(alias["ip"], `${field}[${at}].ip`),
+    ...validateEach(textsOf(alias["hostnames"]), (name, index) =>
+      dnsSubdomainProblems(name).map((problem) =>
+        fieldError.invalid(`${field}[${at}].hostnames[${index}]`, name, problem),
+      ),
+    ),
+  ]);
+}
+
+function validateNameservers(nameservers: string[], field: string): FieldError[] {
+  const text = `must not have more than ${nameserversMax} nameservers`;
+  return [
+    ...(nameservers.length > nameserversMax ? [fieldError.invalid(field, nameservers, text)] : []),
+    ...validateEach(nameservers, (address, at) => validateIp(address, `${field}[${at}]`)),
+  ];
+}
+
+function validateSearches(searches: string[], field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (searches.length > searchesMax) {
+    errors.push(fieldError.invalid(field, searches, `must not have more than ${searchesMax} search paths`));
+  }
+  if (searches.join(" ").length > searchCharactersMax) {
+    const text = `must not have more than ${searchCharactersMax} characters (including spaces) in the search list`;
+    errors.push(fieldError.invalid(field, searches, text));
+  }
+  const problems = validateEach(searches, (search, at) => {
+    if (search === ".") return [];
+    const domain = search.endsWith(".") ? search.slice(0, -1) : search;
+    return dnsSubdomainUnderscoreProblems(domain).map((text) => fieldError.invalid(`${field}[${at}]`, domain, text));
+  });
+  return [...errors, ...problems];
+}

@@ -1,0 +1,68 @@
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import type { KubeObject } from "../../../api/object-meta.ts";
+import { JsonSyntaxError, parseJson } from "../../../api/codec/json.ts";
+import { validateFrozen } from "./config-map.ts";
+import { validateImmutable } from "../../../api/validation/immutable.ts";
+import { base64Bytes, fieldsOf, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
+
+const serviceAccountNameAnnotation = "kubernetes.io/service-account.name";
+const sshKey = "ssh-privatekey";
+
+/** Keys that a Secret of a known type must carry. */
+const requiredKeys: ReadonlyMap<string, readonly string[]> = new Map([
+  ["kubernetes.io/dockercfg", [".dockercfg"]],
+  ["kubernetes.io/dockerconfigjson", [".dockerconfigjson"]],
+  ["kubernetes.io/ssh-auth", [sshKey]],
+  ["kubernetes.io/tls", ["tls.crt", "tls.key"]],
+]);
+const jsonKeys = new Set([".dockercfg", ".dockerconfigjson"]);
+
+/** `stringData` is expected to be merged into `data` already. */
+export function validateSecret(secret: KubeObject): FieldError[] {
+  const data = fieldsOf(secret["data"]);
+  const errors = validateKeys(data, "data");
+  if (base64Bytes(data) > keyValueBytesMax) errors.push(fieldError.tooLong("data", keyValueBytesMax));
+  return [...errors, ...validateType(secret, data)];
+}
+
+export function validateSecretUpdate(secret: KubeObject, old: KubeObject): FieldError[] {
+  const type = secret["type"] as JsonValue | undefined;
+  return [
+    ...validateImmutable(type, old["type"] as JsonValue | undefined, "type"),
+    ...validateFrozen(secret, old, ["data"]),
+  ];
+}
+
+function validateType(secret: KubeObject, data: JsonObject): FieldError[] {
+  const type = String(secret["type"] ?? "");
+  if (type === "kubernetes.io/service-account-token") {
+    const name = secret.metadata.annotations?.[serviceAccountNameAnnotation] ?? "";
+    return name === "" ? [fieldError.required(`metadata.annotations[${serviceAccountNameAnnotation}]`)] : [];
+  }
+  if (type === "kubernetes.io/basic-auth" && data["username"] === undefined && data["password"] === undefined) {
+    return [fieldError.required("data[username]"), fieldError.required("data[password]")];
+  }
+  return (requiredKeys.get(type) ?? []).flatMap((key) => validateRequiredKey(data, key));
+}
+
+function validateRequiredKey(data: JsonObject, key: string): FieldError[] {
+  const field = `data[${key}]`;
+  const value = Object.hasOwn(data, key) ? String(data[key]) : undefined;
+  if (value === undefined || (value === "" && key === sshKey)) return [fieldError.required(field)];
+  const problem = jsonKeys.has(key) ? configProblem(Buffer.from(value, "base64")) : undefined;
+  return problem === undefined ? [] : [fieldError.invalid(field, "<secret contents redacted>", problem)];
+}
+
+/** Why the bytes are no JSON object, in the words of the reference implementation's decoder. */
+function configProblem(bytes: Uint8Array): string | undefined {
+  try {
+    const { value } = parseJson(bytes, { strict: false });
+    if (value === null || isJsonObject(value)) return undefined;
+    const kind = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error.message;
+    throw error;
+  }
+}

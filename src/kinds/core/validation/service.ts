@@ -1,0 +1,229 @@
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { labelKeyErrors } from "../../../api/label-syntax.ts";
+import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from "../../../api/types/core-v1.ts";
+import { addressFieldErrors } from "../../service-allocation/service-families.ts";
+import { validateIngressPoint } from "../../networking/validation/ingress.ts";
+import { isIp, validateCidr, validateIp, validateNonSpecialIp } from "../../../api/validation/ip.ts";
+import { validateLabels } from "../../../api/validation/labels.ts";
+import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { validateRange, validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { validatePortNumber } from "../../../api/validation/port.ts";
+import { validateServicePorts } from "./service-port.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
+
+const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const affinities = ["ClientIP", "None"];
+const trafficPolicies = ["Cluster", "Local"];
+const distributions = ["PreferClose", "PreferSameZone", "PreferSameNode"];
+const ipModes = ["Proxy", "VIP"];
+const kubeletPort = 10_250;
+const affinitySeconds = { min: 1, max: 86_400 };
+const rangesAnnotation = "service.beta.kubernetes.io/load-balancer-source-ranges";
+const hintsAnnotation = "service.kubernetes.io/topology-aware-hints";
+const modeAnnotation = "service.kubernetes.io/topology-mode";
+const balancerOnlyText = "may only be used when `type` is 'LoadBalancer'";
+
+/** Addresses and ports are expected to be given out already, and defaults to be filled in. */
+export function validateService(service: Service): FieldError[] {
+  const { spec = {} } = service;
+  const { ports = [] } = spec;
+  const headless = isHeadless(spec);
+  return [
+    ...validateTopologyAnnotations(service),
+    ...(ports.length === 0 && !headless && spec.type !== "ExternalName" ? [fieldError.required("spec.ports")] : []),
+    ...validateByType(spec, ports, headless),
+    ...validateServicePorts(ports, "spec.ports"),
+    ...validateLabels(spec.selector ?? {}, "spec.selector"),
+    ...validateAffinity(spec),
+    ...(spec.type === "ExternalName" ? [] : addressFieldErrors(spec as Parameters<typeof addressFieldErrors>[0])),
+    ...validateEach(spec.externalIPs ?? [], (ip, at) => validateExternalIp(ip, `spec.externalIPs[${at}]`)),
+    ...validateRequiredChoice(spec.type, types, "spec.type"),
+    ...validateUnique(ports, spec.type, "spec.ports"),
+    ...validateSourceRanges(service, spec),
+    ...validateBalancerFields(spec),
+    ...validateExternalTraffic(spec),
+    ...validateInternalTraffic(spec),
+    ...validateDistribution(spec.trafficDistribution, "spec.trafficDistribution"),
+  ];
+}
+
+export function validateServiceStatus({ spec, status }: Service): FieldError[] {
+  const isBalancer = spec?.type === "LoadBalancer";
+  const points = status?.loadBalancer?.ingress ?? [];
+  const field = "status.loadBalancer.ingress";
+  if (!isBalancer && points.length > 0) {
+    return [fieldError.forbidden(field, "may only be used when `spec.type` is 'LoadBalancer'")];
+  }
+  return validateEach(points, (point, at) => validatePoint(point, `${field}[${at}]`));
+}
+
+/** A headless service asks for no address: clients look up those of its endpoints. */
+function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
+  return clusterIPs.length === 1 && clusterIPs[0] === "None";
+}
+
+function validateTopologyAnnotations({ metadata }: Service): FieldError[] {
+  const { [modeAnnotation]: mode, [hintsAnnotation]: hints } = metadata.annotations ?? {};
+  if (mode === undefined || hints === undefined || mode === hints) return [];
+  const text = `must match annotations[${hintsAnnotation}] when both are specified`;
+  return [fieldError.invalid(`metadata.annotations[${modeAnnotation}]`, mode, text)];
+}
+
+function validateByType(spec: ServiceSpec, ports: readonly ServicePort[], headless: boolean): FieldError[] {
+  const { type } = spec;
+  if (type === "ExternalName") return validateExternalName(spec);
+  if (type !== "LoadBalancer" && type !== "NodePort") return [];
+  const exposed = type === "LoadBalancer" ? ports : [];
+  const errors = validateEach(exposed, ({ port }, at) => {
+    const text = `may not expose port ${kubeletPort} externally since it is used by kubelet`;
+    return port === kubeletPort ? [fieldError.invalid(`spec.ports[${at}]`, port, text)] : [];
+  });
+  if (!headless) return errors;
+  return [...errors, fieldError.invalid("spec.clusterIPs[0]", "None", `may not be set to 'None' for ${type} services`)];
+}
+
+function validateExternalName(spec: ServiceSpec): FieldError[] {
+  const text = "may not be set for ExternalName services";
+  const given = [
+    ...(["clusterIPs", "ipFamilies"] as const).filter((name) => (spec[name] ?? []).length > 0),
+    ...(spec.ipFamilyPolicy === undefined ? [] : ["ipFamilyPolicy"]),
+  ];
+  const errors = given.map((name) => fieldError.forbidden(`spec.${name}`, text));
+  const full = spec.externalName ?? "";
+  const name = full.endsWith(".") ? full.slice(0, -1) : full;
+  if (name === "") return [...errors, fieldError.required("spec.externalName")];
+  const problems = dnsSubdomainProblems(name);
+  return [...errors, ...problems.map((problem) => fieldError.invalid("spec.externalName", name, problem))];
+}
+
+function validateAffinity({ sessionAffinity: affinity, sessionAffinityConfig: config }: ServiceSpec): FieldError[] {
+  const field = "spec.sessionAffinityConfig";
+  const errors = validateRequiredChoice(affinity, affinities, "spec.sessionAffinity");
+  if (affinity === "None" && config !== undefined) {
+    return [...errors, fieldError.forbidden(field, "must not be set when session affinity is None")];
+  }
+  if (affinity !== "ClientIP") return errors;
+  if (config === undefined) {
+    return [...errors, fieldError.required(field, "when session affinity type is ClientIP")];
+  }
+  const { clientIP } = config;
+  if (clientIP === undefined) {
+    return [...errors, fieldError.required(`${field}.clientIP`, "when session affinity type is ClientIP")];
+  }
+  const { timeoutSeconds: seconds } = clientIP;
+  if (seconds === undefined) {
+    const text = "when session affinity type is ClientIP";
+    return [...errors, fieldError.required(`${field}.clientIP.timeoutSeconds`, text)];
+  }
+  const { min, max } = affinitySeconds;
+  if (validateRange(seconds, affinitySeconds, field).length === 0) return errors;
+  const text = `must be greater than ${min - 1} and less than ${max}`;
+  return [...errors, fieldError.invalid(`${field}.clientIP.timeoutSeconds`, seconds, text)];
+}
+
+function validateExternalIp(ip: string, field: string): FieldError[] {
+  return isIp(ip) ? validateNonSpecialIp(ip, field) : validateIp(ip, field);
+}
+
+/** Node ports are for the types that have them, and each pair of protocol and port occurs once. */
+function validateUnique(ports: readonly ServicePort[], type: string | undefined, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [at, { nodePort = 0 }] of ports.entries()) {
+    if (type !== "ClusterIP" || nodePort === 0) continue;
+    errors.push(fieldError.forbidden(`${field}[${at}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+  }
+  const nodePorts = new Set<string>();
+  for (const [at, { protocol = "", nodePort = 0 }] of ports.entries()) {
+    if (nodePort === 0) continue;
+    const pair = `${protocol}/${nodePort}`;
+    if (nodePorts.has(pair)) errors.push(fieldError.duplicate(`${field}[${at}].nodePort`, nodePort));
+    nodePorts.add(pair);
+  }
+  const numbers = new Set<string>();
+  for (const [at, { protocol = "", port }] of ports.entries()) {
+    const pair = `${protocol}/${port}`;
+    if (numbers.has(pair)) errors.push(fieldError.duplicate(`${field}[${at}]`, { protocol, port }));
+    numbers.add(pair);
+  }
+  return errors;
+}
+
+/** Who may come through the load balancer: the field, or the annotation that came before it. */
+function validateSourceRanges({ metadata }: Service, spec: ServiceSpec): FieldError[] {
+  const { loadBalancerSourceRanges: ranges = [] } = spec;
+  const annotation = metadata.annotations?.[rangesAnnotation];
+  const isField = ranges.length > 0;
+  if (!isField && annotation === undefined) return [];
+  const field = isField ? "spec.LoadBalancerSourceRanges" : `metadata.annotations[${rangesAnnotation}]`;
+  const errors = spec.type === "LoadBalancer" ? [] : [fieldError.forbidden(field, balancerOnlyText)];
+  const listed = annotation?.trim() ?? "";
+  const cidrs = isField || listed === "" ? ranges : listed.split(",");
+  return [
+    ...errors,
+    ...validateEach(cidrs, (cidr, at) => validateCidr(cidr.trim(), isField ? `${field}[${at}]` : field)),
+  ];
+}
+
+function validateBalancerFields(spec: ServiceSpec): FieldError[] {
+  const { allocateLoadBalancerNodePorts: allocates, loadBalancerClass } = spec;
+  const field = "spec.loadBalancerClass";
+  if (spec.type === "LoadBalancer") {
+    const errors = allocates === undefined ? [fieldError.required("allocateLoadBalancerNodePorts")] : [];
+    if (loadBalancerClass === undefined) return errors;
+    const problems = labelKeyErrors(loadBalancerClass);
+    return [...errors, ...problems.map((problem) => fieldError.invalid(field, loadBalancerClass, problem))];
+  }
+  return [
+    ...(allocates === undefined ? [] : [fieldError.forbidden("spec.allocateLoadBalancerNodePorts", balancerOnlyText)]),
+    ...(loadBalancerClass === undefined ? [] : [fieldError.forbidden(field, balancerOnlyText)]),
+  ];
+}
+
+function validateExternalTraffic(spec: ServiceSpec): FieldError[] {
+  const { type, externalIPs = [], externalTrafficPolicy: policy = "" } = spec;
+  const field = "spec.externalTrafficPolicy";
+  const isReachable =
+    type === "LoadBalancer" || type === "NodePort" || (type === "ClusterIP" && externalIPs.length > 0);
+  const errors = isReachable ? validateRequiredChoice(policy, trafficPolicies, field) : [];
+  if (!isReachable && policy !== "") {
+    errors.push(fieldError.invalid(field, policy, "may only be set for externally-accessible services"));
+  }
+  return [...errors, ...validateHealthCheckPort(spec.healthCheckNodePort ?? 0, needsHealthCheck(spec))];
+}
+
+/** Nodes tell the load balancer whether they have endpoints when only they may answer. */
+export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean {
+  return type === "LoadBalancer" && externalTrafficPolicy === "Local";
+}
+
+function validateHealthCheckPort(port: number, isNeeded: boolean): FieldError[] {
+  const field = "spec.healthCheckNodePort";
+  if (isNeeded) return port === 0 ? [fieldError.required(field)] : validatePortNumber(port, field);
+  const text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+  return port === 0 ? [] : [fieldError.invalid(field, port, text)];
+}
+
+function validateInternalTraffic({ type, internalTrafficPolicy: policy }: ServiceSpec): FieldError[] {
+  const field = "spec.internalTrafficPolicy";
+  if (policy === undefined) return type === "ExternalName" ? [] : [fieldError.required(field)];
+  return trafficPolicies.includes(policy) ? [] : [fieldError.notSupported(field, policy, trafficPolicies)];
+}
+
+function validateDistribution(value: string | undefined, field: string): FieldError[] {
+  if (value === undefined || distributions.includes(value)) return [];
+  return [fieldError.notSupported(field, value, distributions)];
+}
+
+function validatePoint({ ip = "", hostname = "", ipMode }: LoadBalancerIngress, field: string): FieldError[] {
+  return [
+    ...validateIngressPoint({ ip }, field),
+    ...validateIpMode(ip !== "", ipMode, `${field}.ipMode`),
+    ...validateIngressPoint({ hostname }, field),
+  ];
+}
+
+function validateIpMode(hasIp: boolean, mode: string | undefined, field: string): FieldError[] {
+  if (mode === undefined) return hasIp ? [fieldError.required(field, "must be specified when `ip` is set")] : [];
+  if (!hasIp) return [fieldError.forbidden(field, "may not be specified when `ip` is not set")];
+  return ipModes.includes(mode) ? [] : [fieldError.notSupported(field, mode, ipModes)];
+}

@@ -1,0 +1,41 @@
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { KubeObject } from "../../../api/object-meta.ts";
+import { validateConditions } from "../../../api/validation/conditions.ts";
+import { validateIntOrPercent, validateNotMoreThan100Percent } from "../../../api/validation/int-or-percent.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
+import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
+import { isPresent, textOf, validateNotNegative } from "../../../api/validation/fields.ts";
+
+const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
+
+export function validatePodDisruptionBudget(budget: KubeObject): FieldError[] {
+  const spec = fieldsOf(budget["spec"]);
+  const policy = spec["unhealthyPodEvictionPolicy"];
+  const errors: FieldError[] = [];
+  if (isPresent(spec["minAvailable"]) && isPresent(spec["maxUnavailable"])) {
+    const fields = ["minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy"];
+    // Selectors have one form for everyone.
+    const shown = { ...internalForm(spec, fields), Selector: spec["selector"] ?? null };
+    errors.push(fieldError.invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set"));
+  }
+  for (const name of ["minAvailable", "maxUnavailable"]) {
+    errors.push(...validateIntOrPercent(spec[name], `spec.${name}`));
+    errors.push(...validateNotMoreThan100Percent(spec[name], `spec.${name}`));
+  }
+  errors.push(...validateLabelSelector(spec["selector"], "spec.selector"));
+  if (isPresent(policy) && !evictionPolicies.includes(textOf(policy))) {
+    errors.push(fieldError.notSupported("spec.unhealthyPodEvictionPolicy", policy, evictionPolicies));
+  }
+  return errors;
+}
+
+export function validatePodDisruptionBudgetStatus(budget: KubeObject): FieldError[] {
+  const status = fieldsOf(budget["status"]);
+  return [
+    ...validateConditions(status["conditions"], "status.conditions"),
+    ...["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"].flatMap((name) =>
+      validateNotNegative(status[name], `status.${name}`),
+    ),
+  ];
+}

@@ -1,0 +1,173 @@
+import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../api/gvk.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { compareVersions } from "../api/version-order.ts";
+import type { Kind } from "./kind.ts";
+
+/** A kind as this server has it. */
+export interface CatalogEntry {
+  readonly kind: Kind;
+  /** The form in which the objects of all versions are stored; it need not be served. Undefined for kinds without any. */
+  readonly stored: ResourceInfo | undefined;
+  /** The versions that clients see. */
+  readonly served: readonly ResourceInfo[];
+}
+
+export interface CatalogGroup {
+  /** Empty for the core group. */
+  readonly group: string;
+  /** Preferred version first. */
+  readonly versions: readonly string[];
+}
+
+interface Follower {
+  added(entry: CatalogEntry): void;
+  removed(entry: CatalogEntry): void;
+}
+
+interface Listing {
+  readonly groups: readonly CatalogGroup[];
+  readonly resources: readonly ResourceInfo[];
+  readonly byGroupVersion: ReadonlyMap<string, readonly ResourceInfo[]>;
+}
+
+/**
+ * The kinds that the server has now. They come and go while it runs: a change is complete, with all that follows from it,
+ * before the call that makes it returns, so no request sees half of it.
+ *
+ * Invariant: a resource, a kind and a prefix of keys belong to one entry.
+ */
+export class Catalog {
+  readonly #order: readonly CatalogGroup[];
+  readonly #entries = new Set<CatalogEntry>();
+  readonly #byResource = new Map<string, ResourceInfo>();
+  readonly #byKind = new Map<string, ResourceInfo>();
+  readonly #byPrefix = new Map<string, ResourceInfo>();
+  readonly #followers: Follower[] = [];
+  #listing: Listing | undefined;
+  #generation = 0;
+
+  /** @param order of the groups that come first, and of their versions */
+  constructor(order: readonly CatalogGroup[] = []) {
+    this.#order = order;
+  }
+
+  find(group: string, version: string, resource: string): ResourceInfo | undefined {
+    return this.#byResource.get(`${group}/${version}/${resource}`);
+  }
+
+  /** The resource whose objects have this kind. */
+  findKind(gvk: GroupVersionKind): ResourceInfo | undefined {
+    return this.#byKind.get(`${apiVersionOf(gvk)}/${gvk.kind}`);
+  }
+
+  /** The stored form of the objects below a prefix such as `/registry/pods/`. */
+  findPrefix(prefix: string): ResourceInfo | undefined {
+    return this.#byPrefix.get(prefix);
+  }
+
+  /** Every served resource by group, then by version as clients prefer them, then by name. */
+  all(): readonly ResourceInfo[] {
+    return this.#list().resources;
+  }
+
+  /** Every group with a served resource, in the order in which clients look for a kind. */
+  groups(): readonly CatalogGroup[] {
+    return this.#list().groups;
+  }
+
+  /** Empty for a group version that is not served. */
+  resources(groupVersion: GroupVersion): readonly ResourceInfo[] {
+    return this.#list().byGroupVersion.get(apiVersionOf(groupVersion)) ?? [];
+  }
+
+  /** Changes with every kind that comes or goes. */
+  generation(): number {
+    return this.#generation;
+  }
+
+  /** @throws Error for a resource, a kind or a prefix that another entry has */
+  add(entry: CatalogEntry): void {
+    this.#refuseTaken(entry);
+    this.#entries.add(entry);
+    for (const info of entry.served) {
+      this.#byResource.set(resourceKey(info), info);
+      this.#byKind.set(kindKey(info), info);
+    }
+    if (entry.stored !== undefined) this.#byPrefix.set(entry.stored.keyPrefix, entry.stored);
+    this.#changed();
+    for (const follower of this.#followers) follower.added(entry);
+  }
+
+  /** Does nothing for an entry that is not there. */
+  remove(entry: CatalogEntry): void {
+    if (!this.#entries.delete(entry)) return;
+    for (const info of entry.served) {
+      this.#byResource.delete(resourceKey(info));
+      this.#byKind.delete(kindKey(info));
+    }
+    if (entry.stored !== undefined) this.#byPrefix.delete(entry.stored.keyPrefix);
+    this.#changed();
+    for (const follower of this.#followers.toReversed()) follower.removed(entry);
+  }
+
+  /** Tells of every entry that is there and of each change, earlier followers first of what is added and last of what goes. */
+  follow(added: Follower["added"], removed: Follower["removed"]): Disposable {
+    const follower: Follower = { added, removed };
+    for (const entry of this.#entries) added(entry);
+    this.#followers.push(follower);
+    return {
+      [Symbol.dispose]: () => {
+        const at = this.#followers.indexOf(follower);
+        if (at >= 0) this.#followers.splice(at, 1);
+      },
+    };
+  }
+
+  #refuseTaken({ stored, served }: CatalogEntry): void {
+    for (const info of served) {
+      const taken = this.#byResource.has(resourceKey(info)) || this.#byKind.has(kindKey(info));
+      if (taken) throw new Error(`${resourceKey(info)} or its kind ${info.kind} is served already`);
+    }
+    if (stored !== undefined && this.#byPrefix.has(stored.keyPrefix)) {
+      throw new Error(`the objects below ${stored.keyPrefix} belong to another kind`);
+    }
+  }
+
+  #changed(): void {
+    this.#generation++;
+    this.#listing = undefined;
+  }
+
+  #list(): Listing {
+    this.#listing ??= listingOf(this.#byResource.values(), this.#order);
+    return this.#listing;
+  }
+}
+
+function resourceKey({ group, version, resource }: ResourceInfo): string {
+  return `${group}/${version}/${resource}`;
+}
+
+function kindKey(info: ResourceInfo): string {
+  return `${apiVersionOf(info)}/${info.kind}`;
+}
+
+function listingOf(infos: Iterable<ResourceInfo>, order: readonly CatalogGroup[]): Listing {
+  const byGroup = Map.groupBy(infos, ({ group }) => group);
+  const first = order.map(({ group }) => group).filter((group) => byGroup.has(group));
+  const others = [...byGroup.keys()].filter((group) => !first.includes(group)).sort();
+  const groups = [...first, ...others].map((group) => {
+    const served = new Set((byGroup.get(group) ?? []).map(({ version }) => version));
+    const preferred = order.find((known) => known.group === group)?.versions.filter((version) => served.has(version));
+    const rest = [...served].filter((version) => preferred?.includes(version) !== true).sort(compareVersions);
+    return { group, versions: [...(preferred ?? []), ...rest] };
+  });
+  const sorted = groups.flatMap(({ group, versions }) =>
+    versions.map((version) => {
+      const resources = (byGroup.get(group) ?? []).filter((info) => info.version === version);
+      resources.sort((a, b) => (a.resource < b.resource ? -1 : 1));
+      return [apiVersionOf({ group, version }), resources] as const;
+    }),
+  );
+  return { groups, resources: sorted.flatMap(([, resources]) => resources), byGroupVersion: new Map(sorted) };
+}

@@ -1,0 +1,125 @@
+import type { Clock } from "../process/clock.ts";
+import type { GroupResource } from "../api/gvk.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { GeneratedResource, GeneratedResources } from "../api/scheme/generated/resources.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
+import type { TokenAuthenticator } from "../access/authentication/token-authenticator.ts";
+import type { Authorizer } from "../access/authorization/authorizer.ts";
+import type { Store } from "../storage/store.ts";
+import type { Action } from "./action.ts";
+import type { ComputedObjects } from "./computed-objects.ts";
+import type { Connections } from "./endpoint.ts";
+import type { ObjectView } from "./object-view.ts";
+import type { Registry } from "./registry.ts";
+import type { Strategy } from "./strategy.ts";
+
+/** Everything that the server knows of one kind, whatever its versions, beyond the facts of its resource. */
+export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
+  /** Answers for the resource itself. */
+  readonly endpoint: DeclaredEndpoint<T>;
+  /** By name of the subresource. */
+  readonly subresources: ReadonlyMap<string, DeclaredEndpoint<T>>;
+}
+
+/** An endpoint as its kind declares it: data, and functions from the parts of a running server. */
+export type DeclaredEndpoint<T extends KubeObject = KubeObject> =
+  | { readonly kind: "stored"; readonly strategy: Strategy<T> }
+  | { readonly kind: "subresource"; readonly strategy: Strategy<T> }
+  | { readonly kind: "view"; viewOf(info: ResourceInfo): ObjectView }
+  | { readonly kind: "action"; make(parts: KindParts): Action }
+  | { readonly kind: "computed"; make(parts: KindParts): ComputedObjects }
+  | { readonly kind: "connection"; readonly connection: keyof Connections };
+
+/** The parts of a running server that kinds work with. */
+export interface KindParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly authorizer: Authorizer;
+  readonly tokens: TokenParts;
+  readonly connections: Connections;
+  /** The registry of a built-in resource that is stored. */
+  readonly registry: (resource: GroupResource) => Registry;
+}
+
+/** The parts that answer questions about tokens, and issue them. */
+export interface TokenParts {
+  readonly tokens: TokenAuthenticator;
+  readonly issuer: TokenIssuer;
+  readonly apiAudiences: readonly string[];
+  /** Seconds; 0 for no limit. */
+  readonly maxExpirationSeconds: number;
+  readonly extendsMounted: boolean;
+}
+
+/** A kind of the built-in API. */
+export interface BuiltInKind<R extends GeneratedResource> extends Kind<GeneratedResources[R]["object"]> {
+  /** `pods` or `deployments.apps`. */
+  readonly name: R;
+}
+
+/** An endpoint for the resource and for each of its subresources: one that is missing does not compile. */
+type BuiltInRules<R extends GeneratedResource> = {
+  readonly endpoint: DeclaredEndpoint<GeneratedResources[R]["object"]>;
+} & ([GeneratedResources[R]["subresources"]] extends [never]
+  ? { readonly subresources?: never }
+  : {
+      readonly subresources: Readonly<
+        Record<GeneratedResources[R]["subresources"], DeclaredEndpoint<GeneratedResources[R]["object"]>>
+      >;
+    });
+
+/** @param name plural and group, such as `deployments.apps` */
+export function builtInKind<R extends GeneratedResource>(name: R, rules: BuiltInRules<R>): BuiltInKind<R> {
+  const dot = name.indexOf(".");
+  const at = dot === -1 ? { group: "", resource: name } : { group: name.slice(dot + 1), resource: name.slice(0, dot) };
+  const subresources = new Map<string, DeclaredEndpoint<GeneratedResources[R]["object"]>>(
+    Object.entries(rules.subresources ?? {}),
+  );
+  return { ...at, name, endpoint: rules.endpoint, subresources };
+}
+
+/** A resource whose objects are stored. */
+export function stored<T extends KubeObject>(strategy: Strategy<T>): DeclaredEndpoint<T> {
+  return { kind: "stored", strategy };
+}
+
+/** A subresource that reads and writes the object of its path by rules of its own. */
+export function subresource<T extends KubeObject>(strategy: Strategy<T>): DeclaredEndpoint<T> {
+  return { kind: "subresource", strategy };
+}
+
+/** A subresource that shows the object as a document of another kind. */
+export function view(viewOf: (info: ResourceInfo) => ObjectView): DeclaredEndpoint {
+  return { kind: "view", viewOf };
+}
+
+/** A body that is posted and not stored as it is. */
+export function action(make: (parts: KindParts) => Action): DeclaredEndpoint {
+  return { kind: "action", make };
+}
+
+/** A resource whose objects are found out when they are read. */
+export function computed(make: (parts: KindParts) => ComputedObjects): DeclaredEndpoint {
+  return { kind: "computed", make };
+}
+
+export function connection(name: keyof Connections): DeclaredEndpoint {
+  return { kind: "connection", connection: name };
+}
+
+/** The rules of a subresource that writes the object of its path; undefined for any other. */
+export function subresourceStrategyOf(kind: Kind, name: string): Strategy | undefined {
+  const endpoint = kind.subresources.get(name);
+  return endpoint?.kind === "subresource" ? endpoint.strategy : undefined;
+}
+
+/**
+ * The rules of a write to an object of the kind, or through one of its subresources.
+ * @throws Error for a path without rules of its own
+ */
+export function strategyOf(kind: Kind, name = ""): Strategy {
+  const endpoint = name === "" ? kind.endpoint : kind.subresources.get(name);
+  if (endpoint?.kind === "stored" || endpoint?.kind === "subresource") return endpoint.strategy;
+  throw new Error(`${kind.resource}/${name} has no rules for writes`);
+}

@@ -1,0 +1,98 @@
+import { authorizeBy } from "../admission/authorization.ts";
+import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
+import { makePlugins } from "../admission/plugins.ts";
+import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
+import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
+import { alwaysDenyAuthorizer } from "../access/authorization/always-deny.ts";
+import type { Authorizer } from "../access/authorization/authorizer.ts";
+import { cloneJson, type JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { resourceQuota } from "../kinds/core/resource-quota.ts";
+import { ServiceAllocation, type ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
+import { type Admission, type AdmissionPlugin, admissionChain } from "../registry/admission.ts";
+import { CachedObjects } from "../registry/cached-objects.ts";
+import { strategyOf } from "../registry/kind.ts";
+import type { ObjectLookup } from "../registry/object-lookup.ts";
+import { Registries, type RegistriesParts } from "../registry/registries.ts";
+import { serverContext } from "../registry/server-context.ts";
+
+export interface ServerRegistriesParts extends Omit<RegistriesParts, "admission" | "allocatorOf"> {
+  /** Without it Services get no addresses and ports. */
+  readonly serviceNetwork?: ServiceNetwork | undefined;
+  /** In their order; by default those that are on by default. */
+  readonly admissionPlugins?: readonly PluginName[] | undefined;
+  /** The servers that share the store; without it this one is alone. */
+  readonly servers?: QuotaServers | undefined;
+  /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
+  readonly authorizer?: Authorizer | undefined;
+  /** Behind the plugins, whatever these are. */
+  readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
+}
+
+/** The registries and the parts that judge and complete what is written through them. */
+export interface ServerRegistries {
+  readonly registries: Registries;
+  readonly admission: Admission;
+  /** Keeps the used amounts of quotas. */
+  readonly quotas: QuotaAccountant;
+  /** Undefined where Services get no addresses. */
+  readonly serviceAllocation: ServiceAllocation | undefined;
+}
+
+/** Puts the registries, the admission chain, the quotas and the addresses of Services together: they need each other. */
+export function openRegistries(parts: ServerRegistriesParts): ServerRegistries {
+  const { serviceNetwork: network } = parts;
+  const found = () => registries;
+  const lookup = new CachedObjects((resource) => registries.find(resource));
+  const quotas = quotasOf(parts, lookup, found);
+  const admission = admissionOf(parts, lookup, quotas);
+  const serviceAllocation =
+    network === undefined
+      ? undefined
+      : new ServiceAllocation({ ...parts, network, registry: (resource) => registries.builtIn(resource) });
+  const registries: Registries = new Registries({
+    ...parts,
+    admission,
+    allocatorOf: ({ group, resource }) =>
+      group === "" && resource === "services" ? serviceAllocation?.allocator : undefined,
+  });
+  return { registries, admission, quotas, serviceAllocation };
+}
+
+function quotasOf(
+  { clock, servers, store }: ServerRegistriesParts,
+  lookup: ObjectLookup,
+  registries: () => Registries,
+): QuotaAccountant {
+  return new QuotaAccountant({
+    lookup,
+    clock,
+    shared: servers === undefined ? undefined : new SharedCharges({ servers, store }),
+    countable: () => [...registries().all()].map(({ info }) => info).filter(({ namespaced }) => namespaced),
+    writeStatus: async (quota) => {
+      const { namespace = "", name = "" } = quota.metadata;
+      const options = { strategy: strategyOf(resourceQuota, "status"), subresource: "status" };
+      const registry = registries().builtIn(resourceQuota);
+      await registry.update(namespace, name, () => cloneObject(quota), serverContext, options);
+    },
+  });
+}
+
+function admissionOf(parts: ServerRegistriesParts, lookup: ObjectLookup, quotas: QuotaAccountant): Admission {
+  const { catalog, admissionPlugins = chosenPlugins([], []), admissionGuards = [], clock, randomInt } = parts;
+  const plugins = makePlugins(admissionPlugins, {
+    lookup,
+    clock,
+    quotas,
+    randomInt,
+    authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),
+    resourceOfKind: (gvk) => catalog.findKind(gvk),
+    wait: (delayMs) => new Promise<void>((resolve) => void clock.after(delayMs, resolve)),
+    catchUp: async () => void (await parts.store.readBarrier()),
+  });
+  return admissionChain([...plugins, ...admissionGuards]);
+}
+
+function cloneObject(object: KubeObject): KubeObject {
+  return cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
+}
