@@ -102,7 +102,7 @@ export interface Exchange {
   failed?: boolean;
   /** The Status of an answer that is an error, in any format. */
   refusal?: Status;
-  /** The audit's record of the request, if it is audited. */
+  /** What the audit keeps of the request, where it is recorded. */
   audit: Recording | undefined;
 }
 

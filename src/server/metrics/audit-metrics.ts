@@ -1,10 +1,10 @@
 import type { Registry } from "prom-client";
 import { BoundCounter, type CounterChild } from "./bound-metric.ts";
 
-/** The counters of the audit. */
+/** What the audit counts. */
 export interface AuditMetrics {
   readonly events: CounterChild;
-  /** `truncate` counts events that are too large for any backend. */
+  /** `truncate`: too large, for whatever backend. */
   readonly lost: { readonly log: CounterChild; readonly webhook: CounterChild; readonly truncate: CounterChild };
 }
 

@@ -11,11 +11,11 @@ export const requestSeriesMax = 4096;
 export interface FinishedRequest {
   readonly code: number;
   readonly seconds: number;
-  /** Undefined for a body of unknown size. */
+  /** Undefined for a body whose size is not known beforehand. */
   readonly responseBytes: number | undefined;
 }
 
-/** A report of the filters. */
+/** What the filters report. */
 export interface RequestMetrics {
   observeRequest(exchange: Exchange, finished: FinishedRequest): void;
   longRunning(exchange: Exchange, change: 1 | -1): void;
