@@ -102,7 +102,7 @@ export interface Exchange {
   failed?: boolean;
   /** The Status of an answer that is an error, in any format. */
   refusal?: Status;
-  /** What the audit keeps of the request, where it is recorded. */
+  /** The audit's record of the request, if it is audited. */
   audit: Recording | undefined;
 }
 

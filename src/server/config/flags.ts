@@ -9,7 +9,7 @@ import { pluginNames } from "../../admission/plugin-names.ts";
  */
 export type Flag = {
   readonly group: FlagGroup;
-  /** One line, what it is for. */
+  /** The purpose of the flag, in one line. */
   readonly help: string;
   /** Placeholder of the value in the help. */
   readonly value?: string;
@@ -27,11 +27,11 @@ export type FlagGroup =
   | "Logging";
 
 export type FlagType =
-  /** No default means that it may be absent, or that `resolveOptions` computes it. */
+  /** Without a default, the flag may be absent or `resolveOptions` computes its value. */
   | { readonly type: "text"; readonly default?: string }
   | { readonly type: "boolean"; readonly default?: boolean }
   | { readonly type: "integer"; readonly default: number; readonly min: number; readonly max: number }
-  /** Duration text; milliseconds in the options, whose name ends in `Ms`. */
+  /** Duration text; milliseconds in the options, with a name that ends in `Ms`. */
   | { readonly type: "duration"; readonly default: number }
   /** Whole seconds on the command line, as upstream has it; milliseconds in the options. */
   | { readonly type: "seconds"; readonly default: number; readonly min: number; readonly max: number }

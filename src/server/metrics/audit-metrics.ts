@@ -1,10 +1,10 @@
 import type { Registry } from "prom-client";
 import { BoundCounter, type CounterChild } from "./bound-metric.ts";
 
-/** What the audit counts. */
+/** The counters of the audit. */
 export interface AuditMetrics {
   readonly events: CounterChild;
-  /** `truncate`: too large, for whatever backend. */
+  /** `truncate` counts events that are too large for any backend. */
   readonly lost: { readonly log: CounterChild; readonly webhook: CounterChild; readonly truncate: CounterChild };
 }
 

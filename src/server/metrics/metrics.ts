@@ -11,11 +11,11 @@ export const requestSeriesMax = 4096;
 export interface FinishedRequest {
   readonly code: number;
   readonly seconds: number;
-  /** Undefined for a body whose size is not known beforehand. */
+  /** Undefined for a body of unknown size. */
   readonly responseBytes: number | undefined;
 }
 
-/** What the filters report. */
+/** A report of the filters. */
 export interface RequestMetrics {
   observeRequest(exchange: Exchange, finished: FinishedRequest): void;
   longRunning(exchange: Exchange, change: 1 | -1): void;
