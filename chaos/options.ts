@@ -23,15 +23,15 @@ const shortRuns = 6;
 const shortSeconds = 20;
 
 export const usage = `bun chaos/main.ts [flags]
-  --seed N          of the first run; the next ones count up (default by chance)
-  --runs N          (default 1)
+  --seed N          seed of the first run; later runs count up (default random)
+  --runs N          number of runs (default 1)
   --time S          seconds of faults in each run (default 30)
-  --members N       (default 3)
-  --faults a,b+c    classes to pick from, b and c only together (default ${picked} by the seed)
+  --members N       number of members (default 3)
+  --faults a,b+c    classes to pick from, b and c only together (default ${picked}, chosen by the seed)
   --short           ${shortRuns} runs of ${shortSeconds} s
-  --control NAME    a server that is broken on purpose: ends with 0 as soon as a run has found something
-  --report DIR      for a report of each run, and what is left of one that found something (default .chaos)
-  --list            the classes, and which cannot be run here
+  --control NAME    run a server that is broken on purpose; exits with 0 as soon as a run has found the fault
+  --report DIR      directory for reports, and for the history and logs of a run that found something (default .chaos)
+  --list            list the classes, and those that cannot run here
 `;
 
 /** What is wrong with the command line, for people. */

@@ -38,13 +38,13 @@ function mutant(name: string, does: string, rule: string, faults: readonly strin
 export const controls: readonly Control[] = [
   {
     name: "no-sync",
-    does: "the log is written and not synced",
+    does: "the log is written but not synced",
     faults: named(["power-cut-all"]),
     launch: () => preloaded("chaos/controls/no-sync.ts"),
   },
   {
     name: "lying-sync",
-    does: "the disk says that it has synced, and has not",
+    does: "the disk reports a sync that it has not done",
     faults: named(["power-cut-all"]),
     launch: (program) => ({
       // In a process beside the server's, which keeps its own number and its signals.

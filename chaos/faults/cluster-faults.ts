@@ -24,11 +24,11 @@ export const clusterFaults: readonly Fault[] = [
     membersMin: 3,
     inject: transfer,
   },
-  loss("replace-member", "one member is lost with its disk, taken out, and a new one joins", async (scene) => {
+  loss("replace-member", "one member is lost with its disk and removed, and a new one joins", async (scene) => {
     const { member, id } = await killOne(scene);
     return () => replace(scene.cluster, member, id);
   }),
-  loss("replace-leader", "the leader is taken out while it runs, and joins again as a new member", async (scene) => {
+  loss("replace-leader", "the leader is removed while it runs, and joins again as a new member", async (scene) => {
     const member = await leading(scene);
     const id = (await scene.cluster.status(member.number))?.self;
     if (id !== undefined) await scene.cluster.remove(id);
@@ -40,7 +40,7 @@ export const clusterFaults: readonly Fault[] = [
   {
     ...loss(
       "newcomer-leads",
-      "one member is away while another is replaced; it comes back when the new one leads",
+      "one member is away while another is replaced, and returns when the new one leads",
       async (scene) => {
         const { cluster, random, note } = scene;
         const [away, old] = random.shuffled(cluster.members) as [Member, Member];
@@ -55,27 +55,19 @@ export const clusterFaults: readonly Fault[] = [
     ),
     membersMin: 5,
   },
-  loss(
-    "snapshot-install",
-    "one member is away while more is written than the others keep of their log",
-    async (scene) => {
-      const member = await leaveBehind(scene);
-      return () => member.start();
-    },
-  ),
-  loss(
-    "snapshot-interrupted",
-    "one member was away as for a snapshot, and is killed while it takes it",
-    async (scene) => {
-      const member = await leaveBehind(scene);
-      await member.start();
-      await Bun.sleep(scene.random.between(interruptedMsMin, interruptedMsMax));
-      await member.kill();
-      return () => member.start();
-    },
-  ),
-  loss("flipped-bits", "single bits are changed in files of one member that was killed", damaged(flipBits)),
-  loss("cut-files", "files of one member that was killed lose their ends", damaged(cutEnds)),
+  loss("snapshot-install", "one member is away until the others no longer keep its part of the log", async (scene) => {
+    const member = await leaveBehind(scene);
+    return () => member.start();
+  }),
+  loss("snapshot-interrupted", "one member needs a snapshot, and is killed while it receives it", async (scene) => {
+    const member = await leaveBehind(scene);
+    await member.start();
+    await Bun.sleep(scene.random.between(interruptedMsMin, interruptedMsMax));
+    await member.kill();
+    return () => member.start();
+  }),
+  loss("flipped-bits", "single bits are flipped in the files of a killed member", damaged(flipBits)),
+  loss("cut-files", "the files of a killed member lose their ends", damaged(cutEnds)),
 ];
 
 /** A member is lost, or so far behind that it is as good as lost. */
