@@ -7,7 +7,7 @@ import { type RuleSchema, valuesSchema } from "../../src/cel/schema/rule-schema.
 import { makeRuleValidator, objectCostMax, validateRules } from "../../src/cel/schema/rule-validator.ts";
 import type { Json } from "../../src/cel/values/json-value.ts";
 import { storedEnvironment } from "../../src/cel/versions.ts";
-import type { Difference } from "./cel-vectors.ts";
+import type { Difference } from "./difference.ts";
 
 interface WrittenProblem {
   readonly type: string;

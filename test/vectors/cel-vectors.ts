@@ -21,6 +21,7 @@ import {
   writeValue,
 } from "./cel-values.ts";
 import { compareRule, type RuleCase } from "./cel-rules.ts";
+import type { Difference } from "./difference.ts";
 import { fakeAuthorizer } from "./fake-authorizer.ts";
 
 /** What the reference answered. */
@@ -74,14 +75,6 @@ interface VariableCase {
   readonly name: string;
   readonly type: string;
   readonly value: WrittenValue;
-}
-
-/** One thing in which a case differs. */
-export interface Difference {
-  readonly name: string;
-  readonly aspect: string;
-  readonly expected: unknown;
-  readonly actual: unknown;
 }
 
 export interface FileReport {

@@ -1,6 +1,6 @@
 import type { Expr } from "../syntax/ast.ts";
 import type { CelType } from "../types/cel-type.ts";
-import type { SizeLookup } from "./estimate.ts";
+import type { SizeLookup } from "./size-lookup.ts";
 import {
   authorizationCheckCost,
   formatPatternSizeMax,

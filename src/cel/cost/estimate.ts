@@ -13,6 +13,7 @@ import { Uint } from "../values/value.ts";
 import { estimateCall, type Operand } from "./call-estimate.ts";
 import { listCreationCost, mapCreationCost, structCreationCost, textTraversalFactor } from "./factors.ts";
 import { Path } from "./path.ts";
+import type { SizeLookup } from "./size-lookup.ts";
 import {
   addRanges,
   emptyUnion,
@@ -26,9 +27,6 @@ import {
   wrapped,
   zeroRange,
 } from "./range.ts";
-
-/** Knows how large values may be, by where they come from; `undefined` where nothing is known. */
-export type SizeLookup = (path: readonly string[]) => Range | undefined;
 
 /** Estimates what an evaluation costs, whatever the values are. */
 export function estimateCost(checked: Checked, sizes: SizeLookup = () => undefined): Range {
