@@ -103,8 +103,8 @@ export class ErrorRecovery {
     if (this.kind !== "end") this.#at++;
   }
 
-  /** Takes a token, or repairs its absence. `after` may follow it. */
-  match(kind: TokenKind, after: Follow): void {
+  /** Takes a token, or repairs its absence. `after` may follow it. Each place of the grammar has its own name. */
+  match(kind: TokenKind, after: Follow, place: string): void {
     if (this.kind === kind) {
       this.take();
       return;
@@ -115,7 +115,7 @@ export class ErrorRecovery {
       this.take();
       return;
     }
-    if (!this.#completed(after).has(this.kind)) throw this.#mismatch(expected, kind);
+    if (!this.#completed(after).has(this.kind)) throw this.#mismatch(expected, place);
     this.#reportOnce(this.#token(0).offset, `missing ${describeSet(expected)} at ${this.#shown()}`);
   }
 
@@ -138,7 +138,7 @@ export class ErrorRecovery {
     const last = this.#token(distance);
     const end = last.kind === "end" ? last.offset : last.offset + last.text.length;
     const text = start.kind === "end" ? "<EOF>" : escapeBlanks(this.#readable(start.offset, end));
-    const reserved = /^\.(true|false|null)$/.exec(text)?.[1];
+    const reserved = /^.(true|false|null)$/.exec(text)?.[1];
     const message =
       reserved === undefined
         ? `no viable alternative at input '${text}'`

@@ -1,6 +1,6 @@
 import { Uint } from "../values/value.ts";
 import { type Expr, type MapEntry, operators, type StructField } from "./ast.ts";
-import { type Token, type TokenKind, tokenize } from "./lexer.ts";
+import { lexicalErrorsMax, type Token, type TokenKind, tokenize } from "./lexer.ts";
 import { LiteralError, readBytes, readDouble, readInt, readString, readUint } from "./literals.ts";
 import { ComplexityError, MacroFactory, type MacroTable, macroFor } from "./macros.ts";
 import { IssueList, noOffset, Source } from "./source.ts";
@@ -56,7 +56,14 @@ export function parse(text: string, options: ParseOptions): Parsed {
     return { expr: broken, issues };
   }
   const { tokens, errors } = tokenize(text);
-  for (const error of errors) issues.report(error.offset, `Syntax error: token recognition error at: '${error.text}'`);
+  for (const error of errors.slice(0, lexicalErrorsMax)) {
+    issues.report(error.offset, `Syntax error: token recognition error at: '${error.text}'`);
+  }
+  const tooMany = errors[lexicalErrorsMax];
+  if (tooMany !== undefined) {
+    issues.report(tooMany.offset, `Syntax error: More than ${lexicalErrorsMax} syntax errors`);
+    return { expr: broken, issues };
+  }
   try {
     return { expr: new Parser(tokens, options, issues).parseAll(), issues };
   } catch (error) {

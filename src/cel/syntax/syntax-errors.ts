@@ -44,7 +44,7 @@ class Grammar {
   start(): void {
     this.#on.rule("start", ruleEnd, () => {
       this.#expr(follow(false, "end"));
-      this.#on.match("end", ruleEnd);
+      this.#on.match("end", ruleEnd, "start");
     });
   }
 
@@ -58,7 +58,7 @@ class Grammar {
       if (this.#on.kind !== "?") return;
       this.#on.take();
       this.#or(follow(false, ":"));
-      this.#on.match(":", beforeExpression);
+      this.#on.match(":", beforeExpression, "conditional");
       this.#expr(ruleEnd);
     });
   }
@@ -148,7 +148,7 @@ class Grammar {
     this.#on.sync(optionalStart, "index");
     this.#takeIf("?");
     this.#expr(follow(false, "]"));
-    this.#on.match("]", beforeMember);
+    this.#on.match("]", beforeMember, "index end");
   }
 
   #dotted(): void {
@@ -157,7 +157,7 @@ class Grammar {
     this.#on.take();
     if (next === "identifier" && this.#on.kindAfter(1) === "(") {
       this.#on.take();
-      this.#arguments(beforeMember);
+      this.#arguments(beforeMember, "member call");
       return;
     }
     this.#takeIf("?");
@@ -172,9 +172,9 @@ class Grammar {
     });
   }
 
-  #arguments(after: Follow): void {
+  #arguments(after: Follow, place: string): void {
     this.#on.take();
-    this.#on.sync(setOf(expressionStart, ")"), "arguments");
+    this.#on.sync(setOf(expressionStart, ")"), `${place} start`);
     if (expressionStart.has(this.#on.kind)) {
       this.#on.rule("exprList", follow(false, ")"), () => {
         const next = follow(true, ",");
@@ -185,7 +185,7 @@ class Grammar {
         }
       });
     }
-    this.#on.match(")", after);
+    this.#on.match(")", after, `${place} end`);
   }
 
   #primary(after: Follow): void {
@@ -195,13 +195,13 @@ class Grammar {
         case "(":
           this.#on.take();
           this.#expr(follow(false, ")"));
-          this.#on.match(")", ruleEnd);
+          this.#on.match(")", ruleEnd, "nested");
           return;
         case "[":
-          this.#braced("]", optionalStart, (next) => this.#list(next));
+          this.#braced("list", "]", optionalStart, (next) => this.#list(next));
           return;
         case "{":
-          this.#braced("}", optionalStart, (next) => this.#entries("mapInitializerList", next, optionalStart));
+          this.#braced("map", "}", optionalStart, (next) => this.#entries("mapInitializerList", next, optionalStart));
           return;
         case ".":
         case "identifier":
@@ -223,8 +223,9 @@ class Grammar {
     while (this.#on.kindAfter(distance) === "." && this.#on.kindAfter(distance + 1) === "identifier") distance += 2;
     const isMessage = this.#on.kindAfter(distance) === "{";
     for (let taken = 0; taken < (isMessage ? distance : 1); taken++) this.#on.take();
-    if (isMessage) this.#braced("}", fieldStart, (next) => this.#entries("fieldInitializerList", next, fieldStart));
-    else if (this.#on.kind === "(") this.#arguments(ruleEnd);
+    if (isMessage)
+      this.#braced("message", "}", fieldStart, (next) => this.#entries("fieldInitializerList", next, fieldStart));
+    else if (this.#on.kind === "(") this.#arguments(ruleEnd, "call");
   }
 
   #literal(): void {
@@ -237,14 +238,14 @@ class Grammar {
     });
   }
 
-  #braced(close: TokenKind, starts: TokenSet, content: (after: Follow) => void): void {
+  #braced(place: string, close: TokenKind, starts: TokenSet, content: (after: Follow) => void): void {
     const ending = setOf(close, ",");
     this.#on.take();
-    this.#on.sync(setOf(starts, ending), `open ${close}`);
+    this.#on.sync(setOf(starts, ending), `${place} start`);
     if (starts.has(this.#on.kind)) content(follow(false, ending));
-    this.#on.sync(ending, `close ${close}`);
+    this.#on.sync(ending, `${place} comma`);
     this.#takeIf(",");
-    this.#on.match(close, ruleEnd);
+    this.#on.match(close, ruleEnd, `${place} end`);
   }
 
   #list(after: Follow): void {
@@ -262,7 +263,7 @@ class Grammar {
     const key = (): void => {
       if (starts === fieldStart) this.#field(follow(false, ":"));
       else this.#optional(follow(false, ":"));
-      this.#on.match(":", beforeExpression);
+      this.#on.match(":", beforeExpression, name);
       this.#expr(follow(true, ","));
     };
     this.#on.rule(name, after, () => {

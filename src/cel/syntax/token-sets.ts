@@ -64,7 +64,21 @@ export function describeSet(set: TokenSet): string {
 
 export const numbers = setOf("int", "float");
 /** What a term begins with, after its signs. */
-export const termStart = setOf("[", "{", "(", ".", "-", "true", "false", "null", numbers, "uint", "string", "bytes", "identifier");
+export const termStart = setOf(
+  "[",
+  "{",
+  "(",
+  ".",
+  "-",
+  "true",
+  "false",
+  "null",
+  numbers,
+  "uint",
+  "string",
+  "bytes",
+  "identifier",
+);
 export const expressionStart = setOf(termStart, "!");
 export const optionalStart = setOf(expressionStart, "?");
 export const fieldName = setOf("identifier", "escaped");
