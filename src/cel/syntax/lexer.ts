@@ -54,15 +54,20 @@ export interface Tokens {
 }
 
 const doubleSigns: ReadonlySet<string> = new Set(["==", "!=", "<=", ">=", "&&", "||"]);
+const secondSigns: ReadonlySet<string> = new Set("=&|");
 const singleSigns: ReadonlySet<string> = new Set("<>[]{}().,-!?:+*/%");
 const keywords: ReadonlySet<string> = new Set(["in", "true", "false", "null"]);
+
+const slash = 0x2f;
+/** Nothing is read after more errors. */
+export const lexicalErrorsMax = 100;
 
 /** Splits an expression into tokens, with the longest match at each place. Blanks and comments are left out. */
 export function tokenize(text: string): Tokens {
   const tokens: Token[] = [];
   const errors: LexicalError[] = [];
   let at = 0;
-  while (at < text.length) {
+  while (at < text.length && errors.length <= lexicalErrorsMax) {
     const blank = skipBlank(text, at);
     if (blank > at) {
       at = blank;
@@ -84,28 +89,35 @@ export function tokenize(text: string): Tokens {
 
 function skipBlank(text: string, start: number): number {
   let at = start;
-  while (at < text.length && " \t\r\n\f".includes(text.charAt(at))) at++;
-  if (text.startsWith("//", at)) {
+  while (isBlank(text.charCodeAt(at))) at++;
+  if (text.charCodeAt(at) === slash && text.charCodeAt(at + 1) === slash) {
     const end = text.indexOf("\n", at);
     return end < 0 ? text.length : end;
   }
   return at;
 }
 
+function isBlank(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d && code !== 0x0b);
+}
+
 function readToken(text: string, at: number): Token | undefined {
   const first = text.charAt(at);
-  const quoted = readQuoted(text, at);
-  if (quoted !== undefined) return quoted;
-  if (isLetter(first)) {
-    const word = text.slice(at, wordEnd(text, at));
-    return { kind: keywords.has(word) ? (word as TokenKind) : "identifier", text: word, offset: at };
-  }
-  const number = readNumber(text, at);
-  if (number !== undefined) return number;
+  if (isLetter(first)) return readQuoted(text, at) ?? readWord(text, at);
+  if (first === '"' || first === "'") return readQuoted(text, at);
   if (first === "`") return readEscaped(text, at);
-  const two = text.slice(at, at + 2);
-  if (doubleSigns.has(two)) return { kind: two as TokenKind, text: two, offset: at };
+  const number = first === "." || isDigit(first) ? readNumber(text, at) : undefined;
+  if (number !== undefined) return number;
+  if (secondSigns.has(text.charAt(at + 1))) {
+    const two = text.slice(at, at + 2);
+    if (doubleSigns.has(two)) return { kind: two as TokenKind, text: two, offset: at };
+  }
   return singleSigns.has(first) ? { kind: first as TokenKind, text: first, offset: at } : undefined;
+}
+
+function readWord(text: string, at: number): Token {
+  const word = text.slice(at, wordEnd(text, at));
+  return { kind: keywords.has(word) ? (word as TokenKind) : "identifier", text: word, offset: at };
 }
 
 function isDigit(character: string): boolean {

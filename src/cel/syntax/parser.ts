@@ -1,6 +1,6 @@
 import { Uint } from "../values/value.ts";
 import { type Expr, type MapEntry, operators, type StructField } from "./ast.ts";
-import { type Token, type TokenKind, tokenize } from "./lexer.ts";
+import { lexicalErrorsMax, type Token, type TokenKind, tokenize } from "./lexer.ts";
 import { LiteralError, readBytes, readDouble, readInt, readString, readUint } from "./literals.ts";
 import { ComplexityError, MacroFactory, type MacroTable, macroFor } from "./macros.ts";
 import { IssueList, noOffset, Source } from "./source.ts";
@@ -56,12 +56,19 @@ export function parse(text: string, options: ParseOptions): Parsed {
     return { expr: broken, issues };
   }
   const { tokens, errors } = tokenize(text);
-  for (const error of errors) issues.report(error.offset, `Syntax error: token recognition error at: '${error.text}'`);
+  for (const error of errors.slice(0, lexicalErrorsMax)) {
+    issues.report(error.offset, `Syntax error: token recognition error at: '${error.text}'`);
+  }
+  const tooMany = errors[lexicalErrorsMax];
+  if (tooMany !== undefined) {
+    issues.report(tooMany.offset, `Syntax error: More than ${lexicalErrorsMax} syntax errors`);
+    return { expr: broken, issues };
+  }
   try {
     return { expr: new Parser(tokens, options, issues).parseAll(), issues };
   } catch (error) {
     if (error instanceof NestingError || error instanceof ComplexityError) issues.report(noOffset, error.message);
-    else if (error instanceof UnexpectedToken) reportSyntaxErrors(tokens, issues);
+    else if (error instanceof UnexpectedToken) reportSyntaxErrors(tokens, errors, issues);
     else throw error;
     return { expr: broken, issues };
   }
@@ -343,7 +350,7 @@ class Parser {
       if (name.kind === "escaped") this.#report(name.offset, "unsupported syntax: '`'");
       const optional = this.#isOptional(mark);
       fields.push({ id: fieldId, offset: colon.offset, name: name.text, value: value.expr, optional });
-      if (!this.#isNext(",") || this.#kindAfter(1) === "}") break;
+      if (!this.#isNext(",") || this.#endsAfterComma("}")) break;
       this.#take();
     }
     this.#takeIf(",");
@@ -362,7 +369,7 @@ class Parser {
       const element = this.#expr();
       height = Math.max(height, element.height);
       elements.push(element.expr);
-      if (!this.#isNext(",") || this.#kindAfter(1) === "]") break;
+      if (!this.#isNext(",") || this.#endsAfterComma("]")) break;
       this.#take();
     }
     this.#takeIf(",");
@@ -384,12 +391,17 @@ class Parser {
       const value = this.#expr();
       height = Math.max(height, key.height, value.height);
       entries.push({ id: entryId, offset: colon.offset, key: key.expr, value: value.expr, optional });
-      if (!this.#isNext(",") || this.#kindAfter(1) === "}") break;
+      if (!this.#isNext(",") || this.#endsAfterComma("}")) break;
       this.#take();
     }
     this.#takeIf(",");
     this.#expect("}");
     return { expr: { kind: "map", id, offset: open.offset, entries }, height };
+  }
+
+  #endsAfterComma(close: TokenKind): boolean {
+    const next = this.#kindAfter(1);
+    return next === close || next === ",";
   }
 
   #isOptional(mark: Token | undefined): boolean {

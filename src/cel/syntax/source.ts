@@ -29,6 +29,7 @@ export class Source {
 
   placeOf(offset: number): { readonly line: number; readonly column: number } {
     if (offset < 0) return noPlace;
+    if (this.text === "") return { line: 1, column: 0 };
     let low = 0;
     let high = this.#lineStarts.length - 1;
     while (low < high) {
@@ -41,7 +42,7 @@ export class Source {
 
   line(number: number): string | undefined {
     const start = this.#lineStarts[number - 1];
-    if (start === undefined) return undefined;
+    if (start === undefined || this.text === "") return undefined;
     const next = this.#lineStarts[number];
     return this.text.slice(start, next === undefined ? undefined : next - 1);
   }
