@@ -242,7 +242,8 @@ export class StoreClient {
     const color = random.pick(colors);
     const revision = replica.store.get(key)?.revision;
     const body = bodyOf(operation, color);
-    const index = { apiVersion: "v1", uid: `${operation}`, labels: { color }, fields: undefined, owners: undefined };
+    const owners = [{ uid: color, controller: true, blockOwnerDeletion: false }];
+    const index = { apiVersion: "v1", uid: `${operation}`, labels: { color }, fields: undefined, owners };
     const guess = toRevision(Math.max(1, this.#seen - random.below(3)));
     const guarded = { kind: "revision", revision: revision ?? guess } as const;
     const draw = random.below(100);
