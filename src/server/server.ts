@@ -239,8 +239,11 @@ async function wireUp(
   disposables.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
   const kubeconfig = await identity.publish(urlOf(config, listener));
   const { bindAddress } = config;
+  const clients = inProcessClients({ ...authorization, handler: served.resources, clock, onFault: onError });
   const controllers = startServerControllers({
     registries,
+    client: clients.own,
+    serves: ({ group, version, resource }) => scheme.find(group, version, resource) !== undefined,
     store,
     clock,
     serverId,
@@ -294,7 +297,7 @@ async function wireUp(
     kubeconfig,
     audited,
     gossip,
-    client: inProcessClients({ ...authorization, handler: served.resources, clock, onFault: onError }),
+    client: clients.open,
     failed: member?.failed ?? new Promise(() => undefined),
   });
 }
