@@ -1,4 +1,4 @@
-import type { Client, ResourceType } from "../client/client.ts";
+import type { ResourceType } from "../client/client.ts";
 import { startClusterObjects, type ClusterObjectsParts } from "./cluster-objects.ts";
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startIdentityControllers, type IdentityControllersParts } from "./identity-controllers.ts";
@@ -7,8 +7,6 @@ import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 
 export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {
-  /** Of the server itself. */
-  readonly client: Client;
   /** What is not served, no client gets at. */
   readonly serves: (type: ResourceType) => boolean;
 }
