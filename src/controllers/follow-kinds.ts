@@ -19,7 +19,7 @@ export function followKinds<Kind>(kinds: FollowedKinds<Kind>, start: (kind: Kind
   return {
     [Symbol.dispose]() {
       following[Symbol.dispose]();
-      for (const kind of [...running.keys()]) stop(kind);
+      for (const kind of running.keys()) stop(kind);
     },
   };
 }

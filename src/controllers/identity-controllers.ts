@@ -2,6 +2,7 @@ import type { Clock } from "../process/clock.ts";
 import type { FrontProxyOptions } from "../access/authentication/front-proxy.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";
+import type { Client } from "../client/client.ts";
 import type { ControllerName } from "./controller-names.ts";
 import type { KeyPair } from "../access/certificates/authority.ts";
 import type { Registries } from "../registry/registries.ts";
@@ -20,6 +21,8 @@ import type { TrustBundle } from "./trust-bundle.ts";
 
 export interface IdentityControllersParts {
   readonly registries: Registries;
+  /** Of the server itself. */
+  readonly client: Client;
   readonly store: Store;
   readonly clock: Clock;
   readonly authorizer: Authorizer;
@@ -63,14 +66,13 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   if (controllers.has("serviceaccount-token-controller")) {
     running.use(startTokenSecrets({ ...parts, secrets, serviceAccounts }));
   }
-  running.use(startTrackingStart({ ...parts, configMaps }));
+  running.use(startTrackingStart(parts));
   const name = "extension-apiserver-authentication";
   const namespace = "kube-system";
   const data = () => authenticationData(parts);
   running.use(
     startPublishedConfigMap({
       ...parts,
-      configMaps,
       namespace,
       name,
       data,

@@ -2,9 +2,9 @@ import type { Clock } from "../process/clock.ts";
 import { formatTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { SecretTokenUses } from "../access/authentication/service-account/secret-token-uses.ts";
+import type { Client } from "../client/client.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
-import type { Store } from "../storage/store.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { WorkQueue } from "./work-queue.ts";
 
@@ -16,16 +16,15 @@ const datePattern = /^\d{4}-\d{2}-\d{2}$/;
 const notedTodayMax = 4_096;
 
 export interface TrackingStartParts {
-  readonly configMaps: Registry;
-  readonly store: Store;
+  readonly client: Client;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
 /** Says in a ConfigMap since when uses of tokens are written down: whoever cleans up may remove what nobody uses. */
 export function startTrackingStart(parts: TrackingStartParts): Disposable {
-  const { configMaps, clock } = parts;
-  const data = () => ({ since: sinceOf(configMaps.current(namespace, name)) ?? dateOf(clock) });
+  const { clock } = parts;
+  const data = (current: KubeObject | undefined) => ({ since: sinceOf(current) ?? dateOf(clock) });
   return startPublishedConfigMap({ ...parts, namespace, name, data });
 }
 

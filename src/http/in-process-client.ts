@@ -4,6 +4,7 @@ import type { Client } from "../client/client.ts";
 import { RequestClient } from "../client/request-client.ts";
 import type { Handler } from "../request/exchange.ts";
 import type { UserInfo } from "../request/user-info.ts";
+import { systemUser } from "../access/authentication/system-user.ts";
 import { authorization } from "./filters/authorization.ts";
 import { InProcessTransport } from "./in-process-transport.ts";
 
@@ -34,14 +35,23 @@ const administrator: UserInfo = {
   extra: new Map(),
 };
 
-export function inProcessClients({ handler, authorizer, clock, onFault }: InProcessClientParts): OpenClient {
+export interface InProcessClients {
+  readonly open: OpenClient;
+  /** Of the server itself. */
+  readonly own: Client;
+}
+
+export function inProcessClients({ handler, authorizer, clock, onFault }: InProcessClientParts): InProcessClients {
   const guarded = authorization(authorizer)(handler);
   const open = (user: UserInfo, handle: Handler) => {
     const transport = new InProcessTransport({ handler: handle, user, clock, onFault });
     return new RequestClient({ transport, clock, userAgent: "quorate" });
   };
-  // The administrator is asked for no rights: an authorizer may need the network.
-  return (user) => (user === undefined ? open(administrator, handler) : open(userOf(user), guarded));
+  return {
+    own: open(systemUser, handler),
+    // The administrator is asked for no rights: an authorizer may need the network.
+    open: (user) => (user === undefined ? open(administrator, handler) : open(userOf(user), guarded)),
+  };
 }
 
 function userOf({ name, groups = [] }: ClientUser): UserInfo {

@@ -11,7 +11,7 @@ import {
   shutdownCheck,
   storeCheck,
 } from "../http/health.ts";
-import { inProcessClients, type OpenClient } from "../http/in-process-client.ts";
+import { type InProcessClients, inProcessClients } from "../http/in-process-client.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
 import { listen, type Listener } from "../http/listener.ts";
 import { StartupError } from "../process/startup-error.ts";
@@ -30,8 +30,8 @@ export interface ServerHttp extends AsyncDisposable {
   /** YAML text, with which an administrator reaches the listener. */
   readonly kubeconfig: string;
   readonly checks: readonly HealthCheck[];
-  /** Opens clients that need no connection. */
-  readonly client: OpenClient;
+  /** Clients that need no connection. */
+  readonly clients: InProcessClients;
   /** Fails `/readyz` from now on; everything else is served as usual. */
   leave(): void;
   /** Takes no more requests, and waits up to `graceMs` for those that run. */
@@ -76,7 +76,7 @@ export async function openHttp(context: HttpParts): Promise<ServerHttp> {
     port: listener.port,
     kubeconfig,
     checks,
-    client: inProcessClients({ ...api.authorization, handler: served.resources, clock, onFault: onError }),
+    clients: inProcessClients({ ...api.authorization, handler: served.resources, clock, onFault: onError }),
     leave: () => lifecycle.advance("leaving"),
     drain: (graceMs) => (drained ??= drain(graceMs)),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

@@ -59,7 +59,7 @@ async function startOn(storage: ServerStore, config: ServerConfig, log: Log): Pr
     ...(config.kubeconfig === undefined ? {} : { kubeconfigPath: config.kubeconfig }),
     token: credentials.identity.token,
     ca: credentials.identity.ca,
-    client: http.client,
+    client: http.clients.open,
     failed: storage.member?.failed ?? new Promise(() => undefined),
     beginShutdown() {
       http.leave();

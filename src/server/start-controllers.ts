@@ -17,6 +17,8 @@ export function startControllers(context: ControllersParts): ServerControllers &
   const { frontProxy } = config.authentication;
   const controllers = startServerControllers({
     ...api,
+    client: http.clients.own,
+    serves: ({ group, version, resource }) => api.catalog.find(group, version, resource) !== undefined,
     store: storage.store,
     clock: config.clock,
     bindAddress: config.bindAddress,

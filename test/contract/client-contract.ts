@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { systemClock } from "../../src/process/clock.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
 import { StatusError } from "../../src/api/status.ts";
 import type { ConfigMap, Namespace, Pod } from "../../src/api/types/core-v1.ts";
 import type { Client, ResourceType, WatchEvent } from "../../src/client/client.ts";
+import { Informer } from "../../src/client/informer.ts";
 import { type RunningServer, startServer } from "../../src/index.ts";
 
 const configMaps: ResourceType<ConfigMap> = { group: "", version: "v1", resource: "configmaps" };
@@ -134,8 +136,8 @@ export function clientContract(name: string, open: OpenClientOf): void {
       }
       const red = { namespace, labelSelector: "color in (red)" };
       expect((await client.list(configMaps, red)).items.map(({ metadata }) => metadata.name)).toEqual(["red"]);
-      const byName = { namespace, fieldSelector: "metadata.name=blue" };
-      expect((await client.list(configMaps, byName)).items).toHaveLength(1);
+      const named = { namespace, fieldSelector: "metadata.name=blue" };
+      expect((await client.list(configMaps, named)).items).toHaveLength(1);
       expect((await client.deleteCollection(configMaps, red)).items).toHaveLength(1);
       expect((await client.list(configMaps, { namespace })).items.map(({ metadata }) => metadata.name)).toEqual([
         "blue",
@@ -274,6 +276,37 @@ export function clientContract(name: string, open: OpenClientOf): void {
       expect((await take(kept as NonNullable<typeof kept>, 2)).map(briefly)).toEqual(["ADDED a ", "ADDED b "]);
     });
 
+    test("an informer holds what the server has", async () => {
+      await freshNamespace();
+      for (const of of ["a", "b"]) await client.create(configMaps, configMap(of, { x: "1" }));
+      const told: string[] = [];
+      const enough = Promise.withResolvers<void>();
+      const tell = (word: string) => (object: ConfigMap) => {
+        told.push(`${word} ${object.metadata.name} ${object.data?.["x"] ?? ""}`);
+        if (told.length === 5) enough.resolve();
+      };
+      using informer = new Informer({
+        client,
+        type: configMaps,
+        selector: { namespace },
+        clock: systemClock,
+        random: Math.random,
+        added: tell("added"),
+        updated: tell("updated"),
+        deleted: tell("deleted"),
+        onError: enough.reject,
+      });
+      await informer.synced;
+      expect(told).toEqual(["added a 1", "added b 1"]);
+      await client.create(configMaps, configMap("c", { x: "1" }));
+      await client.update(configMaps, configMap("a", { x: "2" }));
+      await client.delete(configMaps, { namespace, name: "b" });
+      await enough.promise;
+      expect(told.slice(2)).toEqual(["added c 1", "updated a 2", "deleted b 1"]);
+      const { items } = await client.list(configMaps, { namespace });
+      expect([...informer.objects()].toSorted(byName)).toEqual([...items]);
+    });
+
     test("a watch that nobody reads holds up nothing and loses nothing", async () => {
       await freshNamespace();
       const count = 40;
@@ -293,6 +326,10 @@ async function take<T extends KubeObject>(watch: AsyncGenerator<WatchEvent<T>, v
   const events: WatchEvent<T>[] = [];
   for await (const event of watch) if (events.push(event) === count) break;
   return events;
+}
+
+function byName(a: KubeObject, b: KubeObject): number {
+  return (a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1;
 }
 
 function briefly(event: WatchEvent<ConfigMap>): string {
