@@ -27,7 +27,7 @@ export function startClusterRoleAggregation(parts: ClusterRoleAggregationParts):
   const { store, clock, clusterRoles, onError } = parts;
   const { keyPrefix } = clusterRoles.info;
   const running = new DisposableStack();
-  // All of them at a time, under one key: each may be selected by several others.
+  // All roles share one key, because several others may select each of them.
   const queue = running.use(new WorkQueue({ clock, onError, work: () => aggregate(clusterRoles) }));
   running.use(followObjects(store, keyPrefix, () => queue.add(keyPrefix)));
   return running;

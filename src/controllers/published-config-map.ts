@@ -10,18 +10,18 @@ export interface PublishedConfigMapParts {
   readonly configMaps: Registry;
   readonly namespace: string;
   readonly name: string;
-  /** What it has to say; other keys are nobody's business of ours and stay. */
+  /** Returns its data. Other keys stay unchanged. */
   readonly data: () => Readonly<Record<string, string>>;
-  /** How often it is asked again, where what it says changes without a word; absent: never. */
+  /** Interval at which `data` is called again, if it changes without notice; absent for never. */
   readonly refreshMs?: number;
-  /** Calls `run` when it may say something else. */
+  /** Calls `run` when the data may have changed. */
   readonly follow?: (run: () => void) => Disposable;
   readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps one ConfigMap by which the server tells others something about itself. */
+/** Maintains one ConfigMap in which the server publishes data about itself. */
 export function startPublishedConfigMap(parts: PublishedConfigMapParts): Disposable {
   const { configMaps, namespace, name, store, clock, onError } = parts;
   const key = configMaps.keyOf(namespace, name);

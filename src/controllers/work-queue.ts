@@ -2,21 +2,21 @@ import type { Clock } from "../api/clock.ts";
 import { StatusError } from "../api/status.ts";
 import type { Key, Store, StoreEvent } from "../storage/store.ts";
 
-/** The first wait after a failure; it doubles from one failure to the next, up to the last. */
+/** First delay after a failure. It doubles with each failure up to the maximum. */
 const retryMsMin = 100;
 const retryMsMax = 60_000;
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
-  /** Brings what the key names to where it should be, from what is stored now. */
+  /** Handles a key with the currently stored state. */
   work(key: Key): Promise<void>;
-  /** Hears of failures that are not the answer of a registry; those are tried again in silence. */
+  /** Receives failures other than a registry's rejection, which is retried silently. */
   onError(error: unknown): void;
 }
 
 /**
- * Keys to look at, one after another, each at most once however often it is added. One that fails is looked at again
- * later. As many keys wait at most as there are objects to name.
+ * Handles keys one after another, each once however often it is added. A failed key is retried later. The number of
+ * existing objects limits the queue.
  */
 export class WorkQueue implements Disposable {
   readonly #options: WorkQueueOptions;
@@ -34,11 +34,11 @@ export class WorkQueue implements Disposable {
     this.#waiting.add(key);
     if (this.#running || this.#stopped) return;
     this.#running = true;
-    // Off the caller's turn: the store's listeners must return at once.
+    // Runs outside of the caller's turn, because the store's listeners must return at once.
     setImmediate(() => void this.#run());
   }
 
-  /** Looks at the key after `delayMs`, in place of a later look that was planned before. */
+  /** Handles the key after `delayMs`, replacing an earlier plan. */
   addAfter(key: Key, delayMs: number): void {
     this.#later.get(key)?.[Symbol.dispose]();
     if (this.#stopped) return;
@@ -79,7 +79,7 @@ export class WorkQueue implements Disposable {
   }
 }
 
-/** Tells of every object below `prefix`: of those that are there as ADDED ones, then of every change. */
+/** Reports every object below `prefix`: existing ones as ADDED, then every change. */
 export function followObjects(
   store: Store,
   prefix: Key,
