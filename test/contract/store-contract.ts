@@ -16,7 +16,7 @@ const elsewhere = "/registry/secrets/default/a";
 const revision = (value: number): Revision => value as Revision;
 const any = { limit: 1_000, prefix: "/registry/" };
 
-/** What every Store must do. `open` gives an empty one. */
+/** Tests the behaviour that every Store shares. `open` returns an empty one. */
 export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(name, () => {
     let opened: Store[] = [];

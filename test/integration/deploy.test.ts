@@ -30,7 +30,7 @@ afterAll(async () => {
   scratch[Symbol.dispose]();
 }, timeoutMs);
 
-/** What a service starts, with nothing of this process's environment but the path to the system's own programs. */
+/** Starts a service's command without this process's environment, except the path to the system's own programs. */
 function start(
   command: readonly string[],
   env: Readonly<Record<string, string>>,

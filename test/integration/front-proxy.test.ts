@@ -44,7 +44,7 @@ afterAll(async () => {
 
 type Headers = Record<string, string | string[]>;
 
-/** Who the server says one is; the code when it does not say. */
+/** Returns the user that the server identifies, or the status code of an error. */
 async function whoAmI(pair: KeyPair | undefined, headers: Headers): Promise<any> {
   const credentials = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };
   const session = connect(server.running.url, { ca: server.running.ca, ...credentials });

@@ -61,7 +61,7 @@ const certificateOf = (json: any) => Buffer.from(json.status.certificate, "base6
 const isSigned = ({ json }: { json: any }) => json.status?.certificate !== undefined;
 const clientUsages = ["digital signature", "key encipherment", "client auth"];
 
-/** Who the server says one is over a connection with the certificate. */
+/** Returns the user that the server identifies on a connection with the certificate. */
 async function userOf(cert: string, key: string): Promise<string> {
   const session = connect(server.running.url, { ca: server.running.ca, cert, key });
   const stream = session.request({

@@ -18,7 +18,7 @@ const names = async (from: TestServer, path: string): Promise<string[]> =>
   (await from.get(path)).json.items.map(({ metadata }: any) => metadata.name);
 const addressesOf = (from = server) => names(from, "/apis/networking.k8s.io/v1/ipaddresses");
 
-/** What starts with the server goes on behind its first answers. */
+/** Waits for a condition, because work of the server's start continues after its first answers. */
 async function eventually<T>(read: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   for (const deadline = Date.now() + 3_000; ; await Bun.sleep(10)) {
     const value = await read();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { configMap, mergePatch, pod, TestServer } from "./server.ts";
 
-/** What one user does must not reach another: through what is kept, through owners, a dry run, or a registered API. */
+/** Tests that one user's actions do not affect another: through caches, owners, a dry run, or a registered API. */
 const directory = mkdtempSync(join(tmpdir(), "quorate-tenants-"));
 const auditLogPath = join(directory, "audit.log");
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -112,7 +112,7 @@ describe("attack 39: what is kept for one user is not given to another", () => {
 
   test("compressed bytes are the same whoever was answered before", async () => {
     const headers = { "accept-encoding": "gzip" };
-    // Of one revision: whatever is written meanwhile is in no answer.
+    // All pages are of one revision and exclude later writes.
     const at = `resourceVersion=${await server.revision()}&resourceVersionMatch=Exact`;
     const zipped = async (namespace: string, as: typeof alice) =>
       (await server.get(`${configMaps(namespace)}?${at}`, { ...as, headers })).bytes;

@@ -1,4 +1,4 @@
-/** What is broken on purpose, to see that it is noticed. */
+/** Deliberate errors that the simulation must detect. */
 export const mutations = [
   /** A batch that comes again is applied again. */
   "sessionsAdmitTwice",
