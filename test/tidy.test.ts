@@ -123,7 +123,7 @@ describe("directions", () => {
     ["src/authorization", ["registry", "storage", "cli", "config"]],
     ["src/config", ["http", "registry", "storage", "cacher", "scheme", "schema", "pki", "cli"]],
     ["src/http", ["cli", "config", "pki", "controllers"]],
-  ])("%s does not depend on what is above it", (folder, above) => {
+  ])("%s does not depend on the layers above it", (folder, above) => {
     const allowed = (target: string, _: SourceFile, { typeOnly }: ImportLine) =>
       typeOnly || vocabulary.includes(target) || !above.some((name) => isIn(target, `src/${name}`));
     expect(breaches(inFolder(folder), allowed)).toEqual([]);

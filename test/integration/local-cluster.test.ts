@@ -119,7 +119,7 @@ describe("three replicas on one machine", () => {
     timeoutMs,
   );
 
-  test("the balancer is haproxy where there is one, and said to be missing where there is none", () => {
+  test("the balancer is haproxy where installed, and otherwise reported missing", () => {
     const expected = hasHaproxy
       ? /haproxy, process \d+, spreads connections/
       : /no load balancer: clients talk to m1 alone/;
@@ -127,7 +127,7 @@ describe("three replicas on one machine", () => {
   });
 });
 
-describe("what cannot be", () => {
+describe("impossible requests", () => {
   test.each([
     [["--replicas=0"], /^quorate: --replicas: "0" is not a number from 1 to 7$/],
     [["--replicas=many"], /^quorate: --replicas: "many" is not a number/],
@@ -141,7 +141,7 @@ describe("what cannot be", () => {
     expect(command.complaints.trimEnd()).toMatch(message);
   });
 
-  test("a replica that cannot start is named, with what it said, and the others are stopped", async () => {
+  test("a replica that cannot start is named with its message, and the others are stopped", async () => {
     using other = new Scratch();
     const command = new LocalClusterCommand(join(other.directory, "data"), "--client-ca-file=/missing");
     expect(await command.exited).toBe(1);
