@@ -105,8 +105,8 @@ describe("directions", () => {
   });
 
   /**
-   * What more than its own layer speaks of: the parsed request, which content negotiation looks at too, and how files that
-   * configure a part are read and followed.
+   * Modules that other layers use as well: the parsed request, which content negotiation reads too, and the code that
+   * reads and follows configuration files.
    */
   const vocabulary = ["src/http/request-info.ts", "src/config/configuration-file.ts", "src/config/follow-file.ts"];
 

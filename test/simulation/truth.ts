@@ -37,8 +37,8 @@ export interface Verdict {
 }
 
 /**
- * What the log says, reckoned anew from its entries and from nothing else: the judge of replicas and of their answers.
- * Revisions are those of `changes`, one each.
+ * The state according to the log, computed independently from its entries, for comparison with replicas and their
+ * answers. Revisions are those of `changes`, one each.
  */
 export class Truth {
   revision = 1;
