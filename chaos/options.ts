@@ -9,15 +9,15 @@ export interface Options {
   readonly runs: number;
   readonly members: number;
   readonly seconds: number;
-  /** Undefined: every run picks some by its seed. */
+  /** Faults; undefined if every run chooses some by its seed. */
   readonly faults: readonly Fault[] | undefined;
   readonly reportDirectory: string;
-  /** The server is broken on purpose, and that has to be found. */
+  /** Deliberate error of the server, which must be found. */
   readonly control: Control | undefined;
 }
 
 const membersMax = 7;
-/** Kinds of faults in a run that picks for itself. */
+/** Number of fault classes that a run chooses for itself. */
 const picked = 4;
 const shortRuns = 6;
 const shortSeconds = 20;
@@ -34,10 +34,10 @@ export const usage = `bun chaos/main.ts [flags]
   --list            list the classes, and those that cannot run here
 `;
 
-/** What is wrong with the command line, for people. */
+/** An invalid command line. The message is for people. */
 export class UsageError extends Error {}
 
-/** Undefined: only the list is wanted. @throws UsageError */
+/** Parses the options. Returns undefined when only the list is requested. @throws UsageError */
 export function parseOptions(args: readonly string[]): Options | undefined {
   const values = parse(args);
   if (values.list) return undefined;
@@ -54,7 +54,7 @@ export function parseOptions(args: readonly string[]): Options | undefined {
   };
 }
 
-/** The classes of one run. */
+/** Returns the fault classes of one run. */
 export function faultsOf({ faults, members }: Options, seed: number): readonly Fault[] {
   if (faults !== undefined) return faults;
   const possible = allFaults.filter((fault) => whyNot(fault, members) === undefined);

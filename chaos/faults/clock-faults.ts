@@ -1,6 +1,6 @@
 import { anyone, type Fault, leading, repeating, type Scene, type Undo } from "./fault.ts";
 
-/** libfaketime looks for a change once in a second. */
+/** Interval at which libfaketime checks for a change. */
 const strobeMs = 1_000;
 
 function moved(name: string, does: string, offset: string, membersMin = 1): Fault {

@@ -5,14 +5,14 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { Member } from "../cluster/member.ts";
 import { anyone, type Fault, leading, nothingToUndo, type Scene, type Undo } from "./fault.ts";
 
-/** More than the members keep of their log. */
+/** Number of objects that exceeds the log that members keep. */
 const bulkObjects = 48;
 const bulkObjectBytes = 900_000;
 const bulkNamespace = "bulk";
-/** After its start it is about to take the snapshot. */
+/** Time range after its start in which it takes the snapshot. */
 const interruptedMsMin = 600;
 const interruptedMsMax = 2_000;
-/** A member with damaged files that is not ready by then is replaced, as an administrator would do. */
+/** Time after which a member with damaged files that is not ready is replaced, as an administrator would do. */
 const damagedReadyMsMax = 8_000;
 const damages = 6;
 
@@ -70,7 +70,7 @@ export const clusterFaults: readonly Fault[] = [
   loss("cut-files", "the files of a killed member lose their ends", damaged(cutEnds)),
 ];
 
-/** A member is lost, or so far behind that it is as good as lost. */
+/** Returns a fault that loses a member, or leaves it too far behind to recover by itself. */
 function loss(name: string, does: string, inject: Fault["inject"]): Fault {
   return { name, does, parts: ["membership", "process", "disk"], membersMin: 3, inject };
 }
@@ -106,7 +106,7 @@ function damaged(harm: (file: string, random: SeededRandom) => void): Fault["inj
   };
 }
 
-/** With the number that it has in the cluster, if it said so before. */
+/** Kills a member and returns it with its number in the cluster, if it was known. */
 async function killOne(scene: Scene): Promise<{ member: Member; id: number | undefined }> {
   const member = anyone(scene);
   const id = (await scene.cluster.status(member.number))?.self;
@@ -114,7 +114,7 @@ async function killOne(scene: Scene): Promise<{ member: Member; id: number | und
   return { member, id };
 }
 
-/** A member that does not run, and lacks more than the others keep of their log. */
+/** Kills a member and writes more than the others keep of their log. */
 async function leaveBehind(scene: Scene): Promise<Member> {
   const member = anyone(scene);
   await member.kill();

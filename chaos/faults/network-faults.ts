@@ -39,7 +39,7 @@ const toClients = ({ number }: Member): Direction[] => [
 ];
 const everywhere = (scene: Scene): Direction[] =>
   numbers(scene).flatMap((from) => numbers(scene).flatMap((to) => (from === to ? [] : [[from, to] as const])));
-/** With the clients' own links: with one member these are all there are. */
+/** Returns all links, including the clients' own, which are the only ones of a single member. */
 const everyLink = (scene: Scene) => [...everywhere(scene), ...scene.cluster.members.flatMap(toClients)];
 
 function halves(scene: Scene): Direction[] {
@@ -49,13 +49,13 @@ function halves(scene: Scene): Direction[] {
   return everywhere(scene).filter(([from, to]) => side.has(from) !== side.has(to));
 }
 
-/** All but one hear only that one. */
+/** Returns the links to cut so that all but one hear only that one. */
 function bridge(scene: Scene): Direction[] {
   const middle = anyone(scene).number;
   return everywhere(scene).filter(([from, to]) => from !== middle && to !== middle);
 }
 
-/** Everybody hears only the one before. */
+/** Returns the links to cut so that every member hears only the one before. */
 function ring(scene: Scene): Direction[] {
   const order = scene.random.shuffled(numbers(scene));
   scene.note(order.map((number) => `m${number}`).join(" → "));
@@ -72,7 +72,7 @@ function oneLink(scene: Scene): Direction[] {
   ];
 }
 
-/** Up and down, about as fast as an election takes. */
+/** Longest time between changes, about as long as an election. */
 const flapMsMax = 600;
 
 function flap(scene: Scene, directions: readonly Direction[]): Undo {

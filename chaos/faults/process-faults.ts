@@ -33,7 +33,7 @@ function paused(choose: Choice): Fault["inject"] {
   };
 }
 
-/** A process that gets a tenth of a CPU. */
+/** Time slice of a process that gets a tenth of a CPU. */
 const sliceMs = 20;
 const sliceIdleMs = 180;
 
@@ -50,7 +50,7 @@ function starved(choose: Choice): Fault["inject"] {
   };
 }
 
-/** Killed so soon after its start that it may be in the middle of recovering. */
+/** Longest time from a start to the kill, which may interrupt its recovery. */
 const loopKillMsMax = 700;
 const loopKills = 5;
 
@@ -71,7 +71,7 @@ async function stopped(scene: Scene): Promise<Undo> {
   return () => member.start();
 }
 
-/** With another fault at the same time it may never be. */
+/** Longest wait until it is ready. With another fault at the same time it may never be. */
 const rollReadyMsMax = 8_000;
 
 async function rolled({ cluster, random }: Scene): Promise<Undo> {

@@ -27,12 +27,12 @@ export interface ClusterObjectsParts {
   readonly clock: Clock;
   readonly servers: ServerRecords;
   readonly ca: TrustBundle;
-  /** Which of those that can be left out run. */
+  /** Optional controllers that run. */
   readonly controllers: ReadonlySet<ControllerName>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Starts what keeps the objects that every cluster has. */
+/** Starts the controllers of the objects that every cluster has. */
 export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
   const { registries, ca, controllers } = parts;
   const registry = (resource: GroupResource) => registryOf(registries, resource);

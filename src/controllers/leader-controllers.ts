@@ -12,8 +12,8 @@ export interface LeaderControllersParts extends ClusterObjectsParts, IdentityCon
 }
 
 /**
- * Starts what one of the servers does for all: two at a time would do everything twice, and where they know different
- * things each would undo what the other does, without end.
+ * Starts the controllers that only the leader runs. Two at a time would do everything twice, and with different
+ * knowledge would undo each other's changes without end.
  */
 export function startLeaderControllers(parts: LeaderControllersParts): Disposable {
   const { registries } = parts;
@@ -21,7 +21,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   if (parts.serves(clusterRoles)) running.use(startClusterRoleAggregation(parts));
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
   running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
-  // Servers of two releases would undo each other's.
+  // Servers of two releases would undo each other's objects.
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));

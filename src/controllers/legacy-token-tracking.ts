@@ -12,7 +12,7 @@ const namespace = "kube-system";
 const name = "kube-apiserver-legacy-service-account-token-tracking";
 const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
 const datePattern = /^\d{4}-\d{2}-\d{2}$/;
-/** Secrets that are known to carry today's date; beyond so many all are looked at again. */
+/** Most Secrets remembered as labelled with today's date. Beyond it all are checked again. */
 const notedTodayMax = 4_096;
 
 export interface TrackingStartParts {
@@ -21,7 +21,7 @@ export interface TrackingStartParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Says in a ConfigMap since when uses of tokens are written down: whoever cleans up may remove what nobody uses. */
+/** Publishes in a ConfigMap since when uses of tokens are recorded, so that unused tokens can be removed. */
 export function startTrackingStart(parts: TrackingStartParts): Disposable {
   const { clock } = parts;
   const data = (current: KubeObject | undefined) => ({ since: sinceOf(current) ?? dateOf(clock) });
@@ -31,12 +31,12 @@ export function startTrackingStart(parts: TrackingStartParts): Disposable {
 export interface LegacyTokenTrackingParts {
   readonly secrets: Registry;
   readonly clock: Clock;
-  /** On this server. */
+  /** Uses of tokens on this server. */
   readonly uses: SecretTokenUses;
   readonly onError: (error: unknown) => void;
 }
 
-/** Writes down on which day the token of a Secret was used last, as a label of the Secret. */
+/** Records the day of the last use of a Secret's token as a label of the Secret. */
 export function startLegacyTokenTracking(parts: LegacyTokenTrackingParts): Disposable {
   const { secrets, clock, onError, uses } = parts;
   const running = new DisposableStack();
@@ -74,7 +74,7 @@ function sinceOf(configMap: KubeObject | undefined): string | undefined {
   return datePattern.test(since) ? since : undefined;
 }
 
-/** The day in UTC. */
+/** Returns the day in UTC. */
 function dateOf(clock: Clock): string {
   return formatTime(clock.nowMs()).slice(0, "2000-01-01".length);
 }

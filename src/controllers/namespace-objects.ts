@@ -6,17 +6,17 @@ import type { Store } from "../storage/store.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 export interface NamespaceObjectsParts {
-  /** The name of the object that every namespace has. */
+  /** Name of the object in every namespace. */
   readonly name: string;
-  /** Of its resource. */
+  /** Registry of its resource. */
   readonly objects: Registry;
   readonly namespaces: Registry;
   readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
-  /** Makes the object; when there is one already, changes it to what it has to be. */
+  /** Returns the object to create, or the existing one with the required changes. */
   wanted(namespace: string, current: KubeObject | undefined): KubeObject;
-  /** Calls `run` when what is wanted may be something else everywhere. */
+  /** Calls `run` when the wanted object may have changed in all namespaces. */
   follow?(run: () => void): Disposable;
 }
 
@@ -31,7 +31,7 @@ export class NamespaceObjects {
     this.#parts = parts;
   }
 
-  /** Looks after what is there, then follows the store. */
+  /** Checks the existing namespaces, then follows the store. */
   start(): Disposable {
     const { store, namespaces, objects, name, clock, onError } = this.#parts;
     const running = new DisposableStack();

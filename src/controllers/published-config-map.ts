@@ -15,14 +15,14 @@ export interface PublishedConfigMapParts {
   readonly data: (current: ConfigMap | undefined) => Readonly<Record<string, string>>;
   /** How often it is asked again, where what it says changes without a word; absent: never. */
   readonly refreshMs?: number;
-  /** Calls `run` when it may say something else. */
+  /** Calls `run` when the data may have changed. */
   readonly follow?: (run: () => void) => Disposable;
   readonly client: Client;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps one ConfigMap by which the server tells others something about itself. */
+/** Maintains one ConfigMap in which the server publishes data about itself. */
 export function startPublishedConfigMap(parts: PublishedConfigMapParts): Disposable {
   const { client, namespace, name, clock, onError, refreshMs, follow } = parts;
   const running = new DisposableStack();

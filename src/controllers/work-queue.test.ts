@@ -14,7 +14,7 @@ function queueOf(
   return { clock, errors, queue: new WorkQueue({ clock, work, onError: (error) => errors.push(error), ...options }) };
 }
 
-test("keys are worked off one after another, each once however often it is added", async () => {
+test("keys are handled one after another, each once however often it is added", async () => {
   const seen: string[] = [];
   let running = 0;
   const { queue } = queueOf(async (key) => {
@@ -28,7 +28,7 @@ test("keys are worked off one after another, each once however often it is added
   expect(seen).toEqual(["a", "b", "c"]);
 });
 
-test("a key that is added while it is worked on is looked at again", async () => {
+test("a key that is added while it is handled is handled again", async () => {
   let looks = 0;
   const { queue } = queueOf(async (key) => {
     looks++;
@@ -39,7 +39,7 @@ test("a key that is added while it is worked on is looked at again", async () =>
   expect(looks).toBe(2);
 });
 
-test("a failed key is tried again, later each time, and others go on", async () => {
+test("a failed key is retried with growing delays, and others continue", async () => {
   const seen: string[] = [];
   const { clock, errors, queue } = queueOf(async (key) => {
     seen.push(key);
@@ -61,14 +61,14 @@ test("a failed key is tried again, later each time, and others go on", async () 
   }
 });
 
-test("an answer of a registry is tried again in silence", async () => {
+test("a registry's rejection is retried silently", async () => {
   const { errors, queue } = queueOf(() => Promise.reject(notFound()));
   queue.add("a");
   await turn();
   expect(errors).toEqual([]);
 });
 
-test("nothing happens after the end, not even what was planned", async () => {
+test("nothing happens after the stop, not even planned work", async () => {
   const seen: string[] = [];
   const { clock, queue } = queueOf(async (key) => void seen.push(key));
   queue.addAfter("later", 10);

@@ -4,7 +4,7 @@ import type { Store, StoreEvent } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
 import { RetryBudget } from "./retry-budget.ts";
 
-/** The first wait after a failure; it doubles from one failure to the next, up to the last. */
+/** First delay after a failure. It doubles with each failure up to the maximum. */
 const retryMsMin = 100;
 const retryMsMax = 60_000;
 
@@ -16,7 +16,7 @@ export interface WorkQueueOptions {
   readonly failuresMax?: number | undefined;
   /** Brings what the key names to where it should be, from what is stored now. */
   work(key: Key): Promise<void>;
-  /** Hears of failures that are not the answer of a registry; those are tried again in silence. */
+  /** Receives failures other than a registry's rejection, which is retried silently. */
   onError(error: unknown): void;
 }
 
@@ -57,7 +57,7 @@ export class WorkQueue implements Disposable {
     setImmediate(() => void this.#run());
   }
 
-  /** Looks at the key after `delayMs`, in place of a later look that was planned before. */
+  /** Handles the key after `delayMs`, replacing an earlier plan. */
   addAfter(key: Key, delayMs: number): void {
     this.#later.get(key)?.[Symbol.dispose]();
     if (this.#stopped) return;
@@ -108,7 +108,7 @@ export class WorkQueue implements Disposable {
   }
 }
 
-/** Tells of every object below `prefix`: of those that are there as ADDED ones, then of every change. */
+/** Reports every object below `prefix`: existing ones as ADDED, then every change. */
 export function followObjects(
   store: Store,
   prefix: Key,

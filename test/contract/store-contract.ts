@@ -11,7 +11,7 @@ const elsewhere = "/registry/secrets/default/a";
 const revision = (value: number): Revision => value as Revision;
 const any = { limit: 1_000, prefix: "/registry/" };
 
-/** What every Store must do. `open` gives an empty one. */
+/** Tests the behaviour that every Store shares. `open` returns an empty one. */
 export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(name, () => {
     let opened: Store[] = [];
@@ -69,7 +69,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       ["absent", "a key that exists", { kind: "absent" }, true],
       ["revision", "another revision", { kind: "revision", revision: revision(9) }, true],
       ["revision", "a key that does not exist", { kind: "revision", revision: revision(2) }, false],
-    ] as const)("expect %s rejects %s and shows what stood in the way", async (_, __, expected, exists) => {
+    ] as const)("expect %s rejects %s and shows the conflicting state", async (_, __, expected, exists) => {
       const store = await openStore();
       if (exists) await store.commit(put(a, "one"));
       const before = store.revision;
@@ -169,7 +169,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect(seen).toEqual([2, 3]);
     });
 
-    test("eventsAfter() gives what the listeners heard, from any revision, bounded by its limit and prefix", async () => {
+    test("eventsAfter() returns the listeners' events from any revision, limited by its limit and prefix", async () => {
       const store = await openStore();
       const heard: StoreEvent[] = [];
       store.subscribe((events) => void heard.push(...events));

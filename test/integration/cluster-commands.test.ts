@@ -89,7 +89,7 @@ describe("commands of a cluster", () => {
     expect(listed.join("\n")).not.toContain(secret);
   });
 
-  test("tell what is wrong in one line", async () => {
+  test("report the error in one line", async () => {
     const wrong: [string[], RegExp][] = [
       [["status", "--kubeconfig", "/nowhere"], /^quorate: no kubeconfig at \/nowhere: name one with --kubeconfig$/],
       [["status", "--kubeconfig", kubeconfig, "--context", "x"], /there is no context "x"$/],

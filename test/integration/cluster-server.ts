@@ -35,7 +35,7 @@ interface Parts {
   readonly seen: string[];
   /** Events, at the highest level. */
   readonly audited: string[];
-  /** What it has heard by gossip. */
+  /** Health of the others by gossip. */
   readonly heard: Map<number, PeerHealth>;
   readonly listener: Listener;
   readonly disposables: AsyncDisposableStack;

@@ -17,8 +17,8 @@ import { MemoryStore } from "../../src/storage/memory-store.ts";
 import type { Key } from "../../src/api/entry.ts";
 
 /**
- * What the authorizer was asked, what the handler answered with and which key was read have to be about the same object,
- * whatever the path looks like. `HOSTILE_PATHS` sets how many are tried, `SEED` replays a run.
+ * Tests that the authorizer's question, the handler's answer and the key that was read concern the same object,
+ * whatever the path. `HOSTILE_PATHS` sets the number of paths, and `SEED` repeats a run.
  */
 const paths = Number(Bun.env["HOSTILE_PATHS"] ?? 10_000);
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 1_000_000);

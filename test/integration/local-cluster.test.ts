@@ -55,7 +55,7 @@ describe("three replicas on one machine", () => {
         const { code, stderr } = await client.run(["create", "configmap", `while-dead-${i}`]);
         if (code !== 0) failures++;
         else continue;
-        // Of the leader that is gone, while another is elected; asked once more it is there or made.
+        // The old leader is gone and another is being elected. A second request finds or creates the object.
         expect(stderr).toMatch(/timeout|EOF|refused|reset|quorum|leader|not known|not done/i);
         const again = await client.run(["create", "configmap", `while-dead-${i}`]);
         expect(again.code === 0 || again.stderr.includes("AlreadyExists")).toBe(true);
@@ -125,7 +125,7 @@ describe("three replicas on one machine", () => {
   });
 });
 
-describe("what cannot be", () => {
+describe("impossible requests", () => {
   test.each([
     [["--replicas=0"], /^quorate: --replicas: "0" is not a number from 1 to 7$/],
     [["--replicas=many"], /^quorate: --replicas: "many" is not a number/],
@@ -139,7 +139,7 @@ describe("what cannot be", () => {
     expect(command.complaints.trimEnd()).toMatch(message);
   });
 
-  test("a replica that cannot start is named, with what it said, and the others are stopped", async () => {
+  test("a replica that cannot start is named with its message, and the others are stopped", async () => {
     using other = new Scratch();
     const command = new LocalClusterCommand(join(other.directory, "data"), "--client-ca-file=/missing");
     expect(await command.exited).toBe(1);

@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 describe("three members", () => {
-  test("serve the same objects to the same administrator, whoever of them is asked", async () => {
+  test("serve the same objects to the same administrator on every member", async () => {
     expect((await b.request("POST", configMaps, configMap("one"))).code).toBe(201);
     for (const member of [a, b, c]) {
       const { code, json } = await member.request("GET", `${configMaps}/one`);
@@ -69,7 +69,7 @@ describe("three members", () => {
     }
   });
 
-  test("list what may be asked of a cluster among the paths that are served", async () => {
+  test("list the cluster's paths among the served paths", async () => {
     const { paths } = (await a.request("GET", "/")).json;
     expect(paths.filter((path: string) => path.startsWith("/cluster"))).toEqual([
       "/cluster/authority",
@@ -99,7 +99,7 @@ describe("three members", () => {
     expect((await rolesOf(a, "leader", "voter", "voter")).leader).toBe(heir.id);
   });
 
-  test("do not take in who has a name that is taken, a wrong token or a wrong hash, and say so in a line", async () => {
+  test("reject a machine with a taken name, a wrong token or a wrong hash, in one line", async () => {
     const twin = await newMember("twin");
     const [cluster = "", join = "", url = "", tokenFlag = "", token = "", hashFlag = "", hash = ""] =
       await a.invitation();
@@ -142,7 +142,7 @@ describe("three members", () => {
     expect(learner.err).toContain("serving");
   });
 
-  test("take in who was recorded before, once, with the command that is printed", async () => {
+  test("admit a member that was recorded before, once, with the printed command", async () => {
     const late = await newMember("late");
     const added = await a.run(
       "member",
@@ -161,7 +161,7 @@ describe("three members", () => {
     await a.run("member", "remove", `${known.find(({ name }: any) => name === "late").id}`);
   });
 
-  test("68: who is no member gets nothing from the port of the peers, whatever is tried", async () => {
+  test("68: a non-member gets nothing from the port of the peers, whatever it tries", async () => {
     const validity = { notBeforeMs: Date.now() - 7_200_000, notAfterMs: Date.now() + 3_600_000 };
     const pki = (name: string) => readFileSync(join(a.directory, "pki", name), "utf8");
     const leaf = {

@@ -98,7 +98,7 @@ test("one of them runs the controllers, another one as soon as that has gone, or
   await eventually(hasAccount(await third.namespace()), 200);
   await running.shift()?.close();
   await eventually(async () => ![undefined, before].includes(await holderAt(third)()), true);
-  // Whichever of the two it is now: the other one takes over, or goes on.
+  // The other server takes over or continues, whichever of the two leads now.
   cut.isCut = true;
   await eventually(hasAccount(await third.namespace()), 200);
   const left = await third.namespace();

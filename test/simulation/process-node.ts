@@ -24,12 +24,12 @@ export interface ProcessNodeOptions {
   readonly dropped: (index: Index, term: Term) => void;
   /** Reads are answered at once, as if a quorum had confirmed them. */
   readonly readsWithoutRound: boolean;
-  /** Where nobody need be asked, reads are answered although what is committed is not applied yet. */
+  /** Whether reads that ask no other member are answered although the committed entries are not applied yet. */
   readonly readsUnapplied: boolean;
 }
 
 /**
- * What a `RaftNode` is to its user, for a process of the simulation: promises for proposals and reads, settled by the same
+ * The user's view of a `RaftNode` for a process of the simulation: promises for proposals and reads, settled by the same
  * rules. The core is only touched in turns of its own, so that a crash point in it ends the process and not a promise.
  */
 export class ProcessNode {

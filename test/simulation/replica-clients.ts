@@ -222,7 +222,7 @@ export class ReplicaClients implements Clients {
     }
   }
 
-  /** Who was told that an object is deleted has deleted it: nobody else was told the same of the same deletion. */
+  /** Checks that each acknowledged deletion was acknowledged to one client only. */
   #checkDeletions(): void {
     const told = new Map<string, number>();
     for (const { registry } of this.#clients) {

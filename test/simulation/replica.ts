@@ -100,7 +100,7 @@ export class Replica {
     return this.member.id;
   }
 
-  /** Of the log: everything up to it is applied. */
+  /** Log index up to which everything is applied. */
   get index(): number {
     return this.#machine.index;
   }

@@ -278,7 +278,7 @@ export class StoreClient {
     this.#seen = Math.max(this.#seen, revision);
   }
 
-  /** What a client may be told at any time; anything else is a violation. */
+  /** Counts a rejection that is always allowed; any other error is a violation. */
   #countRefusal(error: unknown): void {
     if (error instanceof ConnectionLost || error instanceof StoreUnavailableError) this.counts.refusedReads++;
     else if (error instanceof StatusError && error.status.code === 504) this.counts.refusedReads++;

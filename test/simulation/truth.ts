@@ -30,7 +30,7 @@ interface Decided {
   readonly text: string;
 }
 
-/** Where an operation's command stood in the log, and what it was given. */
+/** The position of an operation's command in the log, and its result. */
 export interface Verdict {
   readonly index: number;
   /** Undefined when its guard failed. */
@@ -38,8 +38,8 @@ export interface Verdict {
 }
 
 /**
- * What the log says, reckoned anew from its entries and from nothing else: the judge of replicas and of their answers.
- * Revisions are those of `changes`, one each.
+ * The state according to the log, computed independently from its entries, for comparison with replicas and their
+ * answers. Revisions are those of `changes`, one each.
  */
 export class Truth {
   revision = 1;
@@ -51,7 +51,7 @@ export class Truth {
   readonly #terms: number[] = [];
   readonly #dropped: (readonly [index: number, term: number])[] = [];
   readonly #admitted = new Set<string>();
-  /** By origin: what lies below was given up. */
+  /** Sequence below which batches were given up, by origin. */
   readonly #floors = new Map<string, number>();
   readonly #verdicts = new Map<number, Verdict>();
   readonly #indexes = new IndexCache();
@@ -80,7 +80,7 @@ export class Truth {
     }
   }
 
-  /** What became of a client's command, as far as the log has come. */
+  /** Returns the outcome of a client's command, as far as the log has come. */
   verdictOn(operation: number): Verdict | undefined {
     return this.#verdicts.get(operation);
   }
@@ -94,7 +94,7 @@ export class Truth {
     return change === undefined || change.type === "DELETED" ? undefined : change.version;
   }
 
-  /** What an object was at any time from one revision on. */
+  /** Returns the states of an object from one revision on. */
   since(key: string, revision: number): (Version | undefined)[] {
     const changes = this.#changesOf.get(key) ?? [];
     const later = changes.filter(({ version }) => version.revision > revision);
@@ -145,7 +145,7 @@ export class Truth {
     if (decision.kind === "compact") {
       this.compacted = Math.max(this.compacted, Math.min(decision.revision, this.revision));
     }
-    // Of members the first replica says which number they get; the others must say the same.
+    // The first replica determines the number of a member, and the others must agree.
     return effect === undefined ? "" : textOfEffect(effect);
   }
 
