@@ -1,3 +1,4 @@
+import type { TableRules } from "../api/codec/table/table-rules.ts";
 import type { Clock } from "../api/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
@@ -20,6 +21,8 @@ export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
   readonly endpoint: DeclaredEndpoint<T>;
   /** By name of the subresource. */
   readonly subresources: ReadonlyMap<string, DeclaredEndpoint<T>>;
+  /** Undefined for a kind that has no columns of its own. */
+  readonly table?: TableRules | undefined;
 }
 
 /** An endpoint as its kind declares it: data, and functions from the parts of a running server. */
@@ -61,6 +64,7 @@ export interface BuiltInKind<R extends GeneratedResource> extends Kind<Generated
 /** An endpoint for the resource and for each of its subresources: one that is missing does not compile. */
 type BuiltInRules<R extends GeneratedResource> = {
   readonly endpoint: DeclaredEndpoint<GeneratedResources[R]["object"]>;
+  readonly table?: TableRules | undefined;
 } & ([GeneratedResources[R]["subresources"]] extends [never]
   ? { readonly subresources?: never }
   : {
@@ -76,7 +80,7 @@ export function builtInKind<R extends GeneratedResource>(name: R, rules: BuiltIn
   const subresources = new Map<string, DeclaredEndpoint<GeneratedResources[R]["object"]>>(
     Object.entries(rules.subresources ?? {}),
   );
-  return { ...at, name, endpoint: rules.endpoint, subresources };
+  return { ...at, name, endpoint: rules.endpoint, subresources, table: rules.table };
 }
 
 /** A resource whose objects are stored. */

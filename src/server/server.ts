@@ -67,7 +67,7 @@ import { DeclarativeValidation } from "../registry/declarative/declarative-valid
 import type { Catalog } from "../registry/catalog.ts";
 import type { Registries } from "../registry/registries.ts";
 import { openRegistries, type ServerRegistries } from "./registries.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { Retention } from "../storage/retention.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Clock } from "../../api/clock.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import { inClusterEndpoint, kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
-import type { Scheme } from "../../api/scheme/scheme.ts";
+import type { ServedResources } from "../../api/scheme/served-resources.ts";
 import type { Key, Store } from "../../storage/store.ts";
 import { abacAuthorizer } from "./abac/abac-authorizer.ts";
 import { parseAbacPolicies } from "./abac/abac-policy.ts";
@@ -35,7 +35,7 @@ const accessReviewPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 export interface AuthorizationParts {
   readonly options: AuthorizationOptions;
-  readonly scheme: Scheme;
+  readonly scheme: ServedResources;
   readonly store: Store;
   readonly clock: Clock;
   isGateOn(gate: string): boolean;
@@ -208,7 +208,7 @@ function named<T>(flag: string, run: () => T): T {
 }
 
 /** Where the four kinds are stored; a kind that is not served has no objects. */
-function rbacPrefixes(scheme: Scheme): ConstructorParameters<typeof RbacPolicy>[0] {
+function rbacPrefixes(scheme: ServedResources): ConstructorParameters<typeof RbacPolicy>[0] {
   const prefixOf = (resource: string) => storedAt(scheme, "rbac.authorization.k8s.io", resource);
   return {
     roles: prefixOf("roles"),
@@ -218,7 +218,7 @@ function rbacPrefixes(scheme: Scheme): ConstructorParameters<typeof RbacPolicy>[
   };
 }
 
-function nodePrefixes(scheme: Scheme): ConstructorParameters<typeof NodeGraph>[0] {
+function nodePrefixes(scheme: ServedResources): ConstructorParameters<typeof NodeGraph>[0] {
   return {
     pods: storedAt(scheme, "", "pods"),
     persistentVolumes: storedAt(scheme, "", "persistentvolumes"),
@@ -228,7 +228,7 @@ function nodePrefixes(scheme: Scheme): ConstructorParameters<typeof NodeGraph>[0
   };
 }
 
-function storedAt(scheme: Scheme, group: string, resource: string): Key {
+function storedAt(scheme: ServedResources, group: string, resource: string): Key {
   const info = scheme.resources.find((one) => one.group === group && one.resource === resource);
   return info?.keyPrefix ?? `/not-served/${group}/${resource}/`;
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { GroupVersionKind } from "../gvk.ts";
+import type { TableRules } from "../codec/table/table-rules.ts";
 import type { StructSchema } from "../schema/schema.ts";
 
 export interface SubresourceInfo {
@@ -28,6 +29,8 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly keyPrefix: string;
   readonly schema: StructSchema;
   readonly columns: readonly TableColumn[];
+  /** Fills the columns; undefined for a kind without columns of its own. */
+  readonly table?: TableRules | undefined;
   /** Label of a field selector → path of the field in the object; beyond metadata.name and metadata.namespace. */
   readonly selectableFields: ReadonlyMap<string, FieldReader>;
   readonly subresources: ReadonlyMap<string, SubresourceInfo>;

@@ -6,6 +6,7 @@ import {
 } from "./validation/horizontal-pod-autoscaler.ts";
 import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { horizontalPodAutoscalerCells } from "./horizontal-pod-autoscaler-cells.ts";
 
 const horizontalPodAutoscalerStrategy: Strategy = {
   ...defaultStrategy,
@@ -21,6 +22,7 @@ const horizontalPodAutoscalerStatusStrategy = statusRules(
 
 export const horizontalPodAutoscaler = builtInKind("horizontalpodautoscalers.autoscaling", {
   endpoint: stored(horizontalPodAutoscalerStrategy),
+  table: { cells: horizontalPodAutoscalerCells },
   subresources: {
     status: subresource(horizontalPodAutoscalerStatusStrategy),
   },

@@ -4,6 +4,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { validateNode, validateNodeUpdate } from "./validation/node.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
+import { nodeCells } from "./node-cells.ts";
 
 const nodeStrategy: Strategy = {
   ...defaultStrategy,
@@ -33,6 +34,7 @@ const nodeStatusStrategy: Strategy = {
 
 export const node = builtInKind("nodes", {
   endpoint: stored(nodeStrategy),
+  table: { cells: nodeCells },
   subresources: {
     proxy: connection("nodeProxy"),
     status: subresource(nodeStatusStrategy),

@@ -17,6 +17,7 @@ import { withAlignedAddresses } from "./pod-addresses.ts";
 import { podBinding } from "./pod-binding.ts";
 import { qosClassOf } from "./pod-qos.ts";
 import { action, builtInKind, connection, stored, strategyOf, subresource } from "../../registry/kind.ts";
+import { podCells, podRowConditions } from "./pod-cells.ts";
 
 interface Pod extends KubeObject {
   spec?: { nodeName?: string; terminationGracePeriodSeconds?: number; containers?: never[] };
@@ -75,6 +76,7 @@ export const podResizeStrategy: Strategy = partOfPod(
 
 export const pod = builtInKind("pods", {
   endpoint: stored(podStrategy),
+  table: { cells: podCells, rowConditions: podRowConditions },
   subresources: {
     attach: connection("podAttach"),
     binding: action(({ registry, clock }) => podBinding({ pods: registry({ group: "", resource: "pods" }), clock })),

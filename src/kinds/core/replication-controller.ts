@@ -7,6 +7,10 @@ import { workloadWarnings } from "./workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
+import { pairsText, structIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { replicaCells } from "../apps/replica-cells.ts";
 
 const replicationControllerStrategy: Strategy = {
   ...specStrategy,
@@ -22,8 +26,13 @@ const replicationControllerStatusStrategy = statusRules(
 
 export const replicationController = builtInKind("replicationcontrollers", {
   endpoint: stored(replicationControllerStrategy),
+  table: { cells: replicationControllerCells },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(replicationControllerStatusStrategy),
   },
 });
+
+function replicationControllerCells(controller: JsonObject): Cells {
+  return { ...replicaCells(controller), Selector: pairsText(structIn(controller, "spec")["selector"]) };
+}

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../gvk.ts";
 import type { KubeObject } from "../../object-meta.ts";
 import type { ResourceInfo } from "../resource.ts";
-import { Scheme } from "../scheme.ts";
+import { Scheme } from "../../../kinds/scheme.ts";
 import { fromStorage, toStorage } from "./convert.ts";
 
 const v1 = Scheme.builtIn().find("autoscaling", "v1", "horizontalpodautoscalers") as ResourceInfo;

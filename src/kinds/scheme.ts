@@ -1,21 +1,22 @@
-import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../gvk.ts";
-import type { JsonValue } from "../json.ts";
-import { type TypeEntries, TypeSchemas } from "../schema/compile.ts";
-import { decodeTyped } from "../schema/decode.ts";
-import { DecodeTypeError } from "../schema/decode-error.ts";
-import type { StructSchema } from "../schema/schema.ts";
-import { builtInDefaultRules } from "./defaults/rules.ts";
-import fieldSelectorsJson from "./generated/fieldselectors.json";
-import resourcesJson from "./generated/resources.json";
-import tablesJson from "./generated/tables.json";
-import typesJson from "./generated/types.json";
-import { conversionOf } from "./conversion/conversions.ts";
-import { deprecationOf } from "./deprecation.ts";
-import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "./resource.ts";
-import { gateOfResource } from "./resource-gates.ts";
-import { isServed, refuseUnknownKeys, type RuntimeConfig } from "./runtime-config.ts";
-import { selectableFields, storedFieldLabels } from "./selectable-fields.ts";
-import { type ColumnEntry, tableColumns } from "./table-columns.ts";
+import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../api/gvk.ts";
+import type { JsonValue } from "../api/json.ts";
+import { type TypeEntries, TypeSchemas } from "../api/schema/compile.ts";
+import { decodeTyped } from "../api/schema/decode.ts";
+import { DecodeTypeError } from "../api/schema/decode-error.ts";
+import type { StructSchema } from "../api/schema/schema.ts";
+import { builtInDefaultRules } from "../api/scheme/defaults/rules.ts";
+import fieldSelectorsJson from "../api/scheme/generated/fieldselectors.json";
+import resourcesJson from "../api/scheme/generated/resources.json";
+import tablesJson from "../api/scheme/generated/tables.json";
+import typesJson from "../api/scheme/generated/types.json";
+import { conversionOf } from "../api/scheme/conversion/conversions.ts";
+import { builtInKindOf } from "./index.ts";
+import { deprecationOf } from "../api/scheme/deprecation.ts";
+import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "../api/scheme/resource.ts";
+import { gateOfResource } from "../api/scheme/resource-gates.ts";
+import { isServed, refuseUnknownKeys, type RuntimeConfig } from "../api/scheme/runtime-config.ts";
+import { selectableFields, storedFieldLabels } from "../api/scheme/selectable-fields.ts";
+import { type ColumnEntry, tableColumns } from "../api/scheme/table-columns.ts";
 
 interface ResourceEntry {
   readonly kind: string;
@@ -212,6 +213,7 @@ class ResourceInfos {
       keyPrefix: `${entry.prefix ?? ""}/`,
       schema: this.#types.struct(entry.type),
       columns: tableColumns(entry.kind, tableEntries[groupResource]),
+      table: builtInKindOf(at).table,
       selectableFields: selectableFields(groupResource, fieldSelectorEntries[groupResource] ?? []),
       subresources: new Map(entry.subresources.map((sub) => [sub.name, subresourceInfo(sub, this.#types)])),
       ...(entry.storage === undefined ? {} : { storedAs: this.#storedAs(entry.storage, entry.type, at) }),
