@@ -9,13 +9,13 @@ import fieldSelectorsJson from "../api/scheme/generated/fieldselectors.json";
 import resourcesJson from "../api/scheme/generated/resources.json";
 import tablesJson from "../api/scheme/generated/tables.json";
 import typesJson from "../api/scheme/generated/types.json";
-import { conversionOf } from "../api/scheme/conversion/conversions.ts";
+import type { Kind } from "../registry/kind.ts";
 import { builtInKindOf } from "./index.ts";
 import { deprecationOf } from "../api/scheme/deprecation.ts";
 import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "../api/scheme/resource.ts";
 import { gateOfResource } from "../api/scheme/resource-gates.ts";
 import { isServed, refuseUnknownKeys, type RuntimeConfig } from "../api/scheme/runtime-config.ts";
-import { selectableFields, storedFieldLabels } from "../api/scheme/selectable-fields.ts";
+import { selectableFields } from "../api/scheme/selectable-fields.ts";
 import { type ColumnEntry, tableColumns } from "../api/scheme/table-columns.ts";
 
 interface ResourceEntry {
@@ -196,6 +196,7 @@ class ResourceInfos {
 
   #make(entry: ResourceEntry, at: ResourceAt): ResourceInfo {
     const groupResource = `${at.group}/${at.resource}`;
+    const kind = builtInKindOf(at);
     const deprecation = deprecationOf(entry, at);
     return {
       group: at.group,
@@ -213,20 +214,21 @@ class ResourceInfos {
       keyPrefix: `${entry.prefix ?? ""}/`,
       schema: this.#types.struct(entry.type),
       columns: tableColumns(entry.kind, tableEntries[groupResource]),
-      table: builtInKindOf(at).table,
-      selectableFields: selectableFields(groupResource, fieldSelectorEntries[groupResource] ?? []),
+      table: kind.table,
+      selectableFields: selectableFields(fieldSelectorEntries[groupResource] ?? [], kind.labels?.readers),
+      ...(kind.labels?.refusal === undefined ? {} : { labelRefusal: kind.labels.refusal }),
       subresources: new Map(entry.subresources.map((sub) => [sub.name, subresourceInfo(sub, this.#types)])),
-      ...(entry.storage === undefined ? {} : { storedAs: this.#storedAs(entry.storage, entry.type, at) }),
+      ...(entry.storage === undefined ? {} : { storedAs: this.#storedAs(entry.storage, kind, at) }),
       ...(deprecation === undefined ? {} : { deprecation }),
     };
   }
 
-  #storedAs(apiVersion: string, typeName: string, { group, resource }: ResourceAt): StoredAs {
-    const conversion = conversionOf(typeName, (name, value) => fitsType(this.#types, name, value));
+  #storedAs(apiVersion: string, { conversions, labels }: Kind, { version, resource }: ResourceAt): StoredAs {
+    const conversion = conversions?.[version]?.((name, value) => fitsType(this.#types, name, value));
     return {
       info: this.of(`${apiVersion}/${resource}`),
       ...(conversion === undefined ? {} : { conversion }),
-      fieldLabels: storedFieldLabels(`${group}/${resource}`),
+      fieldLabels: labels?.storedLabels ?? new Map(),
     };
   }
 }

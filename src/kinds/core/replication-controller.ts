@@ -11,6 +11,7 @@ import { pairsText, structIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { replicaCells } from "../apps/replica-cells.ts";
+import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
 
 const replicationControllerStrategy: Strategy = {
   ...specStrategy,
@@ -27,6 +28,7 @@ const replicationControllerStatusStrategy = statusRules(
 export const replicationController = builtInKind("replicationcontrollers", {
   endpoint: stored(replicationControllerStrategy),
   table: { cells: replicationControllerCells },
+  labels: { readers: { "status.replicas": countReaderOf("status.replicas") } },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(replicationControllerStatusStrategy),

@@ -6,6 +6,7 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { structIn, structsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { resourceClaimConversion } from "./conversion.ts";
 
 const resourceClaimStrategy: Strategy = {
   ...defaultStrategy,
@@ -23,6 +24,7 @@ const resourceClaimStatusStrategy: Strategy = {
 export const resourceClaim = builtInKind("resourceclaims.resource.k8s.io", {
   endpoint: stored(resourceClaimStrategy),
   table: { cells: resourceClaimCells },
+  conversions: { v1beta1: () => resourceClaimConversion },
   subresources: {
     status: subresource(resourceClaimStatusStrategy),
   },

@@ -9,6 +9,8 @@ import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { apiVersionOf } from "../../api/gvk.ts";
+import { resourceSliceConversion } from "./conversion.ts";
 
 const resourceSliceStrategy: Strategy = {
   ...defaultStrategy,
@@ -23,6 +25,10 @@ const resourceSliceStrategy: Strategy = {
 export const resourceSlice = builtInKind("resourceslices.resource.k8s.io", {
   endpoint: stored(resourceSliceStrategy),
   table: { cells: resourceSliceCells },
+  labels: {
+    refusal: (label, gvk) => `field label not supported for ${apiVersionOf(gvk)}, Kind=${gvk.kind}: ${label}`,
+  },
+  conversions: { v1beta1: () => resourceSliceConversion },
 });
 
 /** Tolerations that run out count from when a taint was seen first. */
