@@ -118,21 +118,6 @@ const layers = [
   "process",
 ] as const;
 
-/** Imports that go up, until the catalog of kinds is handed to the registries instead. */
-const upwardForNow = {
-  file: "src/registry/registries.ts",
-  targets: [
-    "src/admission/authorization.ts",
-    "src/admission/plugin-names.ts",
-    "src/admission/plugins.ts",
-    "src/admission/resource-quota/accountant.ts",
-    "src/admission/resource-quota/quota.ts",
-    "src/admission/resource-quota/shared-charges.ts",
-    "src/kinds/service-allocation/service-allocation.ts",
-    "src/kinds/strategies.ts",
-  ],
-};
-
 /** Place in `layers`; -1 for the files directly in src, which lie above them all. */
 function layerOf(path: string): number {
   return (layers as readonly string[]).indexOf(path.split("/")[1] ?? "");
@@ -148,9 +133,7 @@ describe("layers", () => {
     // Test aids may reach up, as the tests that they serve.
     const product = inFolder("src").filter(({ path }) => basename(path) !== "testing.ts");
     const allowed = (target: string, { path }: SourceFile) =>
-      !/^src\/.*\.ts$/.test(target) ||
-      layerOf(target) >= layerOf(path) ||
-      (path === upwardForNow.file && upwardForNow.targets.includes(target));
+      !/^src\/.*\.ts$/.test(target) || layerOf(target) >= layerOf(path);
     expect(breaches(product, allowed)).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { schemaType } from "./schema-type.ts";
 import { kindOf, type ValueType } from "./value-type.ts";
 

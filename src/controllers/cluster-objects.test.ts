@@ -9,7 +9,7 @@ import type { Registries } from "../registry/registries.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { openRegistries } from "../server/registries.ts";
 import type { Registry, WriteContext } from "../registry/registry.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";
 import { rootCaPublisher } from "./root-ca-publisher.ts";

@@ -8,7 +8,7 @@ import type { Registries } from "../registry/registries.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { openRegistries } from "../server/registries.ts";
 import type { WriteContext } from "../registry/registry.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { EventExpiry } from "./event-expiry.ts";
 

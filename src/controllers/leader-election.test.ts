@@ -6,7 +6,7 @@ import type { Registries } from "../registry/registries.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { openRegistries } from "../server/registries.ts";
 import { serverContext } from "../registry/server-context.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { LeaderElection } from "./leader-election.ts";

@@ -9,7 +9,7 @@ import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { openRegistries } from "../server/registries.ts";
 import type { WriteContext } from "../registry/registry.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import type { Command, Store } from "../storage/store.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";

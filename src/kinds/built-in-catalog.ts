@@ -1,5 +1,5 @@
 import { type ResourceInfo, storedInfo } from "../api/scheme/resource.ts";
-import type { Scheme } from "../api/scheme/scheme.ts";
+import type { Scheme } from "./scheme.ts";
 import { Catalog, type CatalogEntry } from "../registry/catalog.ts";
 import { builtInKindOf } from "./index.ts";
 

@@ -7,7 +7,7 @@ import { applyDefaults } from "../api/schema/defaults.ts";
 import { decodeTyped } from "../api/schema/decode.ts";
 import type { ScalarSchema, Schema } from "../api/schema/schema.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "./scheme.ts";
 import { strategyOf, subresourceStrategyOf } from "../registry/kind.ts";
 import { builtInKindOf } from "./index.ts";
 import type { Strategy } from "../registry/strategy.ts";

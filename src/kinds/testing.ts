@@ -6,7 +6,7 @@ import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { decodeTyped } from "../api/schema/decode.ts";
 import { toStorage } from "../api/scheme/conversion/convert.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "./scheme.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { parseServiceNetwork } from "./service-allocation/service-network.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { OwnerReference } from "../api/object-meta.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { encodeForStore } from "./encode-for-store.ts";
 

@@ -1,8 +1,9 @@
+import type { TableRules } from "../api/codec/table/table-rules.ts";
 import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { GeneratedResource, GeneratedResources } from "../api/scheme/generated/resources.ts";
-import type { ResourceInfo } from "../api/scheme/resource.ts";
+import type { Conversion, FitsType, LabelRules, ResourceInfo } from "../api/scheme/resource.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { TokenAuthenticator } from "../access/authentication/token-authenticator.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";
@@ -20,6 +21,12 @@ export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
   readonly endpoint: DeclaredEndpoint<T>;
   /** By name of the subresource. */
   readonly subresources: ReadonlyMap<string, DeclaredEndpoint<T>>;
+  /** Undefined for a kind that has no columns of its own. */
+  readonly table?: TableRules | undefined;
+  /** Undefined for a kind whose labels are all paths of fields. */
+  readonly labels?: LabelRules | undefined;
+  /** By version: conversions of those whose fields differ from the stored ones. */
+  readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>> | undefined;
 }
 
 /** An endpoint as its kind declares it: data, and functions from the parts of a running server. */
@@ -61,6 +68,9 @@ export interface BuiltInKind<R extends GeneratedResource> extends Kind<Generated
 /** An endpoint for the resource and for each of its subresources: one that is missing does not compile. */
 type BuiltInRules<R extends GeneratedResource> = {
   readonly endpoint: DeclaredEndpoint<GeneratedResources[R]["object"]>;
+  readonly table?: TableRules | undefined;
+  readonly labels?: LabelRules;
+  readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>>;
 } & ([GeneratedResources[R]["subresources"]] extends [never]
   ? { readonly subresources?: never }
   : {
@@ -76,7 +86,8 @@ export function builtInKind<R extends GeneratedResource>(name: R, rules: BuiltIn
   const subresources = new Map<string, DeclaredEndpoint<GeneratedResources[R]["object"]>>(
     Object.entries(rules.subresources ?? {}),
   );
-  return { ...at, name, endpoint: rules.endpoint, subresources };
+  const { endpoint, table, labels, conversions } = rules;
+  return { ...at, name, endpoint, subresources, table, labels, conversions };
 }
 
 /** A resource whose objects are stored. */

@@ -4,7 +4,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import type { Revision } from "../api/revision.ts";
 import type { Entry, Key } from "../api/entry.ts";

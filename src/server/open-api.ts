@@ -3,7 +3,7 @@ import { openAuthorization, type ServerAuthorization } from "../access/authoriza
 import { openServerId } from "../access/certificates/server-id.ts";
 import { rbacEscalation } from "../admission/rbac-escalation.ts";
 import { GatedFields } from "../api/schema/gated-fields.ts";
-import { Scheme } from "../api/scheme/scheme.ts";
+import { Scheme } from "../kinds/scheme.ts";
 import { DefaultFlowControl } from "../controllers/default-flow-control.ts";
 import { ensurePriorityClasses } from "../controllers/default-priority-classes.ts";
 import { ensureDefaultRbac, rbacRegistries } from "../controllers/default-rbac.ts";

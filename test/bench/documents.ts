@@ -1,4 +1,4 @@
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { toRevision } from "../../src/api/revision.ts";
 import { openAlone } from "../contract/open-alone.ts";

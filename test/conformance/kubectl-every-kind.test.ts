@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import { type RunningServer, startServer } from "../../src/index.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { minimalObjects } from "../integration/minimal-objects.ts";
 import { Kubectl } from "./kubectl.ts";
 

@@ -22,7 +22,7 @@ import { parseServiceNetwork } from "../../src/kinds/service-allocation/service-
 import type { Registries } from "../../src/registry/registries.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
 import { openRegistries } from "../../src/server/registries.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 
 interface Parts {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../src/api/gvk.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { minimalObjects } from "./minimal-objects.ts";
 import { TestServer } from "./server.ts";
 

@@ -7,7 +7,7 @@ import { decodeMessage, unwrapUnknown } from "../../src/api/codec/protobuf.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
 import { fromStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { type MinimalObject, minimalObjects } from "./minimal-objects.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer, type Watch, type WatchEvent } from "./server.ts";
 

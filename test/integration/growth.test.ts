@@ -19,7 +19,7 @@ import { builtInKindOf } from "../../src/kinds/index.ts";
 import { strategyOf } from "../../src/registry/kind.ts";
 import { trackFields } from "../../src/registry/track-fields.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
 import type { Field, ListSchema, MapSchema, ScalarKind, Schema, StructSchema } from "../../src/api/schema/schema.ts";
 import { cpuMs } from "../cpu-time.ts";

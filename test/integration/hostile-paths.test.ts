@@ -12,7 +12,7 @@ import { catalogServer, resourceHandler } from "../../src/http/handlers/resource
 import type { Registries } from "../../src/registry/registries.ts";
 import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
 import { openRegistries } from "../../src/server/registries.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 import type { Key } from "../../src/api/entry.ts";
 

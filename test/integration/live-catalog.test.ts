@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import { systemClock } from "../../src/process/clock.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { startNamespaceDeletion } from "../../src/controllers/namespace-deletion.ts";
 import { type AppPlugin, buildApp } from "../../src/http/app.ts";
 import { discoveryRoute, type Route } from "../../src/http/discovery/discovery-route.ts";

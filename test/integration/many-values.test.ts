@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/api/json.ts";
 import { encodeCbor } from "../../src/api/codec/cbor.ts";
 import { encodeMessage, wrapUnknown } from "../../src/api/codec/protobuf.ts";
 import { stringifyYaml } from "../../src/api/codec/yaml.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { cpuMs } from "../cpu-time.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer } from "./server.ts";
 

@@ -11,7 +11,7 @@ import { strategyOf } from "../../src/registry/kind.ts";
 import { trackFields } from "../../src/registry/track-fields.ts";
 import { toStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
 import { applyDefaults } from "../../src/api/schema/defaults.ts";
 import { GatedFields } from "../../src/api/schema/gated-fields.ts";

@@ -7,7 +7,7 @@ import { parseJson, stringifyJson } from "../../src/api/codec/json.ts";
 import { decodeMessage, encodeMessage } from "../../src/api/codec/protobuf.ts";
 import { fromStorage, toStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
 import type { StructSchema } from "../../src/api/schema/schema.ts";
 import { Chance, randomObject } from "./random-object.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { apiVersionOf } from "../../src/api/gvk.ts";
 import type { StructSchema } from "../../src/api/schema/schema.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { type MinimalObject, minimalObjects } from "./minimal-objects.ts";
 import { TestServer } from "./server.ts";
 

@@ -5,7 +5,7 @@ import { Registry } from "../../src/registry/registry.ts";
 import { configMap } from "../../src/kinds/core/config-map.ts";
 import { strategyOf } from "../../src/registry/kind.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import type { Store } from "../../src/storage/store.ts";
 
 const info = Scheme.builtIn({ runtimeConfig: new Map() }).find("", "v1", "configmaps") as ResourceInfo;

@@ -18,7 +18,7 @@ import {
   type TrackedVersion,
   TrackingError,
 } from "../../src/apply/versions.ts";
-import { Scheme } from "../../src/api/scheme/scheme.ts";
+import { Scheme } from "../../src/kinds/scheme.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
 import type { StructSchema } from "../../src/api/schema/schema.ts";
 import type { Replay } from "./replay.ts";

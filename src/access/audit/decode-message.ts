@@ -1,10 +1,10 @@
 import { apiVersionOf } from "../../api/gvk.ts";
 import { decodeMessage, unwrapUnknown } from "../../api/codec/protobuf.ts";
-import type { Scheme } from "../../api/scheme/scheme.ts";
+import type { ServedResources } from "../../api/scheme/served-resources.ts";
 import type { DecodeProtobuf } from "./object-text.ts";
 
 /** Returns a decoder for objects of served kinds, by the type in their envelope. */
-export function messageDecoder(scheme: Scheme): DecodeProtobuf {
+export function messageDecoder(scheme: ServedResources): DecodeProtobuf {
   return (bytes) => {
     const { apiVersion, kind, raw } = unwrapUnknown(bytes);
     const info = scheme.resources.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);

@@ -6,7 +6,7 @@ import { StartupError } from "../../process/startup-error.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import { kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
 import { joinersGroup } from "../authorization/join-token-authorizer.ts";
-import type { Scheme } from "../../api/scheme/scheme.ts";
+import type { ServedResources } from "../../api/scheme/served-resources.ts";
 import type { Store } from "../../storage/store.ts";
 import { anonymousAuthenticator } from "./anonymous.ts";
 import type { AuthenticationOptions } from "./authentication-options.ts";
@@ -36,7 +36,7 @@ export interface AuthenticationParts {
   readonly ownTokens: string;
   /** Our own key for service account tokens, PEM. */
   readonly ownSigningKey: string;
-  readonly scheme: Scheme;
+  readonly scheme: ServedResources;
   readonly store: Store;
   readonly clock: Clock;
   /** Whether client certificates may set the uid of their user. */
@@ -236,7 +236,9 @@ function webhooks({ options, clock }: AuthenticationParts): TokenAuthenticator[]
   }
 }
 
-function boundInfos(scheme: Scheme): ReadonlyMap<BoundResource, NonNullable<ReturnType<Scheme["find"]>>> {
+function boundInfos(
+  scheme: ServedResources,
+): ReadonlyMap<BoundResource, NonNullable<ReturnType<ServedResources["find"]>>> {
   const resources: BoundResource[] = ["serviceaccounts", "pods", "secrets", "nodes"];
   const served = resources.map((resource) => [resource, scheme.find("", "v1", resource)] as const);
   return new Map(served.flatMap(([resource, info]) => (info === undefined ? [] : [[resource, info] as const])));

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Clock } from "../../process/clock.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import { inClusterEndpoint, kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
-import type { Scheme } from "../../api/scheme/scheme.ts";
+import type { ServedResources } from "../../api/scheme/served-resources.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Key } from "../../api/entry.ts";
 import { abacAuthorizer } from "./abac/abac-authorizer.ts";
@@ -36,7 +36,7 @@ const accessReviewPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 export interface AuthorizationParts {
   readonly options: AuthorizationOptions;
-  readonly scheme: Scheme;
+  readonly scheme: ServedResources;
   readonly store: Store;
   readonly clock: Clock;
   isGateOn(gate: string): boolean;
@@ -212,7 +212,7 @@ function named<T>(flag: string, run: () => T): T {
 }
 
 /** Returns the key prefixes of the four kinds. A kind that is not served has no objects. */
-function rbacPrefixes(scheme: Scheme): ConstructorParameters<typeof RbacPolicy>[0] {
+function rbacPrefixes(scheme: ServedResources): ConstructorParameters<typeof RbacPolicy>[0] {
   const prefixOf = (resource: string) => storedAt(scheme, "rbac.authorization.k8s.io", resource);
   return {
     roles: prefixOf("roles"),
@@ -222,7 +222,7 @@ function rbacPrefixes(scheme: Scheme): ConstructorParameters<typeof RbacPolicy>[
   };
 }
 
-function nodePrefixes(scheme: Scheme): ConstructorParameters<typeof NodeGraph>[0] {
+function nodePrefixes(scheme: ServedResources): ConstructorParameters<typeof NodeGraph>[0] {
   return {
     pods: storedAt(scheme, "", "pods"),
     persistentVolumes: storedAt(scheme, "", "persistentvolumes"),
@@ -232,7 +232,7 @@ function nodePrefixes(scheme: Scheme): ConstructorParameters<typeof NodeGraph>[0
   };
 }
 
-function storedAt(scheme: Scheme, group: string, resource: string): Key {
+function storedAt(scheme: ServedResources, group: string, resource: string): Key {
   const info = scheme.resources.find((one) => one.group === group && one.resource === resource);
   return info?.keyPrefix ?? `/not-served/${group}/${resource}/`;
 }

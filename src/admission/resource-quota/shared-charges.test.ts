@@ -12,7 +12,7 @@ import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 import { openRegistries } from "../../server/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { serverContext } from "../../registry/server-context.ts";
-import { Scheme } from "../../api/scheme/scheme.ts";
+import { Scheme } from "../../kinds/scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import type { Store } from "../../storage/store.ts";
 import { resourceQuotas } from "./quota.ts";

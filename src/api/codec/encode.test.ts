@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Field, ScalarKind, Schema, StructSchema } from "../schema/schema.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { successStatus } from "../status.ts";
-import { Scheme } from "../scheme/scheme.ts";
+import { Scheme } from "../../kinds/scheme.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { toRevision } from "../revision.ts";
 import type { Entry } from "../entry.ts";

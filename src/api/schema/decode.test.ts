@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../json.ts";
-import { Scheme } from "../scheme/scheme.ts";
+import { Scheme } from "../../kinds/scheme.ts";
 import { TypeSchemas } from "./compile.ts";
 import { DecodeTypeError } from "./decode-error.ts";
 import { decodeTyped, maxDecodeDepth, maxUnknownFields } from "./decode.ts";

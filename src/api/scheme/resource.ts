@@ -1,5 +1,6 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 import type { GroupVersionKind } from "../gvk.ts";
+import type { TableRules } from "../codec/table/table-rules.ts";
 import type { StructSchema } from "../schema/schema.ts";
 
 export interface SubresourceInfo {
@@ -28,8 +29,12 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly keyPrefix: string;
   readonly schema: StructSchema;
   readonly columns: readonly TableColumn[];
+  /** Fills the columns; undefined for a kind without columns of its own. */
+  readonly table?: TableRules | undefined;
   /** Label of a field selector → path of the field in the object; beyond metadata.name and metadata.namespace. */
   readonly selectableFields: ReadonlyMap<string, FieldReader>;
+  /** The text for a label that is not among them, where it is not the usual one. */
+  readonly labelRefusal?: LabelRules["refusal"];
   readonly subresources: ReadonlyMap<string, SubresourceInfo>;
   /** How objects of this version lie in the store; absent when they are stored as they are. */
   readonly storedAs?: StoredAs;
@@ -51,6 +56,19 @@ export interface StoredAs {
 export interface Conversion {
   toStorage(object: JsonObject): JsonObject;
   fromStorage(object: JsonObject): JsonObject;
+}
+
+/** Tells whether a document is of a generated type. */
+export type FitsType = (typeName: string, value: JsonValue) => boolean;
+
+/** The labels of field selectors that are more than the path of a field. */
+export interface LabelRules {
+  /** Labels with a reader of their own. */
+  readonly readers?: Readonly<Record<string, FieldReader>>;
+  /** Label to label of the same field in the stored version, where that names it otherwise. */
+  readonly storedLabels?: ReadonlyMap<string, string>;
+  /** The text for a label that the resource does not select by, where it is not the usual one. */
+  readonly refusal?: (label: string, gvk: GroupVersionKind) => string;
 }
 
 export interface Deprecation {

@@ -11,7 +11,7 @@ import { openRegistries } from "../../server/registries.ts";
 import type { Registry, WriteContext } from "../../registry/registry.ts";
 import { certificateSigningRequest } from "../../kinds/certificates/certificate-signing-request.ts";
 import { strategyOf } from "../../registry/kind.ts";
-import { Scheme } from "../../api/scheme/scheme.ts";
+import { Scheme } from "../../kinds/scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { removeObject } from "../../registry/remove-object.ts";
 import { startCertificateApprover } from "./certificate-approver.ts";

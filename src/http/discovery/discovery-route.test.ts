@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { toText } from "../../api/codec/byte-text.ts";
 import { unwrapUnknown } from "../../api/codec/protobuf.ts";
-import { Scheme } from "../../api/scheme/scheme.ts";
+import { Scheme } from "../../kinds/scheme.ts";
 import type { Exchange, Reply } from "../../request/exchange.ts";
 import { versionRoute } from "../version.ts";
 import { discoveryRoute, type Route } from "./discovery-route.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../api/gvk.ts";
-import { Scheme } from "../../api/scheme/scheme.ts";
+import { Scheme } from "../../kinds/scheme.ts";
 import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 import { openApiV2Document, openApiV3Document } from "./documents.ts";
 import { openApiName } from "./schema-name.ts";

@@ -1,7 +1,9 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateMutatingPolicy } from "./validation/admission-policy.ts";
 import { policyStrategy } from "./admission-policy.ts";
+import { admissionPolicyCells } from "./admission-policy-cells.ts";
 
 export const mutatingAdmissionPolicy = builtInKind("mutatingadmissionpolicies.admissionregistration.k8s.io", {
   endpoint: stored({ ...policyStrategy, validate: validateMutatingPolicy }),
+  table: { cells: admissionPolicyCells },
 });

@@ -3,11 +3,13 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateValidatingPolicy, validateValidatingPolicyStatus } from "./validation/admission-policy.ts";
 import { policyStrategy } from "./admission-policy.ts";
+import { admissionPolicyCells } from "./admission-policy-cells.ts";
 
 const strategy: Strategy = { ...policyStrategy, resetFields: ["status"], validate: validateValidatingPolicy };
 
 export const validatingAdmissionPolicy = builtInKind("validatingadmissionpolicies.admissionregistration.k8s.io", {
   endpoint: stored(strategy),
+  table: { cells: admissionPolicyCells },
   subresources: {
     status: subresource({ ...statusStrategy(strategy), validate: validateValidatingPolicyStatus }),
   },

@@ -1,6 +1,9 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateWebhookConfiguration } from "./validation/webhook-configuration.ts";
+import { structsIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 /** Of mutating and validating webhooks. */
 export const webhookConfigurationStrategy: Strategy = {
@@ -10,3 +13,8 @@ export const webhookConfigurationStrategy: Strategy = {
   generationFields: ["webhooks"],
   validate: validateWebhookConfiguration,
 };
+
+/** Configurations of mutating and of validating webhooks. */
+export function webhookConfigurationCells(configuration: JsonObject): Cells {
+  return { Webhooks: structsIn(configuration, "webhooks").length };
+}

@@ -3,6 +3,9 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const apiServiceStrategy: Strategy = {
   ...defaultStrategy,
@@ -21,7 +24,25 @@ const apiServiceStatusStrategy: Strategy = {
 
 export const apiService = builtInKind("apiservices.apiregistration.k8s.io", {
   endpoint: stored(apiServiceStrategy),
+  table: { cells: apiServiceCells },
   subresources: {
     status: subresource(apiServiceStatusStrategy),
   },
 });
+
+function apiServiceCells(apiService: JsonObject): Cells {
+  const spec = structIn(apiService, "spec");
+  const service = structIn(spec, "service");
+  const local = spec["service"] === undefined;
+  return {
+    Service: local ? "Local" : `${textIn(service, "namespace")}/${textIn(service, "name")}`,
+    Available: availableText(structIn(apiService, "status")),
+  };
+}
+
+function availableText(status: JsonObject): string {
+  const available = structsIn(status, "conditions").find(({ type }) => type === "Available");
+  if (available === undefined) return "Unknown";
+  const text = textIn(available, "status");
+  return text === "True" ? text : `${text} (${textIn(available, "reason")})`;
+}

@@ -2,6 +2,13 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import type { Strategy } from "../../registry/strategy.ts";
 import { storageVersionNameProblems, validateStorageVersionStatus } from "./validation/storage-version.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { firstFew, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+
+/** Kinds about the cluster itself that have no more to show than a field or two. */
+
+const versionsShownMax = 3;
 
 const storageVersionStrategy: Strategy = {
   ...defaultStrategy,
@@ -18,7 +25,19 @@ const storageVersionStatusStrategy: Strategy = {
 
 export const storageVersion = builtInKind("storageversions.internal.apiserver.k8s.io", {
   endpoint: stored(storageVersionStrategy),
+  table: { cells: storageVersionCells },
   subresources: {
     status: subresource(storageVersionStatusStrategy),
   },
 });
+
+function storageVersionCells(version: JsonObject): Cells {
+  const status = structIn(version, "status");
+  const servers = structsIn(status, "storageVersions").map(
+    (server) => `${textIn(server, "apiServerID")}=${textIn(server, "encodingVersion")}`,
+  );
+  return {
+    CommonEncodingVersion: textIn(status, "commonEncodingVersion") || "<unset>",
+    StorageVersions: firstFew(servers, versionsShownMax) || "<unset>",
+  };
+}

@@ -1,4 +1,4 @@
-import { equalJson, type JsonValue } from "../../api/json.ts";
+import { equalJson, type JsonValue, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateDaemonSet, validateDaemonSetStatusUpdate } from "./validation/daemon-set.ts";
@@ -7,6 +7,10 @@ import { validateSelectorUpdate } from "./validation/replica-set.ts";
 import { templateWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { numberIn, pairsText, structIn } from "../../api/codec/table/reading.ts";
+import { selectorText } from "../../api/codec/table/selector-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { templateCells } from "./template-cells.ts";
 
 /** Counts the templates that there have been: a field of the first versions, which lives on for their clients. */
 const templateGenerationAnnotation = "deprecated.daemonset.template.generation";
@@ -29,6 +33,7 @@ const daemonSetStatusStrategy = statusRules(daemonSetStrategy, validateDaemonSet
 
 export const daemonSet = builtInKind("daemonsets.apps", {
   endpoint: stored(daemonSetStrategy),
+  table: { cells: daemonSetCells },
   subresources: {
     status: subresource(daemonSetStatusStrategy),
   },
@@ -46,4 +51,19 @@ function templateGenerationOf({ metadata }: KubeObject): number {
 function setTemplateGeneration({ metadata }: KubeObject, generation: number): void {
   if (generation === 0) return;
   metadata.annotations = { ...metadata.annotations, [templateGenerationAnnotation]: String(generation) };
+}
+
+function daemonSetCells(daemonSet: JsonObject): Cells {
+  const status = structIn(daemonSet, "status");
+  const spec = structIn(daemonSet, "spec");
+  return {
+    Desired: numberIn(status, "desiredNumberScheduled"),
+    Current: numberIn(status, "currentNumberScheduled"),
+    Ready: numberIn(status, "numberReady"),
+    "Up-to-date": numberIn(status, "updatedNumberScheduled"),
+    Available: numberIn(status, "numberAvailable"),
+    "Node Selector": pairsText(structIn(structIn(spec, "template"), "spec")["nodeSelector"]),
+    ...templateCells(spec),
+    Selector: selectorText(spec["selector"]),
+  };
 }

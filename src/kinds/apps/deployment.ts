@@ -5,6 +5,11 @@ import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
+import { numberIn, structIn } from "../../api/codec/table/reading.ts";
+import { selectorOf } from "../../api/codec/table/selector-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { templateCells } from "./template-cells.ts";
 
 const deploymentStrategy: Strategy = {
   ...specStrategy,
@@ -29,8 +34,21 @@ const deploymentStatusStrategy: Strategy = {
 
 export const deployment = builtInKind("deployments.apps", {
   endpoint: stored(deploymentStrategy),
+  table: { cells: deploymentCells },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(deploymentStatusStrategy),
   },
 });
+
+function deploymentCells(deployment: JsonObject): Cells {
+  const status = structIn(deployment, "status");
+  const spec = structIn(deployment, "spec");
+  return {
+    Ready: `${numberIn(status, "readyReplicas")}/${numberIn(spec, "replicas")}`,
+    "Up-to-date": numberIn(status, "updatedReplicas"),
+    Available: numberIn(status, "availableReplicas"),
+    ...templateCells(spec),
+    Selector: selectorOf(spec["selector"]) ?? "<invalid>",
+  };
+}

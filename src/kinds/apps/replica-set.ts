@@ -4,6 +4,11 @@ import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
+import { structIn } from "../../api/codec/table/reading.ts";
+import { selectorText } from "../../api/codec/table/selector-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { replicaCells } from "./replica-cells.ts";
 
 const replicaSetStrategy: Strategy = {
   ...specStrategy,
@@ -16,8 +21,13 @@ const replicaSetStatusStrategy = statusRules(replicaSetStrategy, validateReplica
 
 export const replicaSet = builtInKind("replicasets.apps", {
   endpoint: stored(replicaSetStrategy),
+  table: { cells: replicaSetCells },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(replicaSetStatusStrategy),
   },
 });
+
+function replicaSetCells(replicaSet: JsonObject): Cells {
+  return { ...replicaCells(replicaSet), Selector: selectorText(structIn(replicaSet, "spec")["selector"]) };
+}

@@ -9,6 +9,10 @@ import { templateWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
+import { numberIn, structIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { templateCells } from "./template-cells.ts";
 
 const statefulSetStrategy: Strategy = {
   ...specStrategy,
@@ -22,8 +26,15 @@ const statefulSetStatusStrategy = statusRules(statefulSetStrategy, validateState
 
 export const statefulSet = builtInKind("statefulsets.apps", {
   endpoint: stored(statefulSetStrategy),
+  table: { cells: statefulSetCells },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(statefulSetStatusStrategy),
   },
 });
+
+function statefulSetCells(statefulSet: JsonObject): Cells {
+  const spec = structIn(statefulSet, "spec");
+  const ready = numberIn(structIn(statefulSet, "status"), "readyReplicas");
+  return { Ready: `${ready}/${numberIn(spec, "replicas")}`, ...templateCells(spec) };
+}

@@ -6,6 +6,8 @@ import {
 } from "./validation/horizontal-pod-autoscaler.ts";
 import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { horizontalPodAutoscalerCells } from "./horizontal-pod-autoscaler-cells.ts";
+import { autoscalerConversion } from "./conversion.ts";
 
 const horizontalPodAutoscalerStrategy: Strategy = {
   ...defaultStrategy,
@@ -21,6 +23,8 @@ const horizontalPodAutoscalerStatusStrategy = statusRules(
 
 export const horizontalPodAutoscaler = builtInKind("horizontalpodautoscalers.autoscaling", {
   endpoint: stored(horizontalPodAutoscalerStrategy),
+  table: { cells: horizontalPodAutoscalerCells },
+  conversions: { v1: autoscalerConversion },
   subresources: {
     status: subresource(horizontalPodAutoscalerStatusStrategy),
   },

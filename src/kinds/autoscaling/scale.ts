@@ -1,6 +1,6 @@
 import { fieldError } from "../../api/field-error.ts";
 import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
-import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import { isJsonObject, type JsonValue, type JsonObject } from "../../api/json.ts";
 import { labelSelectorText } from "../../api/label-selector.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
@@ -9,13 +9,15 @@ import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
+import { numberIn, structIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 
 /** The `scale` subresource of a workload: its number of replicas, whatever its kind. */
 export function scaleViewOf(info: ResourceInfo): ObjectView {
   const subresource = info.subresources.get("scale");
   if (subresource === undefined) throw new Error(`${info.resource} have no scale`);
   return {
-    info: { ...bodyInfoOf(info, subresource), columns },
+    info: { ...bodyInfoOf(info, subresource), columns, table: { cells: scaleCells } },
     show: (object) => scaleOf(object, subresource.gvk),
     write: (object, scale) => scaled(object, scale, info),
   };
@@ -82,4 +84,11 @@ function selectorText(kind: string, selector: JsonValue | undefined): string {
 
 function integer(value: JsonValue | undefined): number {
   return typeof value === "number" ? value : 0;
+}
+
+function scaleCells(scale: JsonObject): Cells {
+  return {
+    Desired: numberIn(structIn(scale, "spec"), "replicas"),
+    Available: numberIn(structIn(scale, "status"), "replicas"),
+  };
 }

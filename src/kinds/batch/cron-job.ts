@@ -4,6 +4,12 @@ import { cronJobWarnings } from "../core/workload-warnings.ts";
 import { specStrategy } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { statusStrategy } from "../../registry/default-strategy.ts";
+import { ageOf } from "../../api/codec/table/human-duration.ts";
+import { flagText, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { selectorText } from "../../api/codec/table/selector-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { templateCells } from "../apps/template-cells.ts";
 
 const cronJobStrategy: Strategy = {
   ...specStrategy,
@@ -13,7 +19,24 @@ const cronJobStrategy: Strategy = {
 
 export const cronJob = builtInKind("cronjobs.batch", {
   endpoint: stored(cronJobStrategy),
+  table: { cells: cronJobCells },
   subresources: {
     status: subresource(statusStrategy(cronJobStrategy)),
   },
 });
+
+function cronJobCells(cronJob: JsonObject, nowMs: number): Cells {
+  const spec = structIn(cronJob, "spec");
+  const status = structIn(cronJob, "status");
+  const last = textIn(status, "lastScheduleTime");
+  const jobSpec = structIn(structIn(spec, "jobTemplate"), "spec");
+  return {
+    Schedule: textIn(spec, "schedule"),
+    Timezone: textIn(spec, "timeZone") || "<none>",
+    Suspend: flagText(spec["suspend"]),
+    Active: structsIn(status, "active").length,
+    "Last Schedule": last === "" ? "<none>" : ageOf(last, nowMs),
+    ...templateCells(jobSpec),
+    Selector: selectorText(jobSpec["selector"]),
+  };
+}

@@ -7,6 +7,8 @@ import { fieldsOf } from "../../api/validation/key-values.ts";
 import { jobWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { jobCells } from "./job-cells.ts";
+import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
 
 const orphanWarning =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
@@ -26,6 +28,12 @@ const jobStatusStrategy = statusRules(jobStrategy, validateJobStatusUpdate);
 
 export const job = builtInKind("jobs.batch", {
   endpoint: stored(jobStrategy),
+  table: { cells: jobCells },
+  labels: {
+    // The label has kept a name that the field has lost.
+    readers: { "status.successful": countReaderOf("status.succeeded") },
+    refusal: (label) => `field label ${JSON.stringify(label)} not supported for Job`,
+  },
   subresources: {
     status: subresource(jobStatusStrategy),
   },

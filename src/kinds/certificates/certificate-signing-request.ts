@@ -8,6 +8,10 @@ import { fieldsOf } from "../../api/validation/key-values.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { certificateApprovalStrategy } from "./certificate-signing-request-status.ts";
 import { certificateStatusStrategy } from "./certificate-signing-request-status.ts";
+import { humanDuration } from "../../api/codec/table/human-duration.ts";
+import { numberIn, structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { conditionTypes } from "./condition-types.ts";
 
 const certificateSigningRequestStrategy: Strategy = {
   ...defaultStrategy,
@@ -25,6 +29,7 @@ const certificateSigningRequestStrategy: Strategy = {
 
 export const certificateSigningRequest = builtInKind("certificatesigningrequests.certificates.k8s.io", {
   endpoint: stored(certificateSigningRequestStrategy),
+  table: { cells: certificateSigningRequestCells },
   subresources: {
     approval: subresource(certificateApprovalStrategy),
     status: subresource(certificateStatusStrategy),
@@ -44,4 +49,26 @@ function extraObject(extra: UserInfo["extra"]): JsonObject {
   const object = emptyJsonObject();
   for (const [key, values] of extra) object[key] = [...values];
   return object;
+}
+
+function certificateSigningRequestCells(request: JsonObject): Cells {
+  const spec = structIn(request, "spec");
+  const seconds = spec["expirationSeconds"];
+  return {
+    SignerName: textIn(spec, "signerName") || "<none>",
+    Requestor: textIn(spec, "username"),
+    RequestedDuration: seconds === undefined ? "<none>" : humanDuration(numberIn(spec, "expirationSeconds") * 1000),
+    Condition: conditionText(structIn(request, "status")),
+  };
+}
+
+/** A condition of these types counts by being there. */
+function conditionText(status: JsonObject): string {
+  const types = conditionTypes(status);
+  const decision = ["Denied", "Approved"].find((type) => types.has(type)) ?? "Pending";
+  return [
+    decision,
+    ...(types.has("Failed") ? ["Failed"] : []),
+    ...(textIn(status, "certificate") === "" ? [] : ["Issued"]),
+  ].join(",");
 }

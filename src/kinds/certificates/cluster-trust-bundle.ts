@@ -6,6 +6,9 @@ import {
   validateTrustBundleUpdate,
 } from "./validation/cluster-trust-bundle.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const clusterTrustBundleStrategy: Strategy = {
   ...defaultStrategy,
@@ -18,4 +21,9 @@ const clusterTrustBundleStrategy: Strategy = {
 
 export const clusterTrustBundle = builtInKind("clustertrustbundles.certificates.k8s.io", {
   endpoint: stored(clusterTrustBundleStrategy),
+  table: { cells: clusterTrustBundleCells },
 });
+
+function clusterTrustBundleCells(bundle: JsonObject): Cells {
+  return { SignerName: textIn(structIn(bundle, "spec"), "signerName") || "<none>" };
+}

@@ -2,6 +2,9 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateLease } from "./validation/lease.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const leaseStrategy: Strategy = {
   ...defaultStrategy,
@@ -13,4 +16,9 @@ const leaseStrategy: Strategy = {
 
 export const lease = builtInKind("leases.coordination.k8s.io", {
   endpoint: stored(leaseStrategy),
+  table: { cells: leaseCells },
 });
+
+function leaseCells(lease: JsonObject): Cells {
+  return { Holder: textIn(structIn(lease, "spec"), "holderIdentity") };
+}

@@ -6,11 +6,15 @@ import { builtInKind, computed } from "../../registry/kind.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { lease } from "../coordination/lease.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
+import { structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const leaseNamespace = "kube-system";
 
 export const componentStatus = builtInKind("componentstatuses", {
   endpoint: computed(({ store, registry, clock }) => componentStatuses({ store, leases: registry(lease), clock })),
+  table: { cells: componentStatusCells },
 });
 
 interface Health {
@@ -56,4 +60,14 @@ function leaderHealth(leases: Pick<Registry, "current">, name: string, nowMs: nu
   return renewedMs + heldMs >= nowMs
     ? { status: "True", message: "ok" }
     : { status: "False", message: "nobody leads: the lease has not been renewed" };
+}
+
+function componentStatusCells(component: JsonObject): Cells {
+  const healthy = structsIn(component, "conditions").find(({ type }) => type === "Healthy");
+  const texts: Readonly<Record<string, string>> = { True: "Healthy", False: "Unhealthy" };
+  return {
+    Status: texts[textIn(healthy ?? {}, "status")] ?? "Unknown",
+    Message: textIn(healthy ?? {}, "message"),
+    Error: textIn(healthy ?? {}, "error"),
+  };
 }

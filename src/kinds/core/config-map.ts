@@ -2,6 +2,9 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateConfigMap, validateConfigMapUpdate } from "./validation/config-map.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { sizeOf } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const configMapStrategy: Strategy = {
   ...defaultStrategy,
@@ -12,4 +15,9 @@ const configMapStrategy: Strategy = {
 
 export const configMap = builtInKind("configmaps", {
   endpoint: stored(configMapStrategy),
+  table: { cells: configMapCells },
 });
+
+function configMapCells(configMap: JsonObject): Cells {
+  return { Data: sizeOf(configMap["data"]) + sizeOf(configMap["binaryData"]) };
+}

@@ -2,6 +2,8 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateEvent, validateEventUpdate } from "./validation/event.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { eventCells } from "./event-cells.ts";
+import { textAt } from "../../api/scheme/selectable-fields.ts";
 
 const eventStrategy: Strategy = {
   ...defaultStrategy,
@@ -13,4 +15,8 @@ const eventStrategy: Strategy = {
 
 export const event = builtInKind("events", {
   endpoint: stored(eventStrategy),
+  table: { cells: eventCells },
+  labels: {
+    readers: { source: (event) => textAt(event, ["source", "component"]) || textAt(event, ["reportingComponent"]) },
+  },
 });

@@ -9,6 +9,9 @@ import {
   validateNamespaceStatusUpdate,
 } from "./validation/namespace.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 interface Namespace extends KubeObject {
   spec?: { finalizers?: string[] };
@@ -59,6 +62,7 @@ const namespaceStatusStrategy: Strategy = {
 
 export const namespace = builtInKind("namespaces", {
   endpoint: stored(namespaceStrategy),
+  table: { cells: namespaceCells },
   subresources: {
     finalize: subresource(namespaceFinalizeStrategy),
     status: subresource(namespaceStatusStrategy),
@@ -71,4 +75,8 @@ function hasSpecFinalizers(object: Namespace): boolean {
 
 function labelWithName({ metadata }: Namespace): void {
   metadata.labels = { ...metadata.labels, [namespaceNameLabel]: metadata.name ?? "" };
+}
+
+function namespaceCells(namespace: JsonObject): Cells {
+  return { Status: textIn(structIn(namespace, "status"), "phase") };
 }

@@ -4,6 +4,8 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { validateNode, validateNodeUpdate } from "./validation/node.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
+import { nodeCells } from "./node-cells.ts";
+import { flagReaderOf } from "../../api/scheme/selectable-fields.ts";
 
 const nodeStrategy: Strategy = {
   ...defaultStrategy,
@@ -33,6 +35,8 @@ const nodeStatusStrategy: Strategy = {
 
 export const node = builtInKind("nodes", {
   endpoint: stored(nodeStrategy),
+  table: { cells: nodeCells },
+  labels: { readers: { "spec.unschedulable": flagReaderOf("spec.unschedulable") } },
   subresources: {
     proxy: connection("nodeProxy"),
     status: subresource(nodeStatusStrategy),

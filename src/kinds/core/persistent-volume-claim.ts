@@ -3,6 +3,11 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { settleDataSource } from "./claim-data-source.ts";
 import { validateClaim, validateClaimStatus, validateClaimUpdate } from "./validation/persistent-volume-claim.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { quantityText } from "../../api/codec/table/quantity-text.ts";
+import { structIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { accessModesText, claimedCells } from "./volume-cells.ts";
 
 const persistentVolumeClaimStrategy: Strategy = {
   ...defaultStrategy,
@@ -25,7 +30,19 @@ const persistentVolumeClaimStatusStrategy: Strategy = {
 
 export const persistentVolumeClaim = builtInKind("persistentvolumeclaims", {
   endpoint: stored(persistentVolumeClaimStrategy),
+  table: { cells: persistentVolumeClaimCells },
   subresources: {
     status: subresource(persistentVolumeClaimStatusStrategy),
   },
 });
+
+function persistentVolumeClaimCells(claim: JsonObject): Cells {
+  const volume = textIn(structIn(claim, "spec"), "volumeName");
+  const status = structIn(claim, "status");
+  return {
+    ...claimedCells(claim),
+    Volume: volume,
+    Capacity: volume === "" ? "" : quantityText(structIn(status, "capacity")["storage"]),
+    "Access Modes": volume === "" ? "" : accessModesText(textsIn(status, "accessModes")),
+  };
+}

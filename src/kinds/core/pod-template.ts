@@ -1,10 +1,13 @@
-import type { JsonValue } from "../../api/json.ts";
+import type { JsonValue, JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { validatePodTemplate } from "./validation/pod-template.ts";
 import { podWarnings } from "./pod-warnings.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { pairsText, structIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { templateCells } from "../apps/template-cells.ts";
 
 const podTemplateStrategy: Strategy = {
   ...defaultStrategy,
@@ -17,4 +20,10 @@ const podTemplateStrategy: Strategy = {
 
 export const podTemplate = builtInKind("podtemplates", {
   endpoint: stored(podTemplateStrategy),
+  table: { cells: podTemplateCells },
 });
+
+function podTemplateCells(podTemplate: JsonObject): Cells {
+  const labels = structIn(structIn(podTemplate, "template"), "metadata")["labels"];
+  return { ...templateCells(podTemplate), "Pod Labels": pairsText(labels) };
+}

@@ -17,6 +17,8 @@ import { withAlignedAddresses } from "./pod-addresses.ts";
 import { podBinding } from "./pod-binding.ts";
 import { qosClassOf } from "./pod-qos.ts";
 import { action, builtInKind, connection, stored, strategyOf, subresource } from "../../registry/kind.ts";
+import { podCells, podRowConditions } from "./pod-cells.ts";
+import { flagReaderOf, readerOf, textAt, valueAt } from "../../api/scheme/selectable-fields.ts";
 
 interface Pod extends KubeObject {
   spec?: { nodeName?: string; terminationGracePeriodSeconds?: number; containers?: never[] };
@@ -75,6 +77,17 @@ export const podResizeStrategy: Strategy = partOfPod(
 
 export const pod = builtInKind("pods", {
   endpoint: stored(podStrategy),
+  table: { cells: podCells, rowConditions: podRowConditions },
+  labels: {
+    readers: {
+      // A name of old for the same field.
+      "spec.host": readerOf("spec.nodeName"),
+      "spec.hostNetwork": flagReaderOf("spec.hostNetwork"),
+      "status.podIP": firstPodIp,
+      // Accepted as a label, but no value is ever published for it.
+      "status.podIPs": () => "",
+    },
+  },
   subresources: {
     attach: connection("podAttach"),
     binding: action(({ registry, clock }) => podBinding({ pods: registry({ group: "", resource: "pods" }), clock })),
@@ -147,4 +160,10 @@ function gracePeriodSeconds(pod: Pod, options: DeleteOptions): number {
   const phase = pod.status?.phase;
   if ((pod.spec?.nodeName ?? "") === "" || phase === "Succeeded" || phase === "Failed") return 0;
   return asked < 0 ? 1 : asked;
+}
+
+function firstPodIp(pod: JsonObject): string {
+  const ips = valueAt(pod, ["status", "podIPs"]);
+  const first = Array.isArray(ips) ? ips[0] : undefined;
+  return first === undefined ? textAt(pod, ["status", "podIP"]) : textAt(first, ["ip"]);
 }

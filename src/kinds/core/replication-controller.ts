@@ -7,6 +7,11 @@ import { workloadWarnings } from "./workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
+import { pairsText, structIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { replicaCells } from "../apps/replica-cells.ts";
+import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
 
 const replicationControllerStrategy: Strategy = {
   ...specStrategy,
@@ -22,8 +27,14 @@ const replicationControllerStatusStrategy = statusRules(
 
 export const replicationController = builtInKind("replicationcontrollers", {
   endpoint: stored(replicationControllerStrategy),
+  table: { cells: replicationControllerCells },
+  labels: { readers: { "status.replicas": countReaderOf("status.replicas") } },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(replicationControllerStatusStrategy),
   },
 });
+
+function replicationControllerCells(controller: JsonObject): Cells {
+  return { ...replicaCells(controller), Selector: pairsText(structIn(controller, "spec")["selector"]) };
+}

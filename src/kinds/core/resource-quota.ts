@@ -7,6 +7,9 @@ import {
 } from "./validation/resource-quota.ts";
 import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { structIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const resourceQuotaStrategy: Strategy = {
   ...defaultStrategy,
@@ -21,7 +24,21 @@ const resourceQuotaStatusStrategy = statusRules(resourceQuotaStrategy, validateR
 
 export const resourceQuota = builtInKind("resourcequotas", {
   endpoint: stored(resourceQuotaStrategy),
+  table: { cells: resourceQuotaCells },
   subresources: {
     status: subresource(resourceQuotaStatusStrategy),
   },
 });
+
+/** Used and allowed amounts, requests and limits apart. */
+function resourceQuotaCells(quota: JsonObject): Cells {
+  const status = structIn(quota, "status");
+  const [hard, used] = [structIn(status, "hard"), structIn(status, "used")];
+  const shown = (limits: boolean) =>
+    Object.keys(hard)
+      .filter((name) => name.startsWith("limits.") === limits)
+      .sort()
+      .map((name) => `${name}: ${String(used[name] ?? 0)}/${String(hard[name])}`)
+      .join(", ");
+  return { Request: shown(false), Limit: shown(true) };
+}

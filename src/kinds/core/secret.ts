@@ -3,6 +3,9 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateSecret, validateSecretUpdate } from "./validation/secret.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { sizeOf, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 interface Secret extends KubeObject {
   data?: Record<string, string>;
@@ -20,6 +23,7 @@ const secretStrategy: Strategy = {
 
 export const secret = builtInKind("secrets", {
   endpoint: stored(secretStrategy),
+  table: { cells: secretCells },
 });
 
 /** `stringData` is for writing only: its values become base64 `data`, and win over it. */
@@ -30,4 +34,8 @@ function mergeStringData(object: Secret): void {
   for (const [name, text] of Object.entries(stringData)) data[name] = Buffer.from(text).toString("base64");
   object.data = data;
   delete object.stringData;
+}
+
+function secretCells(secret: JsonObject): Cells {
+  return { Type: textIn(secret, "type"), Data: sizeOf(secret["data"]) };
 }

@@ -4,6 +4,7 @@ import { dnsLabel1035Problems } from "../../api/validation/names.ts";
 import { validateService, validateServiceStatus } from "./validation/service.ts";
 import { validateServiceUpdate } from "./validation/service-update.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
+import { serviceCells } from "./service-cells.ts";
 
 const serviceStrategy: Strategy = {
   ...defaultStrategy,
@@ -26,6 +27,7 @@ const serviceStatusStrategy: Strategy = {
 
 export const service = builtInKind("services", {
   endpoint: stored(serviceStrategy),
+  table: { cells: serviceCells },
   subresources: {
     proxy: connection("serviceProxy"),
     status: subresource(serviceStatusStrategy),

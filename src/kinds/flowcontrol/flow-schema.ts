@@ -3,6 +3,9 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateFlowSchema } from "./validation/flow-schema.ts";
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const flowSchemaStrategy: Strategy = {
   ...defaultStrategy,
@@ -19,7 +22,19 @@ const flowSchemaStatusStrategy: Strategy = {
 
 export const flowSchema = builtInKind("flowschemas.flowcontrol.apiserver.k8s.io", {
   endpoint: stored(flowSchemaStrategy),
+  table: { cells: flowSchemaCells },
   subresources: {
     status: subresource(flowSchemaStatusStrategy),
   },
 });
+
+function flowSchemaCells(schema: JsonObject): Cells {
+  const spec = structIn(schema, "spec");
+  const dangling = structsIn(structIn(schema, "status"), "conditions").find(({ type }) => type === "Dangling");
+  return {
+    PriorityLevel: textIn(structIn(spec, "priorityLevelConfiguration"), "name"),
+    MatchingPrecedence: numberIn(spec, "matchingPrecedence"),
+    DistinguisherMethod: textIn(structIn(spec, "distinguisherMethod"), "type") || "<none>",
+    MissingPL: dangling === undefined ? "?" : textIn(dangling, "status"),
+  };
+}

@@ -3,6 +3,9 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validatePriorityLevel } from "./validation/priority-level-configuration.ts";
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject, JsonValue } from "../../api/json.ts";
 
 const priorityLevelStrategy: Strategy = {
   ...defaultStrategy,
@@ -19,7 +22,25 @@ const priorityLevelStatusStrategy: Strategy = {
 
 export const priorityLevelConfiguration = builtInKind("prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", {
   endpoint: stored(priorityLevelStrategy),
+  table: { cells: priorityLevelConfigurationCells },
   subresources: {
     status: subresource(priorityLevelStatusStrategy),
   },
 });
+
+function priorityLevelConfigurationCells(level: JsonObject): Cells {
+  const spec = structIn(level, "spec");
+  const limited = structIn(spec, "limited");
+  const queuing = structIn(structIn(limited, "limitResponse"), "queuing");
+  return {
+    Type: textIn(spec, "type"),
+    NominalConcurrencyShares: orNone(limited["nominalConcurrencyShares"]),
+    Queues: orNone(queuing["queues"]),
+    HandSize: orNone(queuing["handSize"]),
+    QueueLengthLimit: orNone(queuing["queueLengthLimit"]),
+  };
+}
+
+function orNone(value: JsonValue | undefined): JsonValue {
+  return value ?? "<none>";
+}

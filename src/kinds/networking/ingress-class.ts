@@ -2,6 +2,9 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateIngressClass, validateIngressClassUpdate } from "./validation/ingress-class.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const ingressClassStrategy: Strategy = {
   ...defaultStrategy,
@@ -13,4 +16,16 @@ const ingressClassStrategy: Strategy = {
 
 export const ingressClass = builtInKind("ingressclasses.networking.k8s.io", {
   endpoint: stored(ingressClassStrategy),
+  table: { cells: ingressClassCells },
 });
+
+function ingressClassCells(ingressClass: JsonObject): Cells {
+  const spec = structIn(ingressClass, "spec");
+  const parameters = structIn(spec, "parameters");
+  const group = textIn(parameters, "apiGroup");
+  const kind = `${textIn(parameters, "kind")}${group === "" ? "" : `.${group}`}`;
+  return {
+    Controller: textIn(spec, "controller"),
+    Parameters: spec["parameters"] === undefined ? "<none>" : `${kind}/${textIn(parameters, "name")}`,
+  };
+}

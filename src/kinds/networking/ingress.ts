@@ -2,6 +2,12 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateIngress, validateIngressStatus } from "./validation/ingress.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { loadBalancerTexts } from "../core/load-balancer-texts.ts";
+
+const hostsShownMax = 3;
 
 const ingressStrategy: Strategy = {
   ...defaultStrategy,
@@ -18,7 +24,31 @@ const ingressStatusStrategy: Strategy = {
 
 export const ingress = builtInKind("ingresses.networking.k8s.io", {
   endpoint: stored(ingressStrategy),
+  table: { cells: ingressCells },
   subresources: {
     status: subresource(ingressStatusStrategy),
   },
 });
+
+function ingressCells(ingress: JsonObject): Cells {
+  const spec = structIn(ingress, "spec");
+  return {
+    Class: textIn(spec, "ingressClassName") || "<none>",
+    Hosts: hostsText(structsIn(spec, "rules")),
+    Address: loadBalancerTexts(structIn(ingress, "status")).join(","),
+    Ports: structsIn(spec, "tls").length > 0 ? "80, 443" : "80",
+  };
+}
+
+/** After the third host, rules are counted, whether they name a host or not. */
+function hostsText(rules: readonly JsonObject[]): string {
+  const hosts: string[] = [];
+  let more = false;
+  for (const rule of rules) {
+    const host = textIn(rule, "host");
+    if (hosts.length === hostsShownMax) more = true;
+    else if (host !== "") hosts.push(host);
+  }
+  if (hosts.length === 0) return "*";
+  return hosts.join(",") + (more ? ` + ${rules.length - hostsShownMax} more...` : "");
+}

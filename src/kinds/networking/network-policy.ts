@@ -2,6 +2,10 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateNetworkPolicy } from "./validation/network-policy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { structIn } from "../../api/codec/table/reading.ts";
+import { selectorText } from "../../api/codec/table/selector-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const networkPolicyStrategy: Strategy = {
   ...defaultStrategy,
@@ -12,4 +16,9 @@ const networkPolicyStrategy: Strategy = {
 
 export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
   endpoint: stored(networkPolicyStrategy),
+  table: { cells: networkPolicyCells },
 });
+
+function networkPolicyCells(policy: JsonObject): Cells {
+  return { "Pod-Selector": selectorText(structIn(policy, "spec")["podSelector"]) };
+}

@@ -2,6 +2,9 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateServiceCidr, validateServiceCidrUpdate } from "./validation/service-cidr.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { structIn, textsIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const serviceCidrStrategy: Strategy = {
   ...defaultStrategy,
@@ -13,7 +16,12 @@ const serviceCidrStrategy: Strategy = {
 
 export const serviceCidr = builtInKind("servicecidrs.networking.k8s.io", {
   endpoint: stored(serviceCidrStrategy),
+  table: { cells: serviceCidrCells },
   subresources: {
     status: subresource(statusStrategy(serviceCidrStrategy)),
   },
 });
+
+function serviceCidrCells(serviceCidr: JsonObject): Cells {
+  return { CIDRs: textsIn(structIn(serviceCidr, "spec"), "cidrs").join(",") };
+}

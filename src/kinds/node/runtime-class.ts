@@ -2,6 +2,9 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateRuntimeClass, validateRuntimeClassUpdate } from "./validation/runtime-class.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const runtimeClassStrategy: Strategy = {
   ...defaultStrategy,
@@ -14,4 +17,9 @@ const runtimeClassStrategy: Strategy = {
 
 export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
   endpoint: stored(runtimeClassStrategy),
+  table: { cells: runtimeClassCells },
 });
+
+function runtimeClassCells(runtimeClass: JsonObject): Cells {
+  return { Handler: textIn(runtimeClass, "handler") };
+}

@@ -2,6 +2,9 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "./validation/pod-disruption-budget.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { numberIn, structIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const podDisruptionBudgetStrategy: Strategy = {
   ...specStrategy,
@@ -13,7 +16,17 @@ const podDisruptionBudgetStatusStrategy = statusRules(podDisruptionBudgetStrateg
 
 export const podDisruptionBudget = builtInKind("poddisruptionbudgets.policy", {
   endpoint: stored(podDisruptionBudgetStrategy),
+  table: { cells: podDisruptionBudgetCells },
   subresources: {
     status: subresource(podDisruptionBudgetStatusStrategy),
   },
 });
+
+function podDisruptionBudgetCells(budget: JsonObject): Cells {
+  const spec = structIn(budget, "spec");
+  return {
+    "Min Available": String(spec["minAvailable"] ?? "N/A"),
+    "Max Unavailable": String(spec["maxUnavailable"] ?? "N/A"),
+    "Allowed Disruptions": numberIn(structIn(budget, "status"), "disruptionsAllowed"),
+  };
+}

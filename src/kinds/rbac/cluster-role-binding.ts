@@ -1,7 +1,8 @@
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateClusterRoleBinding } from "./validation/role-binding.ts";
-import { roleBindingStrategy } from "./role-binding.ts";
+import { roleBindingStrategy, roleBindingCells } from "./role-binding.ts";
 
 export const clusterRoleBinding = builtInKind("clusterrolebindings.rbac.authorization.k8s.io", {
   endpoint: stored({ ...roleBindingStrategy, validate: validateClusterRoleBinding }),
+  table: { cells: roleBindingCells },
 });

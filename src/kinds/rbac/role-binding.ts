@@ -3,6 +3,9 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
 import { validateRoleBinding, validateRoleBindingUpdate } from "./validation/role-binding.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 export const roleBindingStrategy: Strategy = {
   ...defaultStrategy,
@@ -15,4 +18,22 @@ export const roleBindingStrategy: Strategy = {
 
 export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io", {
   endpoint: stored(roleBindingStrategy),
+  table: { cells: roleBindingCells },
 });
+
+/** Bindings of Roles and of ClusterRoles. */
+export function roleBindingCells(binding: JsonObject): Cells {
+  const role = structIn(binding, "roleRef");
+  const subjects = structsIn(binding, "subjects");
+  const named = (kind: string, nameOf: (subject: JsonObject) => string) =>
+    subjects
+      .filter((subject) => textIn(subject, "kind") === kind)
+      .map(nameOf)
+      .join(", ");
+  return {
+    Role: `${textIn(role, "kind")}/${textIn(role, "name")}`,
+    Users: named("User", (subject) => textIn(subject, "name")),
+    Groups: named("Group", (subject) => textIn(subject, "name")),
+    ServiceAccounts: named("ServiceAccount", (subject) => `${textIn(subject, "namespace")}/${textIn(subject, "name")}`),
+  };
+}

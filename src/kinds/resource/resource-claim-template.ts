@@ -1,6 +1,7 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { validateResourceClaimTemplate, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
+import { resourceClaimTemplateConversion } from "./conversion.ts";
 
 export const resourceClaimTemplate = builtInKind("resourceclaimtemplates.resource.k8s.io", {
   endpoint: stored({
@@ -9,4 +10,5 @@ export const resourceClaimTemplate = builtInKind("resourceclaimtemplates.resourc
     validate: validateResourceClaimTemplate,
     validateUpdate: validateResourceClaimUpdate,
   }),
+  conversions: { v1beta1: () => resourceClaimTemplateConversion },
 });

@@ -3,6 +3,10 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateResourceClaim, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
 import { validateResourceClaimStatus } from "./validation/resource-claim-status.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { structIn, structsIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { resourceClaimConversion } from "./conversion.ts";
 
 const resourceClaimStrategy: Strategy = {
   ...defaultStrategy,
@@ -19,7 +23,18 @@ const resourceClaimStatusStrategy: Strategy = {
 
 export const resourceClaim = builtInKind("resourceclaims.resource.k8s.io", {
   endpoint: stored(resourceClaimStrategy),
+  table: { cells: resourceClaimCells },
+  conversions: { v1beta1: () => resourceClaimConversion },
   subresources: {
     status: subresource(resourceClaimStatusStrategy),
   },
 });
+
+function resourceClaimCells(claim: JsonObject): Cells {
+  const going = structIn(claim, "metadata")["deletionTimestamp"] !== undefined;
+  const status = structIn(claim, "status");
+  const states = going ? ["deleted"] : [];
+  if (status["allocation"] === undefined) states.push(...(going ? [] : ["pending"]));
+  else states.push("allocated", ...(structsIn(status, "reservedFor").length > 0 ? ["reserved"] : []));
+  return { State: states.join(",") };
+}

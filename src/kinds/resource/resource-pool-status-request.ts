@@ -6,6 +6,10 @@ import {
   validatePoolStatusRequestUpdate,
 } from "./validation/resource-pool-status-request.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { ageOf } from "../../api/codec/table/human-duration.ts";
+import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const resourcePoolStatusRequestStrategy: Strategy = {
   ...defaultStrategy,
@@ -22,7 +26,35 @@ const resourcePoolStatusRequestStatusStrategy: Strategy = {
 
 export const resourcePoolStatusRequest = builtInKind("resourcepoolstatusrequests.resource.k8s.io", {
   endpoint: stored(resourcePoolStatusRequestStrategy),
+  table: { cells: resourcePoolStatusRequestCells },
   subresources: {
     status: subresource(resourcePoolStatusRequestStatusStrategy),
   },
 });
+
+/** Devices are counted over all pools of the answer, unless there is none or the request has failed. */
+function resourcePoolStatusRequestCells(request: JsonObject, nowMs: number): Cells {
+  const status = structIn(request, "status");
+  const pools = structsIn(status, "pools");
+  const poolCount = numberIn(status, "poolCount");
+  const end = structsIn(status, "conditions").find(isEnd);
+  const state = end === undefined ? "Pending" : textIn(end, "type");
+  const isCounted = request["status"] !== undefined && state !== "Failed";
+  const sum = (field: string) =>
+    isCounted ? String(pools.reduce((total, pool) => total + numberIn(pool, field), 0)) : "-";
+  return {
+    Driver: textIn(structIn(request, "spec"), "driver"),
+    Total: sum("totalDevices"),
+    Available: sum("availableDevices"),
+    Allocated: sum("allocatedDevices"),
+    Unavailable: sum("unavailableDevices"),
+    Errors: isCounted ? String(pools.filter((pool) => pool["validationError"] !== undefined).length) : "-",
+    Pools: poolCount,
+    Status: state === "Complete" && poolCount > pools.length ? `Complete (${pools.length}/${poolCount} pools)` : state,
+    Completed: end === undefined || state !== "Complete" ? "<none>" : ageOf(textIn(end, "lastTransitionTime"), nowMs),
+  };
+}
+
+function isEnd(condition: JsonObject): boolean {
+  return textIn(condition, "status") === "True" && /^(Complete|Failed)$/.test(textIn(condition, "type"));
+}

@@ -3,7 +3,7 @@ import { systemClock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { systemUser } from "../../access/authentication/system-user.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";
-import { Scheme } from "../../api/scheme/scheme.ts";
+import { Scheme } from "../scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { StoreUnavailableError } from "../../storage/store.ts";
 import { builtInCatalog } from "../built-in-catalog.ts";

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
 import { systemUser } from "../../access/authentication/system-user.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";
-import { Scheme } from "../../api/scheme/scheme.ts";
+import { Scheme } from "../scheme.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { builtInCatalog } from "../built-in-catalog.ts";
 import { openRegistries } from "../../server/registries.ts";

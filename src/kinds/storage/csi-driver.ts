@@ -1,9 +1,11 @@
-import { equalJson } from "../../api/json.ts";
+import { equalJson, type JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateCsiDriver, validateCsiDriverUpdate } from "./validation/csi-driver.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { structIn, structsIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 
 const csiDriverStrategy: Strategy = {
   ...defaultStrategy,
@@ -20,4 +22,18 @@ const csiDriverStrategy: Strategy = {
 
 export const csiDriver = builtInKind("csidrivers.storage.k8s.io", {
   endpoint: stored(csiDriverStrategy),
+  table: { cells: csiDriverCells },
 });
+
+function csiDriverCells(driver: JsonObject): Cells {
+  const spec = structIn(driver, "spec");
+  const audiences = structsIn(spec, "tokenRequests").map((request) => textIn(request, "audience"));
+  return {
+    AttachRequired: spec["attachRequired"] !== false,
+    PodInfoOnMount: spec["podInfoOnMount"] === true,
+    StorageCapacity: spec["storageCapacity"] === true,
+    TokenRequests: spec["tokenRequests"] === undefined ? "<unset>" : audiences.join(","),
+    RequiresRepublish: spec["requiresRepublish"] === true,
+    Modes: textsIn(spec, "volumeLifecycleModes").join(",") || "<none>",
+  };
+}

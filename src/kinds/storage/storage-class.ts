@@ -2,6 +2,14 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateStorageClass, validateStorageClassUpdate } from "./validation/storage-class.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+
+const defaultClassAnnotations = [
+  "storageclass.kubernetes.io/is-default-class",
+  "storageclass.beta.kubernetes.io/is-default-class",
+];
 
 const storageClassStrategy: Strategy = {
   ...defaultStrategy,
@@ -12,4 +20,18 @@ const storageClassStrategy: Strategy = {
 
 export const storageClass = builtInKind("storageclasses.storage.k8s.io", {
   endpoint: stored(storageClassStrategy),
+  table: { cells: storageClassCells },
 });
+
+function storageClassCells(storageClass: JsonObject): Cells {
+  const metadata = structIn(storageClass, "metadata");
+  const annotations = structIn(metadata, "annotations");
+  const isDefault = defaultClassAnnotations.some((name) => annotations[name] === "true");
+  return {
+    Name: `${textIn(metadata, "name")}${isDefault ? " (default)" : ""}`,
+    Provisioner: textIn(storageClass, "provisioner"),
+    ReclaimPolicy: textIn(storageClass, "reclaimPolicy") || "Delete",
+    VolumeBindingMode: textIn(storageClass, "volumeBindingMode") || "Immediate",
+    AllowVolumeExpansion: storageClass["allowVolumeExpansion"] === true,
+  };
+}

@@ -6,6 +6,9 @@ import {
   validateVolumeAttachmentUpdate,
 } from "./validation/volume-attachment.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const volumeAttachmentStrategy: Strategy = {
   ...defaultStrategy,
@@ -23,7 +26,18 @@ const volumeAttachmentStatusStrategy: Strategy = {
 
 export const volumeAttachment = builtInKind("volumeattachments.storage.k8s.io", {
   endpoint: stored(volumeAttachmentStrategy),
+  table: { cells: volumeAttachmentCells },
   subresources: {
     status: subresource(volumeAttachmentStatusStrategy),
   },
 });
+
+function volumeAttachmentCells(attachment: JsonObject): Cells {
+  const spec = structIn(attachment, "spec");
+  return {
+    Attacher: textIn(spec, "attacher"),
+    PV: textIn(structIn(spec, "source"), "persistentVolumeName"),
+    Node: textIn(spec, "nodeName"),
+    Attached: structIn(attachment, "status")["attached"] === true,
+  };
+}

@@ -1,4 +1,21 @@
-import type { JsonValue } from "../../json.ts";
+import type { JsonObject } from "../../json.ts";
+import type { KubeObject } from "../../object-meta.ts";
+import type { ResourceInfo } from "../../scheme/resource.ts";
+import { ageOf } from "./human-duration.ts";
+import type { Cells } from "./table-rules.ts";
 
-/** Values of one row by column name. */
-export type Cells = Readonly<Record<string, JsonValue>>;
+/** The cells of an object. Name, Age and Created At mean the same everywhere; the others are the kind's own. */
+export function cellsOf(object: KubeObject, { table }: ResourceInfo, nowMs: number): Cells {
+  const { metadata } = object;
+  return {
+    Name: metadata.name ?? "",
+    Age: ageOf(metadata.creationTimestamp, nowMs),
+    "Created At": metadata.creationTimestamp ?? "<unknown>",
+    ...table?.cells(object as JsonObject, nowMs),
+  };
+}
+
+/** Conditions of the row itself. */
+export function rowConditionsOf(object: KubeObject, { table }: ResourceInfo): JsonObject[] {
+  return table?.rowConditions?.(object as JsonObject) ?? [];
+}

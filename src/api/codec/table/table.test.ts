@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
-import { eventCells } from "./event-cells.ts";
+import { eventCells } from "../../../kinds/core/event-cells.ts";
 import { ageOf, humanDuration } from "./human-duration.ts";
-import { nodeCells } from "./node-cells.ts";
-import { podCells, podRowConditions } from "./pod-cells.ts";
+import { nodeCells } from "../../../kinds/core/node-cells.ts";
+import { podCells, podRowConditions } from "../../../kinds/core/pod-cells.ts";
 
 const nowMs = Date.parse("2026-01-01T01:00:00Z");
 

@@ -5,7 +5,7 @@ import { fromStorage } from "../../scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../../scheme/resource.ts";
 import { partialMetadata } from "../partial-metadata.ts";
 import type { Transform } from "../representation.ts";
-import { cellsOf, rowConditionsOf } from "./kind-cells.ts";
+import { cellsOf, rowConditionsOf } from "./cells.ts";
 
 export type TableTransform = Extract<Transform, { kind: "table" }>;
 

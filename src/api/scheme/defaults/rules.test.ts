@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../json.ts";
 import { decodeTyped } from "../../schema/decode.ts";
 import { applyDefaults } from "../../schema/defaults.ts";
-import { Scheme } from "../scheme.ts";
+import { Scheme } from "../../../kinds/scheme.ts";
 import { pullPolicyOf } from "./container.ts";
 
 const scheme = Scheme.builtIn();

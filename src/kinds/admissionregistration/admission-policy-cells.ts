@@ -1,12 +1,7 @@
-import type { JsonObject } from "../../json.ts";
-import type { Cells } from "./cells.ts";
-import { structIn, structsIn, textIn } from "./reading.ts";
-import { selectorText } from "./workload-cells.ts";
-
-/** Configurations of mutating and of validating webhooks. */
-export function webhookConfigurationCells(configuration: JsonObject): Cells {
-  return { Webhooks: structsIn(configuration, "webhooks").length };
-}
+import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { selectorText } from "../../api/codec/table/selector-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 /** Mutating and validating policies; each has one of the two columns. */
 export function admissionPolicyCells(policy: JsonObject): Cells {

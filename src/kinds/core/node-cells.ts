@@ -1,15 +1,16 @@
-import type { JsonObject } from "../../json.ts";
-import type { Cells } from "./cells.ts";
-import { structIn, structsIn, textIn } from "./reading.ts";
+import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 const roleLabelPrefix = "node-role.kubernetes.io/";
+
 const roleLabel = "kubernetes.io/role";
 
 export function nodeCells(node: JsonObject): Cells {
   const status = structIn(node, "status");
   const nodeInfo = structIn(status, "nodeInfo");
   return {
-    Status: statusText(node, status),
+    Status: nodeStatusText(node, status),
     Roles: rolesText(structIn(structIn(node, "metadata"), "labels")),
     Version: textIn(nodeInfo, "kubeletVersion"),
     "Internal-IP": addressOf(status, "InternalIP"),
@@ -20,7 +21,7 @@ export function nodeCells(node: JsonObject): Cells {
   };
 }
 
-function statusText(node: JsonObject, status: JsonObject): string {
+function nodeStatusText(node: JsonObject, status: JsonObject): string {
   const ready = structsIn(status, "conditions").find((condition) => textIn(condition, "type") === "Ready");
   const text = ready === undefined ? "Unknown" : textIn(ready, "status") === "True" ? "Ready" : "NotReady";
   return structIn(node, "spec")["unschedulable"] === true ? `${text},SchedulingDisabled` : text;

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
-import { isDeeperThan, stringifyJson } from "../../codec/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { isDeeperThan, stringifyJson } from "../../api/codec/json.ts";
 import { parseJsonText } from "./json-text.ts";
 
 /**

@@ -1,14 +1,15 @@
-import type { JsonObject } from "../../json.ts";
-import type { Cells } from "./cells.ts";
-import { ageOf, humanDuration } from "./human-duration.ts";
-import { flagText, hasCondition, numberIn, structIn, structsIn, textIn } from "./reading.ts";
-import { selectorText, templateCells } from "./workload-cells.ts";
+import { humanDuration } from "../../api/codec/table/human-duration.ts";
+import { hasCondition, numberIn, structIn, textIn } from "../../api/codec/table/reading.ts";
+import { selectorText } from "../../api/codec/table/selector-text.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { templateCells } from "../apps/template-cells.ts";
 
 export function jobCells(job: JsonObject, nowMs: number): Cells {
   const spec = structIn(job, "spec");
   const status = structIn(job, "status");
   return {
-    Status: statusText(job, status),
+    Status: jobStatusText(job, status),
     Completions: completionsText(spec, numberIn(status, "succeeded")),
     Duration: durationText(status, nowMs),
     ...templateCells(spec),
@@ -16,23 +17,7 @@ export function jobCells(job: JsonObject, nowMs: number): Cells {
   };
 }
 
-export function cronJobCells(cronJob: JsonObject, nowMs: number): Cells {
-  const spec = structIn(cronJob, "spec");
-  const status = structIn(cronJob, "status");
-  const last = textIn(status, "lastScheduleTime");
-  const jobSpec = structIn(structIn(spec, "jobTemplate"), "spec");
-  return {
-    Schedule: textIn(spec, "schedule"),
-    Timezone: textIn(spec, "timeZone") || "<none>",
-    Suspend: flagText(spec["suspend"]),
-    Active: structsIn(status, "active").length,
-    "Last Schedule": last === "" ? "<none>" : ageOf(last, nowMs),
-    ...templateCells(jobSpec),
-    Selector: selectorText(jobSpec["selector"]),
-  };
-}
-
-function statusText(job: JsonObject, status: JsonObject): string {
+function jobStatusText(job: JsonObject, status: JsonObject): string {
   for (const type of ["Complete", "Failed"]) if (hasCondition(status, type)) return type;
   if (structIn(job, "metadata")["deletionTimestamp"] !== undefined) return "Terminating";
   return ["Suspended", "FailureTarget", "SuccessCriteriaMet"].find((type) => hasCondition(status, type)) ?? "Running";

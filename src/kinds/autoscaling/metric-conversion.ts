@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 
 /**
  * Metrics of an autoscaler in the form of autoscaling/v1, which puts names and values beside each other, and in that of

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../json.ts";
 import type { KubeObject } from "../../object-meta.ts";
 import type { ResourceInfo } from "../../scheme/resource.ts";
-import { Scheme } from "../../scheme/scheme.ts";
-import { cellsOf } from "./kind-cells.ts";
+import { Scheme } from "../../../kinds/scheme.ts";
+import { cellsOf } from "./cells.ts";
 
 const nowMs = Date.parse("2026-01-01T01:00:00Z");
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });

@@ -1,5 +1,5 @@
-import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
-import type { Conversion } from "../resource.ts";
+import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import type { Conversion } from "../../api/scheme/resource.ts";
 
 /**
  * resource.k8s.io/v1beta1 has the exact form of a device request beside its name, where v1 has it under `exactly`, and

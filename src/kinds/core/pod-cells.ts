@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../json.ts";
-import type { Cells } from "./cells.ts";
-import { humanDuration } from "./human-duration.ts";
-import { hasCondition, numberIn, structIn, structsIn, textIn } from "./reading.ts";
+import { humanDuration } from "../../api/codec/table/human-duration.ts";
+import { hasCondition, numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 /** What a pod's containers say together, as the STATUS, READY and RESTARTS columns show it. */
 interface Summary {
@@ -20,7 +20,7 @@ export function podCells(pod: JsonObject, nowMs: number): Cells {
   const podIps = structsIn(status, "podIPs");
   return {
     Ready: `${summary.ready}/${structsIn(spec, "containers").length + sidecars.size}`,
-    Status: statusText(pod, status, summary.reason),
+    Status: podStatusText(pod, status, summary.reason),
     Restarts: restartsText(summary, nowMs),
     IP: (podIps[0] && textIn(podIps[0], "ip")) || "<none>",
     Node: textIn(spec, "nodeName") || "<none>",
@@ -150,7 +150,7 @@ function completedOrRunning(reason: string, running: boolean, status: JsonObject
   return hasCondition(status, "Ready") ? "Running" : "NotReady";
 }
 
-function statusText(pod: JsonObject, status: JsonObject, reason: string): string {
+function podStatusText(pod: JsonObject, status: JsonObject, reason: string): string {
   if (structIn(pod, "metadata")["deletionTimestamp"] === undefined) return reason;
   if (textIn(status, "reason") === "NodeLost") return "Unknown";
   const phase = textIn(status, "phase");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../api/json.ts";
 import { Scheme } from "./scheme.ts";
 
 const scheme = Scheme.builtIn();

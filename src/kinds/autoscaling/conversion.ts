@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
-import { stringifyJson } from "../../codec/json.ts";
-import type { Conversion } from "../resource.ts";
-import { behaviorFromText, behaviorText } from "./hpa-behavior.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { stringifyJson } from "../../api/codec/json.ts";
+import type { Conversion, FitsType } from "../../api/scheme/resource.ts";
+import { behaviorFromText, behaviorText } from "./behavior-text.ts";
 import { parseJsonText } from "./json-text.ts";
-import { storedMetric, storedMetricStatus, servedMetric, servedMetricStatus } from "./hpa-metrics.ts";
+import { storedMetric, storedMetricStatus, servedMetric, servedMetricStatus } from "./metric-conversion.ts";
 
 /** Where autoscaling/v1 keeps what it has no fields for. They exist on the wire of that version alone. */
 const annotations = {
@@ -13,9 +13,6 @@ const annotations = {
   metrics: "autoscaling.alpha.kubernetes.io/metrics",
 } as const;
 const ours: ReadonlySet<string> = new Set(Object.values(annotations));
-
-/** Tells whether a document is of a generated type; texts of clients that are not are left out. */
-export type FitsType = (typeName: string, value: JsonValue) => boolean;
 
 /**
  * autoscaling/v1 has one target, the CPU utilization; all other metrics, their values, conditions and the behaviour go

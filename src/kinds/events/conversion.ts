@@ -1,4 +1,4 @@
-import type { Conversion } from "../resource.ts";
+import type { Conversion } from "../../api/scheme/resource.ts";
 import { inverted, renameFields } from "./rename-fields.ts";
 
 /** What events.k8s.io/v1 calls otherwise than core/v1, which is the stored form of both. */

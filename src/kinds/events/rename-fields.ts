@@ -1,4 +1,4 @@
-import { emptyJsonObject, type JsonObject } from "../../json.ts";
+import { emptyJsonObject, type JsonObject } from "../../api/json.ts";
 
 /** A copy in which fields go by other names; all others stay as they are. */
 export function renameFields(object: JsonObject, names: ReadonlyMap<string, string>): JsonObject {

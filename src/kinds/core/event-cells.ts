@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../json.ts";
-import type { Cells } from "./cells.ts";
-import { ageOf } from "./human-duration.ts";
-import { numberIn, structIn, textIn } from "./reading.ts";
+import { ageOf } from "../../api/codec/table/human-duration.ts";
+import { numberIn, structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 /** Events of both groups: core/v1 calls some fields otherwise than events.k8s.io/v1 does. */
 export function eventCells(event: JsonObject, nowMs: number): Cells {

@@ -1,21 +1,22 @@
-import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../gvk.ts";
-import type { JsonValue } from "../json.ts";
-import { type TypeEntries, TypeSchemas } from "../schema/compile.ts";
-import { decodeTyped } from "../schema/decode.ts";
-import { DecodeTypeError } from "../schema/decode-error.ts";
-import type { StructSchema } from "../schema/schema.ts";
-import { builtInDefaultRules } from "./defaults/rules.ts";
-import fieldSelectorsJson from "./generated/fieldselectors.json";
-import resourcesJson from "./generated/resources.json";
-import tablesJson from "./generated/tables.json";
-import typesJson from "./generated/types.json";
-import { conversionOf } from "./conversion/conversions.ts";
-import { deprecationOf } from "./deprecation.ts";
-import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "./resource.ts";
-import { gateOfResource } from "./resource-gates.ts";
-import { isServed, refuseUnknownKeys, type RuntimeConfig } from "./runtime-config.ts";
-import { selectableFields, storedFieldLabels } from "./selectable-fields.ts";
-import { type ColumnEntry, tableColumns } from "./table-columns.ts";
+import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../api/gvk.ts";
+import type { JsonValue } from "../api/json.ts";
+import { type TypeEntries, TypeSchemas } from "../api/schema/compile.ts";
+import { decodeTyped } from "../api/schema/decode.ts";
+import { DecodeTypeError } from "../api/schema/decode-error.ts";
+import type { StructSchema } from "../api/schema/schema.ts";
+import { builtInDefaultRules } from "../api/scheme/defaults/rules.ts";
+import fieldSelectorsJson from "../api/scheme/generated/fieldselectors.json";
+import resourcesJson from "../api/scheme/generated/resources.json";
+import tablesJson from "../api/scheme/generated/tables.json";
+import typesJson from "../api/scheme/generated/types.json";
+import type { Kind } from "../registry/kind.ts";
+import { builtInKindOf } from "./index.ts";
+import { deprecationOf } from "../api/scheme/deprecation.ts";
+import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "../api/scheme/resource.ts";
+import { gateOfResource } from "../api/scheme/resource-gates.ts";
+import { isServed, refuseUnknownKeys, type RuntimeConfig } from "../api/scheme/runtime-config.ts";
+import { selectableFields } from "../api/scheme/selectable-fields.ts";
+import { type ColumnEntry, tableColumns } from "../api/scheme/table-columns.ts";
 
 interface ResourceEntry {
   readonly kind: string;
@@ -195,6 +196,7 @@ class ResourceInfos {
 
   #make(entry: ResourceEntry, at: ResourceAt): ResourceInfo {
     const groupResource = `${at.group}/${at.resource}`;
+    const kind = builtInKindOf(at);
     const deprecation = deprecationOf(entry, at);
     return {
       group: at.group,
@@ -212,19 +214,21 @@ class ResourceInfos {
       keyPrefix: `${entry.prefix ?? ""}/`,
       schema: this.#types.struct(entry.type),
       columns: tableColumns(entry.kind, tableEntries[groupResource]),
-      selectableFields: selectableFields(groupResource, fieldSelectorEntries[groupResource] ?? []),
+      table: kind.table,
+      selectableFields: selectableFields(fieldSelectorEntries[groupResource] ?? [], kind.labels?.readers),
+      ...(kind.labels?.refusal === undefined ? {} : { labelRefusal: kind.labels.refusal }),
       subresources: new Map(entry.subresources.map((sub) => [sub.name, subresourceInfo(sub, this.#types)])),
-      ...(entry.storage === undefined ? {} : { storedAs: this.#storedAs(entry.storage, entry.type, at) }),
+      ...(entry.storage === undefined ? {} : { storedAs: this.#storedAs(entry.storage, kind, at) }),
       ...(deprecation === undefined ? {} : { deprecation }),
     };
   }
 
-  #storedAs(apiVersion: string, typeName: string, { group, resource }: ResourceAt): StoredAs {
-    const conversion = conversionOf(typeName, (name, value) => fitsType(this.#types, name, value));
+  #storedAs(apiVersion: string, { conversions, labels }: Kind, { version, resource }: ResourceAt): StoredAs {
+    const conversion = conversions?.[version]?.((name, value) => fitsType(this.#types, name, value));
     return {
       info: this.of(`${apiVersion}/${resource}`),
       ...(conversion === undefined ? {} : { conversion }),
-      fieldLabels: storedFieldLabels(`${group}/${resource}`),
+      fieldLabels: labels?.storedLabels ?? new Map(),
     };
   }
 }

@@ -1,10 +1,20 @@
-import type { JsonObject } from "../../json.ts";
-import type { Cells } from "./cells.ts";
-import { firstFew, numberIn, structIn, structsIn, textIn } from "./reading.ts";
+import { firstFew, numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
 
 /** Metrics shown before the rest is only counted. */
 const metricsShownMax = 2;
+
 const unknown = "<unknown>";
+
+/** The member of a metric that its type names. */
+const sources: Readonly<Record<string, string>> = {
+  Resource: "resource",
+  ContainerResource: "containerResource",
+  Pods: "pods",
+  Object: "object",
+  External: "external",
+};
 
 export function horizontalPodAutoscalerCells(autoscaler: JsonObject): Cells {
   const spec = structIn(autoscaler, "spec");
@@ -28,15 +38,6 @@ function targetsText(specs: readonly JsonObject[], current: readonly JsonObject[
     ", ",
   );
 }
-
-/** The member of a metric that its type names. */
-const sources: Readonly<Record<string, string>> = {
-  Resource: "resource",
-  ContainerResource: "containerResource",
-  Pods: "pods",
-  Object: "object",
-  External: "external",
-};
 
 function metricText(metric: JsonObject, current: JsonObject): string {
   const type = textIn(metric, "type");
