@@ -301,7 +301,7 @@ function partIfPresent(value: Value, key: Value): Result | undefined {
 /** Reads a list index; doubles and unsigned numbers count if they are whole. */
 function indexOf(key: Value): number | EvaluationError {
   if (typeof key === "bigint") return Number(key);
-  if (typeof key === "number" && Number.isInteger(key)) return key;
+  if (typeof key === "number" && Number.isInteger(key) && Math.abs(key) < 2 ** 63) return key;
   if (key instanceof Uint && key.value <= signedMax) return Number(key.value);
   if (typeof key === "number" || key instanceof Uint) {
     return new EvaluationError(`unsupported index value ${displayText(key)} in list`);

@@ -106,7 +106,7 @@ function flatten(items: Value, depth: Value): Result {
 
 function flattenInto(flat: Result[], items: List, depth: bigint): void {
   for (const item of itemsOf(items)) {
-    spendWork(2);
+    spendWork(4);
     if (item instanceof List && depth > 0n) flattenInto(flat, item, depth - 1n);
     else flat.push(item);
   }

@@ -7,7 +7,7 @@ import { noSuchOverload, type Result, type Value } from "../values/value.ts";
 import { withPattern } from "./pattern.ts";
 
 /** Finding a match takes this much longer than a step of other work. */
-const stepsPerMatch = 24;
+const stepsPerMatch = 48;
 const illegalPattern = "Illegal regex: ";
 
 /** `text.find(pattern)` and `text.findAll(pattern)`. */

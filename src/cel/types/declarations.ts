@@ -46,7 +46,7 @@ export interface FunctionDeclaration {
 }
 
 export function overload(id: string, params: readonly CelType[], result: CelType, binding: Binding = {}): Overload {
-  return { id, isMember: false, params, result, typeParams: typeParamsIn(params), ...binding };
+  return { id, isMember: false, params, result, typeParams: typeParamsIn([result, ...params]), ...binding };
 }
 
 export function member(id: string, params: readonly CelType[], result: CelType, binding: Binding = {}): Overload {

@@ -36,6 +36,20 @@ function wrapper(type: CelType, zero: Value): Message {
   };
 }
 
+function toInt32(value: Value): Result {
+  const fits = typeof value !== "bigint" || BigInt.asIntN(32, value) === value;
+  return fits ? value : conversionError("Int32Value", "integer overflow");
+}
+
+function toUint32(value: Value = new Uint(0n)): Result {
+  const fits = !(value instanceof Uint) || BigInt.asUintN(32, value.value) === value.value;
+  return fits ? value : conversionError("UInt32Value", "unsigned integer overflow");
+}
+
+function conversionError(name: string, problem: string): EvaluationError {
+  return new EvaluationError(`field type conversion error for ${prefix}${name}.value value type: ${problem}`);
+}
+
 const timeFields = new Map([
   ["seconds", intType],
   ["nanos", intType],
@@ -55,9 +69,9 @@ const messages: ReadonlyMap<string, Message> = new Map<string, Message>([
   ["BytesValue", wrapper(bytesType, new Uint8Array())],
   ["DoubleValue", wrapper(doubleType, 0)],
   ["FloatValue", { ...wrapper(doubleType, 0), construct: (fields) => toFloat(fields.get("value") ?? 0) }],
-  ["Int32Value", wrapper(intType, 0n)],
+  ["Int32Value", { ...wrapper(intType, 0n), construct: (fields) => toInt32(fields.get("value") ?? 0n) }],
   ["Int64Value", wrapper(intType, 0n)],
-  ["UInt32Value", wrapper(uintType, new Uint(0n))],
+  ["UInt32Value", { ...wrapper(uintType, new Uint(0n)), construct: (fields) => toUint32(fields.get("value")) }],
   ["UInt64Value", wrapper(uintType, new Uint(0n))],
   ["StringValue", wrapper(stringType, "")],
   ["Duration", { type: durationType, fields: timeFields, construct: (fields) => new Duration(nanosOf(fields)) }],
