@@ -25,6 +25,7 @@ import { InFlight } from "./in-flight.ts";
 import type { RandomInt } from "./random-name.ts";
 import { Registry } from "./registry.ts";
 import { serverContext } from "./server-context.ts";
+import { ownedFieldsOf } from "../kinds/reset-fields.ts";
 import { strategyOf, subresourceStrategyOf } from "../kinds/strategies.ts";
 
 export interface RegistriesParts {
@@ -72,7 +73,10 @@ export class Registries {
     for (const info of parts.scheme.stored) {
       const cacher = parts.cachers.cacher(info.keyPrefix);
       const served = versions.get(info) ?? [];
-      const own = { strategy: strategyOf(info), allocator: this.#allocatorOf(info) };
+      const strategy = strategyOf(info);
+      const hasStatus = strategy.resetFields.includes("status");
+      const ownedFields = (subresource: string) => ownedFieldsOf(info, subresource, hasStatus);
+      const own = { strategy, allocator: this.#allocatorOf(info), ownedFields };
       const { creations } = this;
       const registry = new Registry({ ...parts, ...own, info, versions: served, cacher, admission, creations });
       this.#byResource.set(info, registry);

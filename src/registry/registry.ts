@@ -26,8 +26,8 @@ import type { InFlight } from "./in-flight.ts";
 import { Settlement } from "./settlement.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { isLargeObject } from "./large-object.ts";
-import { carrySystemFields, wipeSystemFields } from "./system-fields.ts";
-import { trackFields } from "./track-fields.ts";
+import { carrySystemFields, setManagedFields, wipeSystemFields } from "./system-fields.ts";
+import { type FieldFilterFinder, FieldOwnership, type FieldTracker } from "./field-ownership.ts";
 import { fieldErrorsMax } from "../api/validation/labels.ts";
 import { type ObjectMetaRules, validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import { isUnchanged } from "./unchanged.ts";
@@ -83,6 +83,8 @@ export interface RegistryParts {
   readonly gatedFields?: GatedFields | undefined;
   /** Counts creations from before they are admitted until they are stored; default: nobody asks. */
   readonly creations?: InFlight | undefined;
+  /** What writers through each path can own; by default everything. */
+  readonly ownedFields?: FieldFilterFinder | undefined;
   /** For resources whose objects need something unique. */
   readonly allocator?: Allocator | undefined;
 }
@@ -97,6 +99,13 @@ const guardedUpdateTriesMax = 50;
 /** Makes the new state out of the stored one. Called again with a newer `old` when another writer was faster. */
 export type Transform = (old: KubeObject) => KubeObject | Promise<KubeObject>;
 
+export interface CreateOptions {
+  /** Says who owns which fields; by default the writer owns what it sets. */
+  readonly tracker?: FieldTracker;
+  /** Refuses a creation that the verb of the request does not stand for. */
+  readonly authorize?: () => Promise<void>;
+}
+
 export interface UpdateOptions {
   /** Rules of the subresource that the write goes through; the resource's own by default. */
   readonly strategy?: Strategy;
@@ -105,6 +114,8 @@ export interface UpdateOptions {
   readonly reapplies?: boolean;
   /** The transform leaves `old` as it is and takes nothing of it over: it gets the object itself, not a copy. */
   readonly makesAnew?: boolean;
+  /** Says who owns which fields; by default the writer owns what it changes. */
+  readonly tracker?: FieldTracker;
   /** Judges the write instead of the registry's chain: where another document than the object is written. */
   readonly admission?: Admission;
 }
@@ -114,12 +125,14 @@ export class Registry {
   readonly info: ResourceInfo;
   readonly strategy: Strategy;
   readonly cacher: Cacher;
+  readonly ownership: FieldOwnership;
   readonly #parts: RegistryParts;
 
   constructor(parts: RegistryParts) {
     this.info = parts.info;
     this.strategy = parts.strategy;
     this.cacher = parts.cacher;
+    this.ownership = new FieldOwnership(parts.versions ?? [parts.info], parts.ownedFields ?? (() => undefined));
     this.#parts = parts;
   }
 
@@ -138,12 +151,22 @@ export class Registry {
   }
 
   /** @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
-  create(object: KubeObject, namespace: string, context: WriteContext): Promise<WriteResult> {
-    const create = () => this.#create(object, namespace, context);
+  create(
+    object: KubeObject,
+    namespace: string,
+    context: WriteContext,
+    options: CreateOptions = {},
+  ): Promise<WriteResult> {
+    const create = () => this.#create(object, namespace, context, options);
     return this.#parts.creations?.run(create) ?? create();
   }
 
-  async #create(object: KubeObject, namespace: string, context: WriteContext): Promise<WriteResult> {
+  async #create(
+    object: KubeObject,
+    namespace: string,
+    context: WriteContext,
+    options: CreateOptions,
+  ): Promise<WriteResult> {
     const { info, strategy, clock, admission } = this.#parts;
     if ((object.metadata.resourceVersion ?? "") !== "") {
       throw status.unconverted("resourceVersion should not be set on objects to be created");
@@ -154,9 +177,8 @@ export class Registry {
     if (isLarge) await nextTurn();
     this.#dropGated(object, undefined);
     this.#dropFields(object, strategy.resetFields);
-    const trackFields = this.#trackFields(undefined, object, "", context, strategy.resetFields);
     if (isLarge) await nextTurn();
-    trackFields();
+    setManagedFields(object, (options.tracker ?? this.#tracker("", context))(undefined, object));
     if (isLarge) await nextTurn();
     const settlement = new Settlement();
     const attributes = this.#attributes("CREATE", "", object, undefined, namespace, context, settlement);
@@ -174,7 +196,7 @@ export class Registry {
       if (generate) draft.metadata.name = generatedName(metadata.generateName as string, this.#parts.randomInt);
       strategy.prepareForCreate(draft, context.user);
       const { canonical, result } = await settlement.run(
-        () => this.#tryCreate(draft, attributes, settlement, context, isLarge),
+        () => this.#tryCreate(draft, attributes, settlement, context, isLarge, options),
         (attempt) => attempt.result.kind === "applied",
       );
       if (result.kind === "applied") {
@@ -218,6 +240,32 @@ export class Registry {
     }
   }
 
+  /**
+   * Replaces the object by what `make` makes of it, or creates it where there is none.
+   * @throws StatusError 409 Conflict, 422 Invalid, and whatever refuses
+   */
+  async upsert(
+    namespace: string,
+    name: string,
+    make: (old: KubeObject | undefined) => KubeObject | Promise<KubeObject>,
+    context: WriteContext,
+    options: UpdateOptions & CreateOptions,
+  ): Promise<WriteResult> {
+    const { store } = this.#parts;
+    const key = this.keyOf(namespace, name);
+    const attempt = async (entry: Entry | undefined) => {
+      if (entry !== undefined) return this.#tryUpdate(entry, make, context, options, namespace);
+      if (store.corruptAt(key) !== undefined) throw absent(this, store, namespace, name);
+      return this.create(await make(undefined), namespace, context, options);
+    };
+    const isWritten = ({ entry, removed }: WriteResult, before: Entry | undefined) => entry !== before || removed;
+    for (let tries = 1; ; tries++) {
+      const result = await attemptOnNewest(store, key, attempt, isWritten);
+      if (result !== undefined) return result;
+      if (tries === guardedUpdateTriesMax) throw status.staleResourceVersion(this.ref(name));
+    }
+  }
+
   /** @throws StatusError 404, 409 for a failed precondition */
   async delete(namespace: string, name: string, options: DeleteOptions, context: WriteContext): Promise<DeleteResult> {
     const { store } = this.#parts;
@@ -241,6 +289,7 @@ export class Registry {
     settlement: Settlement,
     context: WriteContext,
     isLarge: boolean,
+    { authorize }: CreateOptions,
   ): Promise<{ canonical: KubeObject; result: ApplyResult | { kind: "dryRun" } }> {
     const { strategy, admission, allocator } = this.#parts;
     await allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
@@ -252,6 +301,7 @@ export class Registry {
     ]);
     if (isLarge) await nextTurn();
     for (const text of strategy.warnings?.(canonical) ?? []) context.warn(text);
+    await authorize?.();
     await admission.validate({ ...attributes, name: canonical.metadata.name ?? "", object: canonical });
     if (isLarge) await nextTurn();
     return { canonical, result: await this.#insert(canonical, attributes.namespace, context) };
@@ -294,9 +344,8 @@ export class Registry {
     if (isLarge) await nextTurn();
     this.#dropGated(object, old);
     this.#restoreFields(object, old, strategy.resetFields);
-    const trackFields = this.#trackFields(old, object, subresource, context, strategy.resetFields);
     if (isLarge) await nextTurn();
-    trackFields();
+    setManagedFields(object, (options.tracker ?? this.#tracker(subresource, context))(old, object));
     if (isLarge) await nextTurn();
     const name = old.metadata.name ?? "";
     const attributes = this.#attributes("UPDATE", subresource, object, old, namespace, context, settlement);
@@ -481,16 +530,9 @@ export class Registry {
     }
   }
 
-  #trackFields(
-    old: KubeObject | undefined,
-    object: KubeObject,
-    subresource: string,
-    context: WriteContext,
-    resetFields: readonly string[],
-  ): () => void {
-    const { info, versions, clock } = this.#parts;
-    const version = context.version ?? info;
-    return trackFields(old, object, { ...context, subresource, resetFields, version, versions, nowMs: clock.nowMs() });
+  #tracker(subresource: string, { manager, version = this.info }: WriteContext): FieldTracker {
+    const writer = { manager, subresource, version, nowMs: this.#parts.clock.nowMs() };
+    return (live, object) => this.ownership.afterUpdate(live, object, writer);
   }
 
   #countGeneration(object: KubeObject, old: KubeObject, strategy: Strategy): void {

@@ -16,7 +16,7 @@ import { applyStrategicMergePatch } from "../../src/apply/patch/strategic-merge-
 import { DeclarativeValidation } from "../../src/registry/declarative/declarative-validation.ts";
 import { objectProblems } from "../../src/registry/object-problems.ts";
 import { strategyOf } from "../../src/kinds/strategies.ts";
-import { trackFields } from "../../src/registry/track-fields.ts";
+import { FieldOwnership } from "../../src/registry/field-ownership.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/api/scheme/scheme.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
@@ -319,13 +319,14 @@ describe("what judges, compares and shows objects takes time in proportion to ea
     const { info } = spot;
     const strategy = strategyOf(info);
     const rules = { strategy, info, version: info, declarative };
-    const writer = { manager: "m", subresource: "", resetFields: [], version: info, versions: [info], nowMs: 0 };
+    const writer = { manager: "m", subresource: "", version: info, nowMs: 0 };
+    const ownership = new FieldOwnership([info], () => undefined);
     const table = { kind: "table", version: "v1", includeObject: "None" } as const;
     const works: readonly (readonly [name: string, work: (object: KubeObject, old: KubeObject) => unknown])[] = [
       ["validation", (object) => objectProblems(object, undefined, rules)],
       ["validation of an update", (object, old) => objectProblems(object, old, rules)],
       ["warnings", (object, old) => strategy.warnings?.(object, old)],
-      ["managed fields", (object, old) => trackFields(old, object, writer)],
+      ["managed fields", (object, old) => ownership.afterUpdate(old, object, writer)],
       [
         "table",
         (object) => encodeDecoded(object, info, { mediaType: "application/json", transform: table, pretty: false }, 0),

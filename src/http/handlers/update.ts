@@ -5,7 +5,7 @@ import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
-import { throughView } from "./through-view.ts";
+import { throughView, viewTracker } from "./through-view.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
@@ -25,7 +25,7 @@ export const update: VerbHandler = async (call) => {
     return objectReply(call, 201, created, representation);
   }
   const copy = () => cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
-  const { transform, options: viewOptions } = throughView(call, copy);
+  const { transform, options: viewOptions } = throughView(call, copy, viewTracker(call, context));
   const result = await registry.update(request.namespace, request.name, transform, context, {
     strategy,
     subresource: request.subresource,

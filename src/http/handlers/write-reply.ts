@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
 import { contentTypeOf } from "../negotiate.ts";
-import { managerName } from "../../apply/managed-fields/manager-name.ts";
+import { managerName } from "../../apply/manager-name.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import type { WriteContext } from "../../registry/registry.ts";
 import type { Entry } from "../../storage/store.ts";

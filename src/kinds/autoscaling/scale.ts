@@ -8,6 +8,7 @@ import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
+import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
 import { fieldsOf } from "../validation/key-values.ts";
 
 /** The `scale` subresource: the number of replicas of a workload, whatever its kind; undefined where there is none. */
@@ -18,8 +19,17 @@ export function scaleViewOf(info: ResourceInfo): ObjectView | undefined {
     info: { ...bodyInfoOf(info, subresource), columns },
     show: (object) => scaleOf(object, subresource.gvk),
     write: (object, scale) => scaled(object, scale, info),
+    entriesOf: (entries) => entriesOfScale(entries, replicasPaths),
+    entriesWith: (entries, written) => entriesThroughScale(entries, written, replicasPaths, apiVersionOf(info)),
   };
 }
+
+const replicasPaths: ReplicasPaths = new Map(
+  ["v1", "apps/v1", "apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"].map((version) => [
+    version,
+    ["spec", "replicas"],
+  ]),
+);
 
 const columns: readonly TableColumn[] = [
   { name: "Name", type: "string", format: "name", description: "Name of the object that is scaled.", priority: 0 },
