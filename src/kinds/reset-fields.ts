@@ -9,6 +9,7 @@ const specAndMetadata = excludingNames("spec", "metadata");
 /** Paths whose writers own other fields than those of most kinds: `<group>/<resource>`, and the subresource. */
 const filters: Readonly<Record<string, FieldFilter | undefined>> = {
   "/namespaces/finalize": status,
+  "/nodes": status,
   "/pods/ephemeralcontainers": keepingNames("spec.ephemeralContainers"),
   "/pods/resize": keepingNames(
     "spec.containers.*.resources",

@@ -102,6 +102,8 @@ export type Transform = (old: KubeObject) => KubeObject | Promise<KubeObject>;
 export interface CreateOptions {
   /** Says who owns which fields; by default the writer owns what it sets. */
   readonly tracker?: FieldTracker;
+  /** The path that the write came through, where that is not the object's own. */
+  readonly subresource?: string;
   /** Refuses a creation that the verb of the request does not stand for. */
   readonly authorize?: () => Promise<void>;
 }
@@ -168,9 +170,6 @@ export class Registry {
     options: CreateOptions,
   ): Promise<WriteResult> {
     const { info, strategy, clock, admission } = this.#parts;
-    if ((object.metadata.resourceVersion ?? "") !== "") {
-      throw status.unconverted("resourceVersion should not be set on objects to be created");
-    }
     wipeSystemFields(object);
     applyDefaults(info.schema, object as unknown as JsonObject);
     const isLarge = isLargeObject(object);
@@ -181,7 +180,8 @@ export class Registry {
     setManagedFields(object, (options.tracker ?? this.#tracker("", context))(undefined, object));
     if (isLarge) await nextTurn();
     const settlement = new Settlement();
-    const attributes = this.#attributes("CREATE", "", object, undefined, namespace, context, settlement);
+    const { subresource = "" } = options;
+    const attributes = this.#attributes("CREATE", subresource, object, undefined, namespace, context, settlement);
     await admission.admit(attributes);
 
     const { metadata } = object;
@@ -496,7 +496,7 @@ export class Registry {
   #checkGuards(object: KubeObject, entry: Entry, strategy: Strategy, reapplies: boolean): boolean {
     const { info } = this.#parts;
     const { resourceVersion = "", uid = "", name = "" } = object.metadata;
-    if (uid !== "" && uid !== entry.index.uid) {
+    if (!reapplies && uid !== "" && uid !== entry.index.uid) {
       throw status.conflict(
         this.ref(name),
         `StorageError: invalid object, Code: 4, Key: ${entry.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.index.uid}`,
@@ -545,7 +545,7 @@ export class Registry {
   /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. The argument is given away. */
   #canonical(object: KubeObject): KubeObject {
     const { info } = this.#parts;
-    const options = { kind: info.kind, takesOver: true };
+    const options = { kind: info.kind, takesOver: true, asStored: true };
     const { object: canonical } = decodeTyped(info.schema, object as unknown as JsonObject, options);
     const { kind: _kind, apiVersion: _apiVersion, ...fields } = canonical;
     return { kind: info.kind, apiVersion: apiVersionOf(info), ...fields } as unknown as KubeObject;

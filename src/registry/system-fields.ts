@@ -21,6 +21,8 @@ export function carrySystemFields(object: KubeObject, old: KubeObject): void {
   const metadata = object.metadata as Record<string, unknown>;
   const stored = old.metadata as Record<string, unknown>;
   for (const name of systemFields) {
+    // Another uid than the stored one is a mistake that validation reports.
+    if (name === "uid" && metadata[name] !== undefined) continue;
     if (stored[name] === undefined) delete metadata[name];
     else metadata[name] = stored[name];
   }

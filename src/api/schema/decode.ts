@@ -24,14 +24,15 @@ export interface Decoded {
  * out or written as the type says.
  * @param options.kind names the type in the error for a document that is no object
  * @param options.takesOver parts that need no change are taken over instead of copied; nobody changes the input any more
+ * @param options.asStored empty lists and maps that are always written become null, as the reference's store returns them
  * @throws DecodeTypeError when a value has the wrong type or form
  */
 export function decodeTyped(
   schema: StructSchema,
   value: JsonValue,
-  options: { readonly kind: string; readonly takesOver?: boolean },
+  options: { readonly kind: string; readonly takesOver?: boolean; readonly asStored?: boolean },
 ): Decoded {
-  const run = new Run(options.takesOver ?? false);
+  const run = new Run(options.takesOver ?? false, options.asStored ?? false);
   if (value !== null && !isJsonObject(value)) {
     const goPackage = goTypeOf(schema).split(".")[0] as string;
     throw wrongType(value, `${goPackage}.${options.kind}`, undefined);
@@ -63,14 +64,16 @@ function keysInOrder(wanted: ReadonlyMap<string | number, unknown>, value: JsonV
 /** The state of one call. */
 class Run {
   readonly takesOver: boolean;
+  readonly asStored: boolean;
   readonly segments: PlaceSegment[] = [];
   readonly unknown: PlaceSegment[][] = [];
   /** Innermost struct around the current value. */
   struct = "";
   depth = 0;
 
-  constructor(takesOver: boolean) {
+  constructor(takesOver: boolean, asStored = false) {
     this.takesOver = takesOver;
+    this.asStored = asStored;
   }
 
   readonly place: PlaceOf = () => placeOf(this.struct, this.segments);
@@ -102,6 +105,8 @@ interface FieldDecoder {
   readonly absent: (() => JsonValue) | undefined;
   readonly omitsEmpty: boolean;
   readonly omitsNull: boolean;
+  /** An always written list or map. */
+  readonly isNullWhenEmpty: boolean;
 }
 
 /** Compiled once per schema, on first use. */
@@ -285,6 +290,7 @@ function decodeField(field: FieldDecoder, given: JsonValue, run: Run): JsonValue
   const value = field.decoder.decode(given, run);
   run.segments.pop();
   if (field.omitsEmpty && field.decoder.isEmpty(value)) return undefined;
+  if (run.asStored && field.isNullWhenEmpty && field.decoder.isEmpty(value)) return null;
   return value === null && field.omitsNull ? undefined : value;
 }
 
@@ -340,7 +346,12 @@ function fieldDecoder(field: Field, position: number): FieldDecoder {
     absent: absentValue(field, decoder),
     omitsEmpty: field.omitEmpty && !field.pointer && !isStructLike(field.schema),
     omitsNull: field.pointer || field.omitZero,
+    isNullWhenEmpty: isCollection(field.schema) && !field.pointer && !field.omitEmpty,
   };
+}
+
+function isCollection({ kind }: Schema): boolean {
+  return kind === "list" || kind === "map";
 }
 
 /** Go's rules of what an unset field prints. */

@@ -55,7 +55,7 @@ export async function apply(
     return merged(call, live, body, options);
   };
   const writeOptions = { strategy, subresource: request.subresource, reapplies: true, tracker: alreadyTracked };
-  if (request.subresource !== "") {
+  if (request.subresource !== "" && !strategy.allowCreateOnUpdate) {
     const through = throughView(call, change, alreadyTracked);
     const { namespace, name } = request;
     const all = { ...writeOptions, ...through.options };
@@ -117,8 +117,6 @@ function typed(
   const document = outcome.object ?? cloneJson((live ?? {}) as unknown as JsonObject);
   const { object } = orRefused(() => typedObject(document, { gvk: version, schema: version.schema }));
   setManagedFields(object, outcome.managedFields);
-  // There is nothing that the resourceVersion of a new object could be compared with.
-  if (live === undefined) delete object.metadata.resourceVersion;
   return object;
 }
 
@@ -173,19 +171,39 @@ function notAMap(value: JsonValue): string {
 
 /** JSON is YAML, and what most clients send. Only of YAML it is known in which line a key is repeated. */
 function parsed(bytes: Uint8Array, strict: boolean): { value: JsonValue; repeated: readonly string[] } {
-  if (bytes[0] === openingBrace) {
-    try {
-      const { value, duplicates } = parseJson(bytes, { strict, valuesMax: objectValuesMax });
-      if (duplicates.length === 0) return { value, repeated: [] };
-    } catch (error) {
-      if (!(error instanceof JsonSyntaxError)) throw error;
-    }
+  if (bytes[0] !== openingBrace) return parsedYaml(bytes, strict);
+  const text = firstObject(bytes);
+  try {
+    const { value, duplicates } = parseJson(text, { strict, valuesMax: objectValuesMax });
+    if (duplicates.length === 0) return { value, repeated: [] };
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
   }
+  return parsedYaml(text, strict);
+}
+
+function parsedYaml(bytes: Uint8Array, strict: boolean): { value: JsonValue; repeated: readonly string[] } {
   const { value, duplicateLines } = parseYaml(bytes, { strict, valuesMax: yamlValuesMax });
   return { value, repeated: duplicateLines };
 }
 
-const openingBrace = 0x7b;
+/** Upstream reads the first document, which ends with the object that it begins with: the rest does not count. */
+function firstObject(bytes: Uint8Array): Uint8Array {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (isText) {
+      if (byte === backslash) at++;
+      else if (byte === quote) isText = false;
+    } else if (byte === quote) isText = true;
+    else if (byte === openingBrace) depth++;
+    else if (byte === closingBrace && --depth === 0) return bytes.subarray(0, at + 1);
+  }
+  return bytes;
+}
+
+const [openingBrace, closingBrace, quote, backslash] = [0x7b, 0x7d, 0x22, 0x5c];
 
 function repeatedKeysText(lines: readonly string[]): string {
   return `error converting YAML to JSON: yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join("\n")}`;

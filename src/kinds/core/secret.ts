@@ -1,28 +1,10 @@
-import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateSecret, validateSecretUpdate } from "../validation/secret.ts";
 
-interface Secret extends KubeObject {
-  data?: Record<string, string>;
-  stringData?: Record<string, string>;
-}
-
 export const secretStrategy: Strategy = {
   ...defaultStrategy,
   coversSchema: true,
-  prepareForCreate: mergeStringData,
-  prepareForUpdate: mergeStringData,
   validate: validateSecret,
   validateUpdate: validateSecretUpdate,
 };
-
-/** `stringData` is for writing only: its values become base64 `data`, and win over it. */
-function mergeStringData(object: Secret): void {
-  const { stringData } = object;
-  if (stringData === undefined) return;
-  const data = Object.assign(Object.create(null) as Record<string, string>, object.data);
-  for (const [name, text] of Object.entries(stringData)) data[name] = Buffer.from(text).toString("base64");
-  object.data = data;
-  delete object.stringData;
-}

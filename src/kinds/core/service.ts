@@ -20,5 +20,7 @@ export const serviceStrategy: Strategy = {
 
 export const serviceStatusStrategy: Strategy = {
   ...statusStrategy(serviceStrategy),
+  // Upstream forgets to take this from the rules of the service.
+  allowCreateOnUpdate: true,
   validate: validateServiceStatus,
 };
