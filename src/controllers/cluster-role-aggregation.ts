@@ -4,7 +4,8 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { aggregatedRules, hasRules } from "../access/authorization/rbac/aggregate.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { WriteContext } from "../registry/write-context.ts";
 import type { Store } from "../storage/store.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 

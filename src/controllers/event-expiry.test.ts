@@ -5,7 +5,7 @@ import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { ManualClock } from "../storage/cacher/testing.ts";
 import { Registries } from "../registry/registries.ts";
-import type { WriteContext } from "../registry/registry.ts";
+import type { WriteContext } from "../registry/write-context.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { EventExpiry } from "./event-expiry.ts";

@@ -7,7 +7,7 @@ import { systemClock } from "../api/clock.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { Registries } from "../registry/registries.ts";
-import type { WriteContext } from "../registry/registry.ts";
+import type { WriteContext } from "../registry/write-context.ts";
 import { Scheme } from "../api/scheme/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import type { Command, Store } from "../storage/store.ts";

@@ -6,7 +6,7 @@ import { status, successStatus } from "../api/status.ts";
 import { foregroundDeletionFinalizer, orphanFinalizer } from "../api/vendor.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { Entry } from "../storage/store.ts";
-import type { DeleteResult } from "./registry.ts";
+import type { DeleteResult } from "./write-context.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 
 export type DeletionStep =

@@ -9,7 +9,9 @@ import { MemoryStore } from "../storage/memory-store.ts";
 import type { Revision } from "../api/revision.ts";
 import type { Entry, Key } from "../storage/store.ts";
 import { Registries } from "./registries.ts";
-import { objectBytesMax, type Registry, type WriteContext } from "./registry.ts";
+import { objectBytesMax } from "./stored-kind.ts";
+import type { Registry } from "./registry.ts";
+import type { WriteContext } from "./write-context.ts";
 import { plainDeletion } from "./delete-options.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };

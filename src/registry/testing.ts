@@ -11,7 +11,7 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
 import { Registries } from "./registries.ts";
-import type { WriteContext } from "./registry.ts";
+import type { WriteContext } from "./write-context.ts";
 import { subresourceStrategyOf } from "../kinds/strategies.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };

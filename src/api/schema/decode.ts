@@ -24,15 +24,14 @@ export interface Decoded {
  * out or written as the type says.
  * @param options.kind names the type in the error for a document that is no object
  * @param options.takesOver parts that need no change are taken over instead of copied; nobody changes the input any more
- * @param options.asStored empty lists and maps that are always written become null, as the reference's store returns them
  * @throws DecodeTypeError when a value has the wrong type or form
  */
 export function decodeTyped(
   schema: StructSchema,
   value: JsonValue,
-  options: { readonly kind: string; readonly takesOver?: boolean; readonly asStored?: boolean },
+  options: { readonly kind: string; readonly takesOver?: boolean },
 ): Decoded {
-  const run = new Run(options.takesOver ?? false, options.asStored ?? false);
+  const run = new Run(options.takesOver ?? false);
   if (value !== null && !isJsonObject(value)) {
     const goPackage = goTypeOf(schema).split(".")[0] as string;
     throw wrongType(value, `${goPackage}.${options.kind}`, undefined);
@@ -64,16 +63,14 @@ function keysInOrder(wanted: ReadonlyMap<string | number, unknown>, value: JsonV
 /** The state of one call. */
 class Run {
   readonly takesOver: boolean;
-  readonly asStored: boolean;
   readonly segments: PlaceSegment[] = [];
   readonly unknown: PlaceSegment[][] = [];
   /** Innermost struct around the current value. */
   struct = "";
   depth = 0;
 
-  constructor(takesOver: boolean, asStored = false) {
+  constructor(takesOver: boolean) {
     this.takesOver = takesOver;
-    this.asStored = asStored;
   }
 
   readonly place: PlaceOf = () => placeOf(this.struct, this.segments);
@@ -105,8 +102,6 @@ interface FieldDecoder {
   readonly absent: (() => JsonValue) | undefined;
   readonly omitsEmpty: boolean;
   readonly omitsNull: boolean;
-  /** An always written list or map. */
-  readonly isNullWhenEmpty: boolean;
 }
 
 /** Compiled once per schema, on first use. */
@@ -290,7 +285,6 @@ function decodeField(field: FieldDecoder, given: JsonValue, run: Run): JsonValue
   const value = field.decoder.decode(given, run);
   run.segments.pop();
   if (field.omitsEmpty && field.decoder.isEmpty(value)) return undefined;
-  if (run.asStored && field.isNullWhenEmpty && field.decoder.isEmpty(value)) return null;
   return value === null && field.omitsNull ? undefined : value;
 }
 
@@ -346,12 +340,7 @@ function fieldDecoder(field: Field, position: number): FieldDecoder {
     absent: absentValue(field, decoder),
     omitsEmpty: field.omitEmpty && !field.pointer && !isStructLike(field.schema),
     omitsNull: field.pointer || field.omitZero,
-    isNullWhenEmpty: isCollection(field.schema) && !field.pointer && !field.omitEmpty,
   };
-}
-
-function isCollection({ kind }: Schema): boolean {
-  return kind === "list" || kind === "map";
 }
 
 /** Go's rules of what an unset field prints. */

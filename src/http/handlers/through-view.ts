@@ -3,7 +3,8 @@ import { alreadyTracked, FieldOwnership, type FieldTracker } from "../../registr
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import { setManagedFields } from "../../registry/system-fields.ts";
-import type { Transform, UpdateOptions, WriteContext } from "../../registry/registry.ts";
+import type { Transform, UpdateOptions } from "../../registry/update.ts";
+import type { WriteContext } from "../../registry/write-context.ts";
 import { fromStorage } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceCall } from "./endpoint.ts";
 import { toStoredVersion } from "./stored-version.ts";

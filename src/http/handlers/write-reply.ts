@@ -3,7 +3,7 @@ import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import { managerName } from "../../apply/manager-name.ts";
 import type { Representation } from "../../api/codec/representation.ts";
-import type { WriteContext } from "../../registry/registry.ts";
+import type { WriteContext } from "../../registry/write-context.ts";
 import type { Entry } from "../../storage/store.ts";
 import { annotateExchange, header, type HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
