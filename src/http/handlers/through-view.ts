@@ -58,7 +58,7 @@ export function throughView(
 }
 
 /** Who owns the fields of the document of a view, which has one version and is not stored. */
-export function ownershipOfView({ info: { storedAs: _, ...info } }: ObjectView): FieldOwnership {
+export function ownershipOfView({ info: { storedAs: _storedAs, ...info } }: ObjectView): FieldOwnership {
   return new FieldOwnership([info], () => undefined);
 }
 
