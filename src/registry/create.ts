@@ -120,7 +120,9 @@ function stamp({ object: { metadata }, strategy, kind: { parts } }: Write): void
   if (strategy.generationFields.length > 0) metadata.generation = 1;
 }
 
-function allocate({ kind, object, context, settlement }: Write): Promise<void> | void {
+/** Upstream gives nothing to an object that a write to its status creates. */
+function allocate({ kind, object, subresource, context, settlement }: Write): Promise<void> | void {
+  if (subresource !== "") return;
   return kind.parts.allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
 }
 

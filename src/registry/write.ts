@@ -4,6 +4,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { nextTurn } from "../api/turn.ts";
 import { applyDefaults } from "../api/schema/defaults.ts";
 import { nullEmptyCollections } from "../api/schema/empty-collections.ts";
+import { managedFieldsProblem } from "../apply/managed-fields.ts";
 import type { FieldTracker } from "./field-ownership.ts";
 import { isLargeObject } from "./large-object.ts";
 import { Settlement } from "./settlement.ts";
@@ -95,7 +96,18 @@ export const writeSteps = {
   },
   /** Before admission: what plugins change belongs to nobody. */
   trackFields: (write: Write): void => write.trackFields(),
-  admit: (write: Write): Promise<void> => write.admission.admit(write.attributes),
+  async admit(write: Write): Promise<void> {
+    const { object, admission, attributes, context } = write;
+    const { managedFields } = object.metadata;
+    await admission.admit(attributes);
+    if (object.metadata.managedFields === managedFields) return;
+    const problem = managedFieldsProblem(object.metadata.managedFields);
+    if (problem === undefined) return;
+    setManagedFields(object, managedFields);
+    context.warn(
+      `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
+    );
+  },
   canonicalise(write: Write): void {
     write.object = write.kind.canonical(write.object);
   },

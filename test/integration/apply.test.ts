@@ -24,7 +24,9 @@ function deployment(name: string, replicas: number) {
   const labels = { app: name };
   const template = { metadata: { labels }, spec: { containers: [{ name: "a", image: "example.com/a:1" }] } };
   return {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name } },
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
     spec: { replicas, selector: { matchLabels: labels }, template },
   };
 }
