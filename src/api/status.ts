@@ -99,6 +99,8 @@ export const status = {
     ),
   staleResourceVersion: (ref: ObjectRef) =>
     status.conflict(ref, "the object has been modified; please apply your changes to the latest version and try again"),
+  /** An apply changes fields of other managers. */
+  applyConflict: (message: string, causes: readonly StatusCause[]) => failure(409, "Conflict", message, { causes }),
   /** Delete preconditions name the Kind, not the resource. */
   preconditionFailed: (ref: KindRef, why: string) =>
     failure(409, "Conflict", `Operation cannot be fulfilled on ${groupKindText(ref)} ${quote(ref.name)}: ${why}`, {

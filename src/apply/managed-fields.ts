@@ -54,6 +54,17 @@ function isZeroEntry(entry: JsonObject): boolean {
   return Object.values(entry).every((value) => value === "" || value === null);
 }
 
+/** Why a list cannot be read; undefined when it can. */
+export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
+  try {
+    decodeEntries((entries ?? []) as unknown as readonly JsonValue[]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ManagedFieldsError) return error.message;
+    throw error;
+  }
+}
+
 /** @throws ManagedFieldsError */
 export function decodeEntries(entries: readonly JsonValue[]): ManagerEntry[] {
   // Of two entries for one owner the last one counts.

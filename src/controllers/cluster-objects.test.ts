@@ -8,7 +8,8 @@ import { parseServiceNetwork } from "../kinds/service-allocation/service-network
 import type { Registries } from "../registry/registries.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { openRegistries } from "../server/registries.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { WriteContext } from "../registry/write-context.ts";
 import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { announcedAddress, KubernetesService } from "./kubernetes-service.ts";

@@ -7,7 +7,7 @@ import { ManualClock } from "../storage/cacher/testing.ts";
 import type { Registries } from "../registry/registries.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { openRegistries } from "../server/registries.ts";
-import type { WriteContext } from "../registry/registry.ts";
+import type { WriteContext } from "../registry/write-context.ts";
 import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { EventExpiry } from "./event-expiry.ts";

@@ -8,7 +8,7 @@ import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { openRegistries } from "../server/registries.ts";
-import type { WriteContext } from "../registry/registry.ts";
+import type { WriteContext } from "../registry/write-context.ts";
 import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import type { Command, Store } from "../storage/store.ts";

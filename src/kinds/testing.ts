@@ -11,7 +11,7 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { parseServiceNetwork } from "./service-allocation/service-network.ts";
 import { Registries } from "../registry/registries.ts";
-import type { WriteContext } from "../registry/registry.ts";
+import type { WriteContext } from "../registry/write-context.ts";
 import { builtInCatalog } from "./built-in-catalog.ts";
 import { builtInKindOf } from "./index.ts";
 import { ServiceAllocation } from "./service-allocation/service-allocation.ts";

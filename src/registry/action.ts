@@ -2,7 +2,7 @@ import type { Admission } from "./admission.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { WriteContext } from "./registry.ts";
+import type { WriteContext } from "./write-context.ts";
 
 /** Where a body was posted, and by whom. */
 export interface ActionRequest extends WriteContext {

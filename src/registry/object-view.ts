@@ -1,4 +1,4 @@
-import type { KubeObject } from "../api/object-meta.ts";
+import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 
 /** An object shown, and written, as a document of another kind: the Scale of a Deployment. */
@@ -11,4 +11,8 @@ export interface ObjectView {
    * @throws StatusError 409 when the document is not of this object, 422 when it breaks a rule
    */
   write(object: KubeObject, document: KubeObject): KubeObject;
+  /** The managedFields of the document, from those of the object. */
+  entriesOf(entries: ObjectMeta["managedFields"]): ObjectMeta["managedFields"];
+  /** The managedFields of the object once a document with those of `written` is entered. */
+  entriesWith(entries: ObjectMeta["managedFields"], written: ObjectMeta["managedFields"]): ObjectMeta["managedFields"];
 }

@@ -1,3 +1,4 @@
+import type { FieldFilter } from "../apply/versions.ts";
 import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { type ResourceInfo, storedInfo } from "../api/scheme/resource.ts";
@@ -25,6 +26,10 @@ export interface RegistriesParts {
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields behind feature gates that are off. */
   readonly gatedFields?: GatedFields | undefined;
+  /** Selects the fields that writers through a path can own; undefined for all. By default writers own every field. */
+  readonly ownedFieldsOf?:
+    | ((resource: GroupResource, subresource: string, hasStatus: boolean) => FieldFilter | undefined)
+    | undefined;
   /** Gives the objects of a resource something unique; undefined for a resource that needs nothing. */
   readonly allocatorOf?: ((resource: GroupResource) => Allocator | undefined) | undefined;
 }
@@ -70,9 +75,16 @@ export class Registries {
 
   #add({ kind, stored: info, served: versions }: CatalogEntry): void {
     if (info === undefined) return;
-    const { cachers, allocatorOf } = this.#parts;
+    const { cachers, allocatorOf, ownedFieldsOf } = this.#parts;
     const { creations } = this;
-    const own = { strategy: strategyOf(kind), allocator: allocatorOf?.(info), cacher: cachers.cacher(info.keyPrefix) };
+    const strategy = strategyOf(kind);
+    const hasStatus = strategy.resetFields.includes("status");
+    const own = {
+      strategy,
+      allocator: allocatorOf?.(info),
+      cacher: cachers.cacher(info.keyPrefix),
+      ownedFields: (subresource: string) => ownedFieldsOf?.(info, subresource, hasStatus),
+    };
     const registry = new Registry({ ...this.#parts, ...own, info, versions, creations });
     this.#byResource.set(info, registry);
     this.#byGroupResource.set(resourceKey(info), registry);

@@ -11,7 +11,9 @@ import type { Entry, Key } from "../api/entry.ts";
 import type { Registries } from "./registries.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { openRegistries } from "../server/registries.ts";
-import { objectBytesMax, type Registry, type WriteContext } from "./registry.ts";
+import type { Registry } from "./registry.ts";
+import { objectBytesMax } from "./stored-kind.ts";
+import type { WriteContext } from "./write-context.ts";
 import { plainDeletion } from "./delete-options.ts";
 
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
@@ -235,4 +237,31 @@ describe("a replica that lacks what another one has acknowledged", () => {
     store.readBarrier();
     expect(configMaps.current("default", "a")?.["data"]).toEqual({ k: "first" });
   });
+});
+
+test("admission that breaks managedFields does not get them stored", async () => {
+  const warnings: string[] = [];
+  const { registries: guarded } = openRegistries({
+    catalog: builtInCatalog(scheme),
+    store,
+    cachers,
+    clock: systemClock,
+    randomInt: () => 0,
+    admissionGuards: [
+      {
+        name: "breaks",
+        admit({ object }) {
+          if (object !== undefined) object.metadata.managedFields = [{ manager: "x", operation: "Update" }];
+        },
+      },
+    ],
+  });
+  const registry = guarded.of(scheme.find("", "v1", "configmaps"));
+  const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "broken", namespace: "default" }, data: {} };
+  const warned = { ...context, warn: (text: string) => void warnings.push(text) };
+  const stored = await registry.create({ ...object, data: { a: "1" } }, "default", warned);
+  expect(stored.object.metadata.managedFields?.map(({ manager }) => manager)).toEqual(["test"]);
+  expect(warnings).toEqual([
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: apiVersion must not be empty",
+  ]);
 });

@@ -1,7 +1,8 @@
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { plainDeletion } from "./delete-options.ts";
-import type { Registry, WriteContext } from "./registry.ts";
+import type { Registry } from "./registry.ts";
+import type { WriteContext } from "./write-context.ts";
 
 /**
  * Deletes exactly the object that was looked at: one that changed or went meanwhile is looked at again, or is gone.

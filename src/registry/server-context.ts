@@ -1,5 +1,5 @@
 import { systemUser } from "../access/authentication/system-user.ts";
-import type { WriteContext } from "./registry.ts";
+import type { WriteContext } from "./write-context.ts";
 
 /** The context of writes that the server makes by itself, without a request. */
 export const serverContext: WriteContext = { user: systemUser, manager: "quorate", dryRun: false, warn() {} };

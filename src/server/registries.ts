@@ -8,6 +8,7 @@ import type { Authorizer } from "../access/authorization/authorizer.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { resourceQuota } from "../kinds/core/resource-quota.ts";
+import { ownedFieldsOf } from "../kinds/reset-fields.ts";
 import { ServiceAllocation, type ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { type Admission, type AdmissionPlugin, admissionChain } from "../registry/admission.ts";
 import { CachedObjects } from "../registry/cached-objects.ts";
@@ -16,7 +17,7 @@ import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { Registries, type RegistriesParts } from "../registry/registries.ts";
 import { serverContext } from "../registry/server-context.ts";
 
-export interface ServerRegistriesParts extends Omit<RegistriesParts, "admission" | "allocatorOf"> {
+export interface ServerRegistriesParts extends Omit<RegistriesParts, "admission" | "allocatorOf" | "ownedFieldsOf"> {
   /** Without it Services get no addresses and ports. */
   readonly serviceNetwork?: ServiceNetwork | undefined;
   /** In their order; by default those that are on by default. */
@@ -53,6 +54,7 @@ export function openRegistries(parts: ServerRegistriesParts): ServerRegistries {
   const registries: Registries = new Registries({
     ...parts,
     admission,
+    ownedFieldsOf,
     allocatorOf: ({ group, resource }) =>
       group === "" && resource === "services" ? serviceAllocation?.allocator : undefined,
   });

@@ -17,7 +17,7 @@ import { DeclarativeValidation } from "../../src/registry/declarative/declarativ
 import { objectProblems } from "../../src/registry/object-problems.ts";
 import { builtInKindOf } from "../../src/kinds/index.ts";
 import { strategyOf } from "../../src/registry/kind.ts";
-import { trackFields } from "../../src/registry/track-fields.ts";
+import { FieldOwnership } from "../../src/registry/field-ownership.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
@@ -320,13 +320,14 @@ describe("checks, comparisons and tables of objects take time in proportion to e
     const { info } = spot;
     const strategy = strategyOf(builtInKindOf(info));
     const rules = { strategy, info, version: info, declarative };
-    const writer = { manager: "m", subresource: "", resetFields: [], version: info, versions: [info], nowMs: 0 };
+    const writer = { manager: "m", subresource: "", version: info, nowMs: 0 };
+    const ownership = new FieldOwnership([info], () => undefined);
     const table = { kind: "table", version: "v1", includeObject: "None" } as const;
     const works: readonly (readonly [name: string, work: (object: KubeObject, old: KubeObject) => unknown])[] = [
       ["validation", (object) => objectProblems(object, undefined, rules)],
       ["validation of an update", (object, old) => objectProblems(object, old, rules)],
       ["warnings", (object, old) => strategy.warnings?.(object, old)],
-      ["managed fields", (object, old) => trackFields(old, object, writer)],
+      ["managed fields", (object, old) => ownership.afterUpdate(old, object, writer)],
       [
         "table",
         (object) => encodeDecoded(object, info, { mediaType: "application/json", transform: table, pretty: false }, 0),

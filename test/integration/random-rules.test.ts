@@ -8,7 +8,7 @@ import { DeclarativeValidation } from "../../src/registry/declarative/declarativ
 import { objectProblems } from "../../src/registry/object-problems.ts";
 import { builtInKindOf } from "../../src/kinds/index.ts";
 import { strategyOf } from "../../src/registry/kind.ts";
-import { trackFields } from "../../src/registry/track-fields.ts";
+import { FieldOwnership } from "../../src/registry/field-ownership.ts";
 import { toStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
@@ -75,8 +75,8 @@ describe(`an object that makes no sense is judged, not stumbled over (SEED=${see
           message: expect.any(String),
         });
       }
-      const writer = { manager: "m", subresource: "", resetFields: [], version: served, versions: [served], nowMs: 0 };
-      trackFields(old, object, writer)();
+      const ownership = new FieldOwnership([served], () => undefined);
+      ownership.afterUpdate(old, object, { manager: "m", subresource: "", version: served, nowMs: 0 });
       for (const representation of representations) {
         expect(encodeDecoded(object, served, representation, 0).length).toBeGreaterThan(0);
       }

@@ -252,7 +252,7 @@ describe("patch", () => {
     ["another name", mergePatch, { metadata: { name: "other" } }, 400, "does not match the name on the URL"],
     ["a wrong type", mergePatch, { data: { a: 5 } }, 422, "cannot unmarshal number into Go struct field"],
     ["a stale version", mergePatch, { metadata: { resourceVersion: "1" } }, 409, "the object has been modified"],
-    ["another uid", mergePatch, { metadata: { uid: "x" } }, 409, "Precondition failed"],
+    ["another uid", mergePatch, { metadata: { uid: "x" } }, 422, "field is immutable"],
     ["an unknown media type", "application/json", {}, 415, "application/strategic-merge-patch+json"],
   ])("with %s is refused", async (_what, type, patch, code, message) => {
     const { metadata } = await server.create(maps, { metadata: { generateName: "bad-" }, data: { a: "1" } });

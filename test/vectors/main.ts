@@ -1,11 +1,13 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { replayApply } from "./ssa.ts";
+import { replayTranscripts } from "./transcripts.ts";
 import { type Format, readCases } from "./replay.ts";
 
 /** Replays recorded cases: `bun run vectors <format> <directory>`. Prints how many of each file came out the same. */
 const formats: Readonly<Record<string, Format>> = {
   ssa: replayApply,
+  transcripts: () => replayTranscripts(),
 };
 const differencesPrintedMax = 20;
 
@@ -16,7 +18,7 @@ if (format === undefined || directory === undefined) {
   process.exit(2);
 }
 
-const replay = format(directory);
+const replay = await format(directory);
 let printed = 0;
 let differs = false;
 for (const file of readdirSync(directory)
@@ -25,7 +27,7 @@ for (const file of readdirSync(directory)
   let [equal, total] = [0, 0];
   for (const line of readCases(join(directory, file))) {
     total++;
-    const difference = replay(line);
+    const difference = await replay(line);
     if (difference === undefined) equal++;
     else if (printed++ < differencesPrintedMax) console.log(difference);
   }

@@ -3,9 +3,9 @@ import { gunzipSync } from "node:zlib";
 import type { JsonObject } from "../../src/api/json.ts";
 
 /** A format of recorded cases: reads what a directory has besides them, and gives the function that replays one. */
-export type Format = (directory: string) => Replay;
+export type Format = (directory: string) => Replay | Promise<Replay>;
 /** Says how a case came out differently; undefined when it came out the same. */
-export type Replay = (recorded: JsonObject) => string | undefined;
+export type Replay = (recorded: JsonObject) => string | undefined | Promise<string | undefined>;
 
 /** The cases of one file, which has one on each line. */
 export function* readCases(path: string): Generator<JsonObject> {

@@ -2,23 +2,25 @@ import { status } from "../../api/status.ts";
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
+const cborApply = "application/apply-patch+cbor";
 const mediaTypes: ReadonlyMap<string, PatchType> = new Map([
   ["application/json-patch+json", "json"],
   ["application/merge-patch+json", "merge"],
   ["application/strategic-merge-patch+json", "strategic"],
   ["application/apply-patch+yaml", "apply"],
+  [cborApply, "apply"],
 ]);
 
 /** Which of the optional types a resource takes. Custom resources take no strategic patch. */
 export interface PatchTypes {
   readonly strategic: boolean;
-  /** Absent: yes. */
-  readonly apply?: boolean;
+  /** Whether CBOR is switched on. */
+  readonly cbor: boolean;
 }
 
 /** The media types a resource takes, in the order in which the 415 lists them. */
-export function acceptedPatchMediaTypes(types: PatchTypes): readonly string[] {
-  return [...mediaTypes].filter(([, type]) => isTaken(type, types)).map(([mediaType]) => mediaType);
+function acceptedPatchMediaTypes(types: PatchTypes): readonly string[] {
+  return [...mediaTypes.keys()].filter((mediaType) => isTaken(mediaType, types));
 }
 
 /** The kind of patch that a Content-Type announces; parameters do not count. Throws 415 for any other type. */
@@ -26,13 +28,13 @@ export function parsePatchType(contentType: string, options: PatchTypes): PatchT
   const end = contentType.indexOf(";");
   const mediaType = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
   const type = mediaTypes.get(mediaType);
-  if (type === undefined || !isTaken(type, options)) {
+  if (type === undefined || !isTaken(mediaType, options)) {
     throw status.unsupportedMediaType(acceptedPatchMediaTypes(options));
   }
   return type;
 }
 
-function isTaken(type: PatchType, { strategic, apply = true }: PatchTypes): boolean {
-  if (type === "strategic") return strategic;
-  return type !== "apply" || apply;
+function isTaken(mediaType: string, { strategic, cbor }: PatchTypes): boolean {
+  if (mediaTypes.get(mediaType) === "strategic") return strategic;
+  return mediaType !== cborApply || cbor;
 }

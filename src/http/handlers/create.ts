@@ -1,3 +1,4 @@
+import { status } from "../../api/status.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace } from "./object-identity.ts";
@@ -12,6 +13,9 @@ export const create: VerbHandler = async (call) => {
   const options = parseWriteOptions(request.query, "CreateOptions");
   const object = await readObjectBody(call, { gvk: info, schema: info.schema }, options.fieldValidation);
   alignNamespace(call, object);
+  if ((object.metadata.resourceVersion ?? "") !== "") {
+    throw status.unconverted("resourceVersion should not be set on objects to be created");
+  }
   const context = writeContext(call, options.dryRun, options.fieldManager);
   const result = await registry.create(toStoredVersion(object, info), request.namespace, context);
   return objectReply(call, 201, result, representation);

@@ -85,11 +85,18 @@ export function typedObject(
   { gvk, schema }: ExpectedBody,
   takesOver = false,
 ): { object: KubeObject; unknownFields: readonly string[] } {
+  const resetsOwners = isEmptyList(isJsonObject(value["metadata"]) ? value["metadata"]["managedFields"] : undefined);
   const { object, unknownFields } = decodeTyped(schema, value, { kind: gvk.kind, takesOver });
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
   const metadata = (object["metadata"] ?? {}) as JsonObject;
+  // Types leave out empty lists, but this one has a meaning: nobody owns anything.
+  if (resetsOwners) metadata["managedFields"] = [];
   const typed = { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...fields, metadata } as unknown as KubeObject;
   return { object: typed, unknownFields };
+}
+
+function isEmptyList(value: JsonValue | undefined): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** `unknown field "spec.a"`, as clients read it. */

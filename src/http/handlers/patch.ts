@@ -17,37 +17,38 @@ import { header } from "../../request/exchange.ts";
 import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
 import { duplicateFieldText, reportFields, typedObject, unknownFieldText } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
-import { throughView } from "./through-view.ts";
+import { throughView, viewTracker } from "./through-view.ts";
+import { apply } from "./apply.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
-import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
+import { parsePatchOptions, type WriteOptions } from "./write-options.ts";
 
 /** PATCH: the patch is applied to the newest state, again if another writer was faster, and stored as an update. */
 export const patch: VerbHandler = async (call) => {
-  const { exchange, request, registry, strategy } = call;
+  const { exchange, request, registry, strategy, parts } = call;
   const info = call.view?.info ?? call.info;
   const representation = negotiateFor(call, "object");
-  const type = parsePatchType(header(exchange.request, "content-type") ?? "", { strategic: true, apply: false });
-  const options = parseWriteOptions(request.query, "PatchOptions");
-  if (options.force) {
-    throw status.invalidOptions("PatchOptions", [
-      fieldError.forbidden("force", "may not be specified for non-apply patch"),
-    ]);
-  }
+  const type = parsePatchType(header(exchange.request, "content-type") ?? "", {
+    strategic: true,
+    cbor: parts.cbor,
+  });
+  const options = parsePatchOptions(request.query, type);
+  if (type === "apply") return apply(call, options, representation);
   const bytes = await exchange.request.body();
   if (bytes.length > ordinaryBytesMax) await nextTurn();
   const { value, duplicates } = parsePatch(bytes, options);
   const warnings = exchange.warnings.length;
-  const { transform, options: viewOptions } = throughView(call, (old) => {
+  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const change = (old: KubeObject) => {
     exchange.warnings.length = warnings;
     return patched(call, old, type, value, duplicates, options);
+  };
+  const { transform, options: viewOptions } = throughView(call, change, viewTracker(call, context));
+  const result = await registry.update(request.namespace, request.name, transform, context, {
+    strategy,
+    subresource: request.subresource,
+    reapplies: true,
+    ...viewOptions,
   });
-  const result = await registry.update(
-    request.namespace,
-    request.name,
-    transform,
-    writeContext(call, options.dryRun, options.fieldManager),
-    { strategy, subresource: request.subresource, reapplies: true, ...viewOptions },
-  );
   return objectReply(call, 200, result, representation);
 
   async function patched(

@@ -1,6 +1,10 @@
 import type { AdmissionAttributes } from "../../registry/admission.ts";
+import { alreadyTracked, FieldOwnership, type FieldTracker } from "../../registry/field-ownership.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { Transform, UpdateOptions } from "../../registry/registry.ts";
+import type { ObjectView } from "../../registry/object-view.ts";
+import { setManagedFields } from "../../registry/system-fields.ts";
+import type { Transform, UpdateOptions } from "../../registry/update.ts";
+import type { WriteContext } from "../../registry/write-context.ts";
 import { fromStorage } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceCall } from "./endpoint.ts";
 import { toStoredVersion } from "./stored-version.ts";
@@ -9,11 +13,13 @@ import { toStoredVersion } from "./stored-version.ts";
  * The change of a document as a change of the object that it shows. Admission judges the document, because that is
  * what the client wrote. Without a view the document is the object in the version of the request.
  * @param change leaves its argument as it is and takes nothing of it over
+ * @param track the managedFields of the changed document, where `change` has not set them
  */
 export function throughView(
   { view, info, parts }: ResourceCall,
   change: (shown: KubeObject) => KubeObject | Promise<KubeObject>,
-): { readonly transform: Transform; readonly options: Pick<UpdateOptions, "admission" | "makesAnew"> } {
+  track: FieldTracker,
+): { readonly transform: Transform; readonly options: Pick<UpdateOptions, "admission" | "makesAnew" | "tracker"> } {
   if (view === undefined) {
     const transform: Transform = async (object) => toStoredVersion(await change(fromStorage(object, info)), info);
     return { transform, options: { makesAnew: true } };
@@ -26,10 +32,17 @@ export function throughView(
   });
   return {
     async transform(object) {
-      document = await change(view.show(object));
-      return view.write(object, document);
+      const { managedFields } = object.metadata;
+      const before = view.show(object);
+      setManagedFields(before, view.entriesOf(managedFields));
+      document = await change(before);
+      setManagedFields(document, track(before, document));
+      const written = view.write(object, document);
+      setManagedFields(written, view.entriesWith(managedFields, document.metadata.managedFields));
+      return written;
     },
     options: {
+      tracker: alreadyTracked,
       admission: {
         async admit(attributes) {
           await parts.admission.admit(shown(attributes));
@@ -42,4 +55,20 @@ export function throughView(
       },
     },
   };
+}
+
+/** Who owns the fields of the document of a view, which has one version and is not stored. */
+export function ownershipOfView({ info: { storedAs: _storedAs, ...info } }: ObjectView): FieldOwnership {
+  return new FieldOwnership([info], () => undefined);
+}
+
+/** Tracks the fields of a view's document, as an update changes them. Nobody asks it where there is no view. */
+export function viewTracker(
+  { view, request, info, parts }: ResourceCall,
+  { manager }: Pick<WriteContext, "manager">,
+): FieldTracker {
+  if (view === undefined) return alreadyTracked;
+  const version = view.info ?? info;
+  const writer = { manager, subresource: request.subresource, version, nowMs: parts.clock.nowMs() };
+  return (live, document) => ownershipOfView(view).afterUpdate(live, document, writer);
 }

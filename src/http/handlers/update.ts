@@ -5,7 +5,7 @@ import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
-import { throughView } from "./through-view.ts";
+import { throughView, viewTracker } from "./through-view.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
@@ -19,16 +19,22 @@ export const update: VerbHandler = async (call) => {
   requireSameName(call, object);
   alignNamespace(call, object);
   const context = writeContext(call, options.dryRun, options.fieldManager);
-  if (strategy.allowCreateOnUpdate && registry.current(request.namespace, request.name) === undefined) {
-    await authorizeCreate(call);
-    const created = await registry.create(toStoredVersion(object, info), request.namespace, context);
-    return objectReply(call, 201, created, representation);
-  }
   const copy = () => cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
-  const { transform, options: viewOptions } = throughView(call, copy);
-  const result = await registry.update(request.namespace, request.name, transform, context, {
+  const { namespace, name, subresource } = request;
+  if (strategy.allowCreateOnUpdate) {
+    const make = () => toStoredVersion(copy(), info);
+    const upserted = await registry.upsert(namespace, name, make, context, {
+      strategy,
+      subresource,
+      makesAnew: true,
+      authorize: () => authorizeCreate(call),
+    });
+    return objectReply(call, upserted.created ? 201 : 200, upserted, representation);
+  }
+  const { transform, options: viewOptions } = throughView(call, copy, viewTracker(call, context));
+  const result = await registry.update(namespace, name, transform, context, {
     strategy,
-    subresource: request.subresource,
+    subresource,
     ...viewOptions,
   });
   return objectReply(call, 200, result, representation);

@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { status } from "../../api/status.ts";
+import type { PatchType } from "../../apply/patch/patch-type.ts";
 import { dryRunErrors } from "../../registry/delete-options.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 
@@ -16,14 +17,30 @@ export interface WriteOptions {
 
 const fieldManagerBytesMax = 128;
 
+/** The same for PATCH, with the rules that depend on the type of the patch. */
+export function parsePatchOptions(query: Query, type: PatchType): WriteOptions {
+  return parseWriteOptions(query, "PatchOptions", patchErrors(query, type));
+}
+
+function patchErrors(query: Query, type: PatchType): FieldError[] {
+  if (type !== "apply") {
+    return query.has("force") ? [fieldError.forbidden("force", "may not be specified for non-apply patch")] : [];
+  }
+  return queryValue(query, "fieldManager") === ""
+    ? [fieldError.required("fieldManager", "is required for apply patch")]
+    : [];
+}
+
 /** @throws StatusError 422 naming `kind` (CreateOptions, UpdateOptions, PatchOptions) */
 export function parseWriteOptions(
   query: Query,
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
+  ruled: readonly FieldError[] = [],
 ): WriteOptions {
   const fieldManager = queryValue(query, "fieldManager");
   const fieldValidation = queryValue(query, "fieldValidation");
   const errors = [
+    ...ruled,
     ...dryRunErrors(query.get("dryRun") ?? []),
     ...fieldManagerErrors(fieldManager),
     ...fieldValidationErrors(fieldValidation),

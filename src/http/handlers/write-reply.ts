@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
 import { contentTypeOf } from "../negotiate.ts";
-import { managerName } from "../../apply/managed-fields/manager-name.ts";
+import { managerName } from "../../apply/manager-name.ts";
 import type { Representation } from "../../api/codec/representation.ts";
-import type { WriteContext } from "../../registry/registry.ts";
+import type { WriteContext } from "../../registry/write-context.ts";
 import type { Entry } from "../../api/entry.ts";
 import { annotateExchange, header, type HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";

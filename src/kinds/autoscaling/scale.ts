@@ -11,6 +11,7 @@ import type { ObjectView } from "../../registry/object-view.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { numberIn, structIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
 
 /** The `scale` subresource of a workload: its number of replicas, whatever its kind. */
 export function scaleViewOf(info: ResourceInfo): ObjectView {
@@ -20,8 +21,17 @@ export function scaleViewOf(info: ResourceInfo): ObjectView {
     info: { ...bodyInfoOf(info, subresource), columns, table: { cells: scaleCells } },
     show: (object) => scaleOf(object, subresource.gvk),
     write: (object, scale) => scaled(object, scale, info),
+    entriesOf: (entries) => entriesOfScale(entries, replicasPaths),
+    entriesWith: (entries, written) => entriesThroughScale(entries, written, replicasPaths, apiVersionOf(info)),
   };
 }
+
+const replicasPaths: ReplicasPaths = new Map(
+  ["v1", "apps/v1", "apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"].map((version) => [
+    version,
+    ["spec", "replicas"],
+  ]),
+);
 
 const columns: readonly TableColumn[] = [
   { name: "Name", type: "string", format: "name", description: "Name of the object that is scaled.", priority: 0 },

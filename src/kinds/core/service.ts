@@ -22,6 +22,8 @@ const serviceStrategy: Strategy = {
 
 const serviceStatusStrategy: Strategy = {
   ...statusStrategy(serviceStrategy),
+  // Upstream forgets to take this from the rules of the service.
+  allowCreateOnUpdate: true,
   validate: validateServiceStatus,
 };
 

@@ -23,6 +23,7 @@ import { defaultPod, defaultPodSpec } from "./pod.ts";
 import { defaultReplicationController } from "./replication-controller.ts";
 import { roundOverhead, roundQuota, roundRequirements } from "./resource-list.ts";
 import { defaultRoleBinding, defaultSubject } from "./role-binding.ts";
+import { mergeStringData } from "./secret.ts";
 import { defaultService } from "./service.ts";
 import { defaultStatefulSet } from "./stateful-set.ts";
 import { defaultClaimTemplate, defaultVolume } from "./volume.ts";
@@ -60,6 +61,7 @@ const codedRules: Readonly<Record<string, DefaultRule>> = {
   "core/v1.ResourceQuotaStatus": roundQuota,
   "core/v1.ResourceRequirements": roundRequirements,
   "core/v1.ScaleIOPersistentVolumeSource": defaultPersistentScaleIo,
+  "core/v1.Secret": mergeStringData,
   "core/v1.Service": defaultService,
   "core/v1.Volume": defaultVolume,
   "core/v1.VolumeResourceRequirements": roundRequirements,

@@ -1,0 +1,211 @@
+import { cloneJson, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
+import { status } from "../../api/status.ts";
+import { nextTurn } from "../../api/turn.ts";
+import { CborDecodeError, decodeCbor } from "../../api/codec/cbor.ts";
+import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
+import { parseYaml, yamlValuesMax } from "../../api/codec/yaml.ts";
+import { YamlSyntaxError } from "../../api/codec/yaml-syntax.ts";
+import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import { goTypeName } from "../../apply/go-quote.ts";
+import { type ApplyOutcome, BadApplyError } from "../../apply/apply-object.ts";
+import { TrackingError } from "../../apply/versions.ts";
+import { fromStorage } from "../../api/scheme/conversion/convert.ts";
+import { alreadyTracked } from "../../registry/field-ownership.ts";
+import { setManagedFields } from "../../registry/system-fields.ts";
+import { type HttpResponse, header } from "../../request/exchange.ts";
+import type { Representation } from "../../api/codec/representation.ts";
+import { baseMediaType } from "../decode-body.ts";
+import { authorizeCreate } from "./authorize-create.ts";
+import type { ResourceCall } from "./endpoint.ts";
+import { typedObject } from "./object-body.ts";
+import { alignNamespace, requireSameName } from "./object-identity.ts";
+import { toStoredVersion } from "./stored-version.ts";
+import { ownershipOfView, throughView } from "./through-view.ts";
+import type { WriteOptions } from "./write-options.ts";
+import { objectReply, writeContext } from "./write-reply.ts";
+
+/** What a manager has an opinion on, and the keys that its text repeats. */
+interface AppliedBody {
+  readonly document: JsonObject;
+  readonly repeated: readonly string[];
+}
+
+/**
+ * Server-side apply: makes the object what its managers say it is, and creates it where there is none. Runs again on the
+ * newer state when another writer was faster.
+ */
+export async function apply(
+  call: ResourceCall,
+  options: WriteOptions,
+  representation: Representation,
+): Promise<HttpResponse> {
+  const { exchange, request, info, registry, strategy, view } = call;
+  const bytes = await exchange.request.body();
+  const isLarge = bytes.length > ordinaryBytesMax;
+  if (isLarge) await nextTurn();
+  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const warnings = exchange.warnings.length;
+  // Whether there is an object to apply to is said before what is wrong with the body.
+  let body: AppliedBody | undefined;
+  const change = async (live: KubeObject | undefined) => {
+    exchange.warnings.length = warnings;
+    body ??= appliedBody(bytes, header(exchange.request, "content-type"), options);
+    if (isLarge) await nextTurn();
+    return merged(call, live, body, options);
+  };
+  const writeOptions = { strategy, subresource: request.subresource, reapplies: true, tracker: alreadyTracked };
+  if (request.subresource !== "" && !strategy.allowCreateOnUpdate) {
+    const through = throughView(call, change, alreadyTracked);
+    const { namespace, name } = request;
+    const all = { ...writeOptions, ...through.options };
+    return objectReply(
+      call,
+      200,
+      await registry.update(namespace, name, through.transform, context, all),
+      representation,
+    );
+  }
+  const make = async (stored: KubeObject | undefined) =>
+    toStoredVersion(await change(stored && fromStorage(stored, info)), info);
+  const result = await registry.upsert(request.namespace, request.name, make, context, {
+    ...writeOptions,
+    makesAnew: true,
+    authorize: () => authorizeCreate(call),
+  });
+  return objectReply(call, result.created ? 201 : 200, result, representation);
+
+  function merged(
+    target: ResourceCall,
+    live: KubeObject | undefined,
+    { document, repeated }: AppliedBody,
+    { fieldManager, fieldValidation, force }: WriteOptions,
+  ): KubeObject {
+    const version = view?.info ?? info;
+    const ownership = view === undefined ? registry.ownership : ownershipOfView(view);
+    const writer = {
+      manager: fieldManager,
+      subresource: request.subresource,
+      version,
+      nowMs: target.parts.clock.nowMs(),
+      force,
+    };
+    const outcome = orRefused(() => ownership.apply(live, document, writer));
+    if (outcome.kind === "conflict") {
+      const causes = outcome.causes.map(({ type, message, field }) => ({ reason: type, message, field }));
+      throw status.applyConflict(outcome.message, causes);
+    }
+    if (repeated.length > 0 && fieldValidation === "Strict") {
+      throw status.badRequest(`error strict decoding YAML: ${repeatedKeysText(repeated)}`);
+    }
+    if (fieldValidation === "Warn") exchange.warnings.push(...repeated);
+    const object = typed(outcome, live, target);
+    if (live === undefined) refuseUid(target, object);
+    alignNamespace(target, object);
+    requireSameName(target, object);
+    return object;
+  }
+}
+
+/** The merged document as an object of its kind, with its managedFields. */
+function typed(
+  outcome: Extract<ApplyOutcome, { kind: "merged" }>,
+  live: KubeObject | undefined,
+  { view, info }: ResourceCall,
+): KubeObject {
+  const version = view?.info ?? info;
+  const document = outcome.object ?? cloneJson((live ?? {}) as unknown as JsonObject);
+  const { object } = orRefused(() => typedObject(document, { gvk: version, schema: version.schema }));
+  setManagedFields(object, outcome.managedFields);
+  return object;
+}
+
+function refuseUid({ registry, request }: ResourceCall, { metadata: { uid = "" } }: KubeObject): void {
+  if (uid === "") return;
+  throw status.conflict(
+    registry.ref(request.name),
+    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+  );
+}
+
+function orRefused<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof BadApplyError) throw status.badRequest(error.message);
+    if (error instanceof TrackingError || error instanceof DecodeTypeError) throw status.unconverted(error.message);
+    throw error;
+  }
+}
+
+/** @throws StatusError 400 */
+function appliedBody(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  { fieldValidation }: WriteOptions,
+): AppliedBody {
+  try {
+    const strict = fieldValidation !== "Ignore";
+    const isCbor = baseMediaType(contentType) === "application/apply-patch+cbor";
+    const { value, repeated } = isCbor
+      ? { value: decodeCbor(bytes, objectValuesMax), repeated: [] }
+      : parsed(bytes, strict);
+    if (value === null) return { document: {}, repeated };
+    if (!isJsonObject(value)) throw undecodable(notAMap(value));
+    return { document: value, repeated };
+  } catch (error) {
+    if (error instanceof YamlSyntaxError || error instanceof CborDecodeError) throw undecodable(error.message);
+    throw error;
+  }
+}
+
+function undecodable(why: string): Error {
+  return status.badRequest(`error decoding YAML: ${why}`);
+}
+
+function notAMap(value: JsonValue): string {
+  const type = Array.isArray(value) ? "array" : goTypeName(value) === "bool" ? "bool" : typeof value;
+  const text = `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+  return `error unmarshaling JSON: while decoding JSON: ${text}`;
+}
+
+/** JSON is YAML, and what most clients send. Only of YAML it is known in which line a key is repeated. */
+function parsed(bytes: Uint8Array, strict: boolean): { value: JsonValue; repeated: readonly string[] } {
+  if (bytes[0] !== openingBrace) return parsedYaml(bytes, strict);
+  const text = firstObject(bytes);
+  try {
+    const { value, duplicates } = parseJson(text, { strict, valuesMax: objectValuesMax });
+    if (duplicates.length === 0) return { value, repeated: [] };
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+  }
+  return parsedYaml(text, strict);
+}
+
+function parsedYaml(bytes: Uint8Array, strict: boolean): { value: JsonValue; repeated: readonly string[] } {
+  const { value, duplicateLines } = parseYaml(bytes, { strict, valuesMax: yamlValuesMax });
+  return { value, repeated: duplicateLines };
+}
+
+/** Upstream reads the first document, which ends with the object that it begins with: the rest does not count. */
+function firstObject(bytes: Uint8Array): Uint8Array {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (isText) {
+      if (byte === backslash) at++;
+      else if (byte === quote) isText = false;
+    } else if (byte === quote) isText = true;
+    else if (byte === openingBrace) depth++;
+    else if (byte === closingBrace && --depth === 0) return bytes.subarray(0, at + 1);
+  }
+  return bytes;
+}
+
+const [openingBrace, closingBrace, quote, backslash] = [0x7b, 0x7d, 0x22, 0x5c];
+
+function repeatedKeysText(lines: readonly string[]): string {
+  return `error converting YAML to JSON: yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { readStoredFields } from "../apply/fields-v1.ts";
+import { ownedFieldsOf } from "./reset-fields.ts";
+
+const fields = readStoredFields({
+  "f:metadata": { "f:labels": { "f:a": {} }, "f:ownerReferences": {} },
+  "f:spec": { "f:ephemeralContainers": {}, "f:replicas": {} },
+  "f:status": { "f:conditions": {} },
+});
+
+test.each([
+  ["apps", "deployments", "", ["f:metadata", "f:spec"]],
+  ["apps", "deployments", "status", ["f:metadata", "f:status"]],
+  ["resource.k8s.io", "resourceclaims", "status", ["f:status"]],
+  ["", "namespaces", "finalize", ["f:metadata", "f:spec"]],
+  ["", "pods", "ephemeralcontainers", ["f:spec"]],
+  ["", "pods", "resize", []],
+])("writers of %s/%s/%s own %j", (group, resource, subresource, owned) => {
+  const filter = ownedFieldsOf({ group, resource }, subresource, true);
+  expect(Object.keys(filter?.(fields).toDocument() ?? {})).toEqual(owned);
+});
+
+test("writers of a kind without a status of its own own everything", () => {
+  expect(ownedFieldsOf({ group: "", resource: "configmaps" }, "", false)).toBeUndefined();
+});

@@ -1,0 +1,141 @@
+import { formatTime } from "../api/time.ts";
+import { cloneJson, type JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { type StatusError, status } from "../api/status.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import { nextTurn } from "../api/turn.ts";
+import { validateObjectMeta } from "../api/validation/object-meta.ts";
+import type { ApplyResult } from "../storage/store.ts";
+import type { Entry } from "../api/entry.ts";
+import { objectProblems } from "./object-problems.ts";
+import { generatedName } from "./random-name.ts";
+import { type StoredKind, withRevision } from "./stored-kind.ts";
+import { wipeSystemFields } from "./system-fields.ts";
+import { absent } from "./unreadable.ts";
+import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
+import type { WriteContext, WriteResult } from "./write-context.ts";
+
+/** A collision on a generated name is retried this often; with 27^5 names the ninth is somebody's bug. */
+const generateNameTriesMax = 8;
+
+export interface CreateOptions extends Pick<WriteOptions, "tracker" | "subresource"> {
+  /** Refuses a creation that the verb of the request does not stand for. */
+  readonly authorize?: () => Promise<void>;
+}
+
+/** What a new object goes through before it has its name. */
+const preparation: readonly WriteStep[] = [
+  ({ object }) => wipeSystemFields(object),
+  writeSteps.applyDefaults,
+  writeSteps.measure,
+  writeSteps.dropGatedFields,
+  dropResetFields,
+  writeSteps.trackFields,
+  writeSteps.admit,
+  stamp,
+];
+
+/** What it goes through under each name that is tried. */
+const completion: readonly WriteStep[] = [
+  ({ object, strategy, context }) => strategy.prepareForCreate(object, context.user),
+  allocate,
+  writeSteps.canonicalise,
+  refuseInvalid,
+  writeSteps.warn,
+];
+
+/** The last steps before it is stored. */
+const acceptance: readonly WriteStep[] = [writeSteps.judge, writeSteps.nullEmptyCollections];
+
+/** Creates an object. @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
+export async function createObject(
+  kind: StoredKind,
+  object: KubeObject,
+  namespace: string,
+  context: WriteContext,
+  { authorize, ...options }: CreateOptions,
+): Promise<WriteResult> {
+  const write = new Write(kind, { object, old: undefined, namespace }, context, {
+    ...options,
+    strategy: kind.parts.strategy,
+  });
+  await takeSteps(preparation, write);
+  const { metadata } = object;
+  const generates = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
+  const named = generates ? namedDrafts(write) : undefined;
+  for (let tries = 1; ; tries++) {
+    if (named !== undefined) await named();
+    const { settlement } = write;
+    const result = await settlement.run(
+      () => complete(write, authorize),
+      (attempt) => attempt.kind === "applied",
+    );
+    if (result.kind !== "rejected") {
+      const entry = result.kind === "applied" ? result.entry : undefined;
+      const stored = entry === undefined ? write.object : withRevision(write.object, entry);
+      return { object: stored, entry, created: true, removed: false };
+    }
+    const name = write.object.metadata.name ?? "";
+    if (!generates) throw alreadyExists(kind, name, result.current);
+    if (tries === generateNameTriesMax) throw status.generateNameExhausted(kind.ref(name));
+  }
+}
+
+/** A Strategy may copy the name into other fields, so each generated one gets a draft of its own. */
+function namedDrafts(write: Write): () => Promise<void> {
+  const { object, kind, isLarge } = write;
+  return async () => {
+    const draft = cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
+    if (isLarge) await nextTurn();
+    draft.metadata.name = generatedName(object.metadata.generateName as string, kind.parts.randomInt);
+    write.object = draft;
+  };
+}
+
+type Inserted = ApplyResult | { readonly kind: "dryRun" };
+
+async function complete(write: Write, authorize: CreateOptions["authorize"]): Promise<Inserted> {
+  await takeSteps(completion, write);
+  await authorize?.();
+  await takeSteps(acceptance, write);
+  return insert(write);
+}
+
+async function insert({ kind, object, namespace, context }: Write): Promise<Inserted> {
+  const { store } = kind.parts;
+  const { name = "" } = object.metadata;
+  const key = kind.keyOf(namespace, name);
+  if (store.corruptAt(key) !== undefined) throw absent(kind, store, namespace, name);
+  if (!context.dryRun) return kind.put(object, key, undefined);
+  const current = store.get(key);
+  return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };
+}
+
+function dropResetFields({ object, strategy }: Write): void {
+  for (const name of strategy.resetFields) delete object[name];
+}
+
+function stamp({ object: { metadata }, strategy, kind: { parts } }: Write): void {
+  metadata.uid = parts.newUid?.() ?? crypto.randomUUID();
+  metadata.creationTimestamp = formatTime(parts.clock.nowMs());
+  if (strategy.generationFields.length > 0) metadata.generation = 1;
+}
+
+/** Upstream gives nothing to an object that a write to its status creates. */
+function allocate({ kind, object, subresource, context, settlement }: Write): Promise<void> | void {
+  if (subresource !== "") return;
+  return kind.parts.allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
+}
+
+function refuseInvalid({ kind, object, strategy, context }: Write): void {
+  const { info, declarative } = kind.parts;
+  kind.refuseInvalid(object, [
+    ...validateObjectMeta(object.metadata, kind.metaRules()),
+    ...objectProblems(object, undefined, { strategy, version: context.version ?? info, info, declarative }),
+  ]);
+}
+
+function alreadyExists(kind: StoredKind, name: string, current: Entry | undefined): StatusError {
+  const deleting = current !== undefined && decodeEntry(current, kind.info).metadata.deletionTimestamp !== undefined;
+  return deleting ? status.alreadyExistsTerminating(kind.ref(name)) : status.alreadyExists(kind.ref(name));
+}

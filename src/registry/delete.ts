@@ -1,0 +1,56 @@
+import type { AdmissionAttributes } from "./admission.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { Entry } from "../api/entry.ts";
+import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
+import { Settlement } from "./settlement.ts";
+import { type StoredKind, withRevision } from "./stored-kind.ts";
+import type { DeleteOptions } from "./strategy.ts";
+import { admissionAttributes } from "./write.ts";
+import type { DeleteResult, WriteContext } from "./write-context.ts";
+
+/** One attempt; undefined when another writer came first and the caller has to look again. */
+export async function deleteObject(
+  kind: StoredKind,
+  entry: Entry,
+  namespace: string,
+  options: DeleteOptions,
+  context: WriteContext,
+): Promise<DeleteResult | undefined> {
+  const old = decodeEntry(entry, kind.info);
+  checkDeletePreconditions(old, options, kind.info);
+  const settlement = new Settlement();
+  const deletion = { context, namespace, subresource: "", settlement, object: undefined, old };
+  const attributes = admissionAttributes(kind, "DELETE", deletion);
+  return settlement.run(
+    () => removeOrMark(kind, entry, old, attributes, options, context),
+    (result) => result?.removed === true && !context.dryRun,
+  );
+}
+
+async function removeOrMark(
+  kind: StoredKind,
+  entry: Entry,
+  old: KubeObject,
+  attributes: AdmissionAttributes,
+  options: DeleteOptions,
+  context: WriteContext,
+): Promise<DeleteResult | undefined> {
+  const { info, strategy, admission, clock } = kind.parts;
+  await admission.admit(attributes);
+  await admission.validate(attributes);
+  for (const text of strategy.deleteWarnings?.(options) ?? []) context.warn(text);
+  const next = beginDeletion(old, strategy, options, clock.nowMs());
+  const result = (object: KubeObject, left: Entry | undefined, removed: boolean) =>
+    deletionResult(info, strategy, { object, entry: left, removed, options });
+  if (next.kind === "unchanged") return result(old, entry, false);
+  if (next.kind === "remove") {
+    if (!context.dryRun && (await kind.remove(entry)) === undefined) return undefined;
+    return result(old, entry, true);
+  }
+  const canonical = kind.canonical(next.object);
+  if (context.dryRun) return result(canonical, undefined, false);
+  const applied = await kind.put(canonical, entry.key, entry);
+  if (applied.kind === "rejected") return undefined;
+  return result(withRevision(canonical, applied.entry), applied.entry, false);
+}

@@ -1,0 +1,130 @@
+import type { Admission } from "./admission.ts";
+import type { Clock } from "../process/clock.ts";
+import type { FieldError } from "../api/field-error.ts";
+import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { status } from "../api/status.ts";
+import type { Cacher } from "../storage/cacher/cacher.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import { decodeTyped } from "../api/schema/decode.ts";
+import type { GatedFields } from "../api/schema/gated-fields.ts";
+import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
+import type { ApplyResult, Operation, Store } from "../storage/store.ts";
+import type { Entry, Key } from "../api/entry.ts";
+import type { Allocator } from "./allocator.ts";
+import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
+import { encodeForStore } from "./encode-for-store.ts";
+import { type FieldFilterFinder, FieldOwnership } from "./field-ownership.ts";
+import type { InFlight } from "./in-flight.ts";
+import type { RandomInt } from "./random-name.ts";
+import type { Strategy } from "./strategy.ts";
+import { fieldErrorsMax } from "../api/validation/labels.ts";
+import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
+
+export interface RegistryParts {
+  /** The stored form: objects come and go in it, whatever version a client uses. */
+  readonly info: ResourceInfo;
+  /** All served versions that share this form; default: `info` alone. */
+  readonly versions?: readonly ResourceInfo[];
+  readonly strategy: Strategy;
+  readonly store: Store;
+  readonly cacher: Cacher;
+  readonly admission: Admission;
+  readonly clock: Clock;
+  readonly randomInt: RandomInt;
+  readonly newUid?: (() => string) | undefined;
+  /** Rules that types declare, beside those of the Strategy; default: none. */
+  readonly declarative?: DeclarativeValidation | undefined;
+  /** Fields that cannot be written; default: none. */
+  readonly gatedFields?: GatedFields | undefined;
+  /** Counts creations from before they are admitted until they are stored; default: nobody asks. */
+  readonly creations?: InFlight | undefined;
+  /** What writers through each path can own; by default everything. */
+  readonly ownedFields?: FieldFilterFinder | undefined;
+  /** For resources whose objects need something unique. */
+  readonly allocator?: Allocator | undefined;
+}
+
+/** A stored object, however it has grown: many small patches must not add up to more than one body may hold. */
+export const objectBytesMax = 2 * 1024 * 1024;
+
+/** What all writes to one kind have in common: its parts, and how its objects get into the store and out of it. */
+export class StoredKind {
+  readonly parts: RegistryParts;
+  readonly info: ResourceInfo;
+  readonly ownership: FieldOwnership;
+
+  constructor(parts: RegistryParts) {
+    this.parts = parts;
+    this.info = parts.info;
+    this.ownership = new FieldOwnership(parts.versions ?? [parts.info], parts.ownedFields ?? (() => undefined));
+  }
+
+  keyOf(namespace: string, name: string): Key {
+    return this.info.namespaced ? `${this.info.keyPrefix}${namespace}/${name}` : this.info.keyPrefix + name;
+  }
+
+  ref(name: string): GroupResource & { name: string } {
+    return { group: this.info.group, resource: this.info.resource, name };
+  }
+
+  metaRules(): ObjectMetaRules {
+    const { info, strategy } = this.parts;
+    return {
+      namespaced: info.namespaced,
+      validateName: strategy.validateName,
+      qualifiesFinalizers: strategy.allowsBareFinalizers !== true,
+    };
+  }
+
+  /** @throws StatusError 422 */
+  refuseInvalid(object: KubeObject, errors: readonly FieldError[]): void {
+    if (errors.length === 0) return;
+    const { group, kind } = this.info;
+    throw status.invalid({ group, kind, name: object.metadata.name ?? "" }, errors.slice(0, fieldErrorsMax));
+  }
+
+  /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. The argument is given away. */
+  canonical(object: KubeObject): KubeObject {
+    const { info } = this;
+    const options = { kind: info.kind, takesOver: true };
+    const { object: canonical } = decodeTyped(info.schema, object as unknown as JsonObject, options);
+    const { kind: _kind, apiVersion: _apiVersion, ...fields } = canonical;
+    return { kind: info.kind, apiVersion: apiVersionOf(info), ...fields } as unknown as KubeObject;
+  }
+
+  /** Stores the object if its entry is still what it was read as; undefined: if there is none. */
+  put(object: KubeObject, key: Key, before: Entry | undefined): Promise<ApplyResult> {
+    return this.parts.store.commit({
+      key,
+      expect: before === undefined ? { kind: "absent" } : { kind: "revision", revision: before.revision },
+      operation: putOf(object, this.info),
+    });
+  }
+
+  /** Undefined when the entry has changed since it was read. */
+  async remove(entry: Entry): Promise<Entry | undefined> {
+    const applied = await this.parts.store.commit({
+      key: entry.key,
+      expect: { kind: "revision", revision: entry.revision },
+      operation: { kind: "delete", last: splitAtResourceVersion(entry.body) },
+    });
+    if (applied.kind === "rejected") return undefined;
+    await this.parts.allocator?.afterDelete(decodeEntry(applied.entry, this.info));
+    return applied.entry;
+  }
+}
+
+/** The object as it was stored, with the revision that it got. */
+export function withRevision(object: KubeObject, entry: Entry): KubeObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(entry.revision) } };
+}
+
+/** The write that stores the object. @throws StatusError 413 when it has grown beyond what the store takes */
+function putOf(object: KubeObject, info: ResourceInfo): Operation {
+  const { index, body } = encodeForStore(object, info);
+  if (body.prefix.length + body.suffix.length > objectBytesMax) throw status.requestEntityTooLarge(objectBytesMax);
+  return { kind: "put", index, body };
+}

@@ -1,0 +1,174 @@
+import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { fieldError } from "../api/field-error.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { status } from "../api/status.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import { validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
+import type { Entry } from "../api/entry.ts";
+import { objectProblems } from "./object-problems.ts";
+import { type StoredKind, withRevision } from "./stored-kind.ts";
+import type { Strategy } from "./strategy.ts";
+import { carrySystemFields } from "./system-fields.ts";
+import { isUnchanged } from "./unchanged.ts";
+import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
+import type { WriteContext, WriteResult } from "./write-context.ts";
+
+/** Makes the new state out of the stored one. Called again with a newer `old` when another writer was faster. */
+export type Transform = (old: KubeObject) => KubeObject | Promise<KubeObject>;
+
+export interface UpdateOptions extends WriteOptions {
+  /** The transform builds on `old` (a patch): the resourceVersion that it carries along from there is no guard. */
+  readonly reapplies?: boolean;
+  /** The transform leaves `old` as it is and takes nothing of it over: it gets the object itself, not a copy. */
+  readonly makesAnew?: boolean;
+}
+
+/** A write that has an object to replace. */
+type Replacement = Write & { readonly old: KubeObject };
+
+/** What an object goes through on its way to replacing the stored one. */
+const steps: readonly WriteStep[] = [
+  ({ object, old }) => carrySystemFields(object, old as KubeObject),
+  writeSteps.applyDefaults,
+  writeSteps.measure,
+  writeSteps.dropGatedFields,
+  restoreFields,
+  writeSteps.trackFields,
+  writeSteps.admit,
+  allocate,
+  prepare,
+  countGeneration,
+  writeSteps.canonicalise,
+  refuseInvalid,
+  writeSteps.warn,
+  writeSteps.judge,
+  writeSteps.nullEmptyCollections,
+];
+
+/** One guarded attempt; undefined when another writer came first and the caller has to look again. */
+export async function updateObject(
+  kind: StoredKind,
+  entry: Entry,
+  namespace: string,
+  transform: Transform,
+  context: WriteContext,
+  options: UpdateOptions,
+): Promise<WriteResult | undefined> {
+  const { strategy = kind.parts.strategy, reapplies = false, makesAnew = false } = options;
+  const old = decodeEntry(entry, kind.info);
+  const copy = () => cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+  const object = await transform(makesAnew ? old : copy());
+  const guarded = checkGuards(kind, object, entry, strategy, reapplies);
+  const write = new Write(kind, { object, old, namespace }, context, options) as Replacement;
+  return write.settlement.run(
+    async () => {
+      await takeSteps(steps, write);
+      return replace(write, entry, guarded);
+    },
+    (result) => result?.entry !== undefined && result.entry !== entry,
+  );
+}
+
+async function replace(
+  { kind, object, old, context }: Replacement,
+  entry: Entry,
+  guarded: boolean,
+): Promise<WriteResult | undefined> {
+  const ref = kind.ref(old.metadata.name ?? "");
+  if (isUnchanged(object, old)) return { object: old, entry, created: false, removed: false };
+  if (finishesDeletion(object, kind.parts.strategy)) {
+    if (context.dryRun || (await kind.remove(entry)) !== undefined) {
+      return { object, entry: undefined, created: false, removed: true };
+    }
+    if (guarded) throw status.staleResourceVersion(ref);
+    return undefined;
+  }
+  if (context.dryRun) return { object, entry: undefined, created: false, removed: false };
+  const applied = await kind.put(object, entry.key, entry);
+  if (applied.kind === "applied") {
+    const stored = withRevision(object, applied.entry);
+    return { object: stored, entry: applied.entry, created: false, removed: false };
+  }
+  if (applied.current === undefined) throw status.notFound(ref);
+  if (guarded) throw status.staleResourceVersion(ref);
+  return undefined;
+}
+
+/** The last finalizer is gone from an object that is being deleted, and no grace is left to wait for. */
+function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+  if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) !== 0) return false;
+  if ((finalizers ?? []).length > 0) return false;
+  return !(strategy.holdsDeletion?.(object) ?? false);
+}
+
+/** True when the writer named the version that it has seen. */
+function checkGuards(
+  kind: StoredKind,
+  object: KubeObject,
+  entry: Entry,
+  strategy: Strategy,
+  reapplies: boolean,
+): boolean {
+  const { info } = kind;
+  const { resourceVersion = "", uid = "", name = "" } = object.metadata;
+  if (!reapplies && uid !== "" && uid !== entry.index.uid) {
+    throw status.conflict(
+      kind.ref(name),
+      `StorageError: invalid object, Code: 4, Key: ${entry.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.index.uid}`,
+    );
+  }
+  if (reapplies && resourceVersion === String(entry.revision)) return false;
+  if (resourceVersion === "" || resourceVersion === "0") {
+    if (strategy.allowUnconditionalUpdate) return false;
+    throw status.invalid({ group: info.group, kind: info.resource, name }, [
+      fieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update"),
+    ]);
+  }
+  if (resourceVersion !== String(entry.revision)) throw status.staleResourceVersion(kind.ref(name));
+  return true;
+}
+
+function restoreFields(write: Write): void {
+  const { object, old, strategy } = write as Replacement;
+  for (const name of strategy.resetFields) {
+    if (old[name] === undefined) delete object[name];
+    else object[name] = old[name];
+  }
+}
+
+function allocate(write: Write): Promise<void> | void {
+  const { kind, object, old, subresource, context, settlement } = write as Replacement;
+  if (subresource !== "") return;
+  return kind.parts.allocator?.beforeUpdate(object, old, { dryRun: context.dryRun, onSettled: settlement.add });
+}
+
+function prepare(write: Write): void {
+  const { kind, object, old, strategy } = write as Replacement;
+  strategy.prepareForUpdate(object, old, kind.parts.clock.nowMs());
+}
+
+function countGeneration(write: Write): void {
+  const { object, old, strategy } = write as Replacement;
+  const changed = strategy.generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
+  if (old.metadata.generation === undefined && !changed) return;
+  if (strategy.generationFields.length === 0) return;
+  object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
+}
+
+function refuseInvalid(write: Write): void {
+  const { kind, object, old, strategy, context } = write as Replacement;
+  const { info, declarative } = kind.parts;
+  kind.refuseInvalid(object, [
+    ...validateObjectMeta(object.metadata, kind.metaRules()),
+    ...validateObjectMetaUpdate(object.metadata, old.metadata),
+    ...objectProblems(object, old, { strategy, version: context.version ?? info, info, declarative }),
+  ]);
+}
+
+/** The value at a dotted path of names. */
+function valueAt(object: KubeObject, path: string): JsonValue | undefined {
+  let value = object as unknown as JsonValue | undefined;
+  for (const name of path.split(".")) value = isJsonObject(value) ? value[name] : undefined;
+  return value;
+}

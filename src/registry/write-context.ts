@@ -1,0 +1,37 @@
+import type { KubeObject } from "../api/object-meta.ts";
+import type { Status } from "../api/status.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+import type { UserInfo } from "../request/user-info.ts";
+import type { Entry } from "../api/entry.ts";
+
+/** What a write carries besides the object. */
+export interface WriteContext {
+  readonly user: UserInfo;
+  /** Owner of the changed fields in managedFields. */
+  readonly manager: string;
+  readonly dryRun: boolean;
+  /** The version that the writer uses, when it is not the stored one. */
+  readonly version?: ResourceInfo | undefined;
+  warn(text: string): void;
+  /** Adds an annotation to the audit event of the request. */
+  annotate?(key: string, value: string): void;
+}
+
+/** The outcome of a write. `entry` is undefined for a dry run: then only the decoded object exists. */
+export interface WriteResult {
+  readonly object: KubeObject;
+  readonly entry: Entry | undefined;
+  readonly created: boolean;
+  /** The last write removed the object (its last finalizer is gone). */
+  readonly removed: boolean;
+}
+
+export interface DeleteResult {
+  /** True once the object is gone from the store. */
+  readonly removed: boolean;
+  readonly code: 200 | 202;
+  /** A Status, or the object in its last or terminating state. */
+  readonly answer:
+    | { readonly kind: "status"; readonly status: Status }
+    | { readonly kind: "object"; readonly object: KubeObject; readonly entry: Entry | undefined };
+}

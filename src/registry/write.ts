@@ -1,0 +1,156 @@
+import type { Admission, AdmissionAttributes } from "./admission.ts";
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { nextTurn } from "../api/turn.ts";
+import { applyDefaults } from "../api/schema/defaults.ts";
+import { nullEmptyCollections } from "../api/schema/empty-collections.ts";
+import { managedFieldsProblem } from "../apply/managed-fields.ts";
+import type { FieldTracker } from "./field-ownership.ts";
+import { isLargeObject } from "./large-object.ts";
+import { Settlement } from "./settlement.ts";
+import type { StoredKind } from "./stored-kind.ts";
+import type { Strategy } from "./strategy.ts";
+import { setManagedFields } from "./system-fields.ts";
+import type { WriteContext } from "./write-context.ts";
+
+/** How a write differs from a plain one to the object itself. */
+export interface WriteOptions {
+  /** Rules of the subresource that the write goes through; the resource's own by default. */
+  readonly strategy?: Strategy;
+  readonly subresource?: string;
+  /** Says who owns which fields; by default the writer owns what it changes. */
+  readonly tracker?: FieldTracker;
+  /** Judges the write instead of the registry's chain: where another document than the object is written. */
+  readonly admission?: Admission;
+}
+
+/** One attempt to write an object, on its way through the steps. */
+export class Write {
+  readonly kind: StoredKind;
+  readonly context: WriteContext;
+  readonly namespace: string;
+  readonly strategy: Strategy;
+  readonly subresource: string;
+  readonly admission: Admission;
+  readonly settlement = new Settlement();
+  /** What is replaced; undefined for a creation. */
+  readonly old: KubeObject | undefined;
+  /** As far as the steps have brought it. */
+  object: KubeObject;
+  /** Other requests get a turn after each step. */
+  isLarge = false;
+  readonly #tracker: FieldTracker;
+  #attributes: AdmissionAttributes | undefined;
+
+  constructor(
+    kind: StoredKind,
+    { object, old, namespace }: { object: KubeObject; old: KubeObject | undefined; namespace: string },
+    context: WriteContext,
+    options: WriteOptions,
+  ) {
+    this.kind = kind;
+    this.object = object;
+    this.old = old;
+    this.namespace = namespace;
+    this.context = context;
+    this.strategy = options.strategy ?? kind.parts.strategy;
+    this.subresource = options.subresource ?? "";
+    this.admission = options.admission ?? kind.parts.admission;
+    this.#tracker = options.tracker ?? updateTracker(kind, this.subresource, context);
+  }
+
+  /** What the admission plugins are told. The object is the one that they get to change, and later the final one. */
+  get attributes(): AdmissionAttributes {
+    this.#attributes ??= admissionAttributes(this.kind, this.old === undefined ? "CREATE" : "UPDATE", this);
+    return this.#attributes;
+  }
+
+  trackFields(): void {
+    setManagedFields(this.object, this.#tracker(this.old, this.object));
+  }
+}
+
+/** The steps may wait; most do not. */
+export type WriteStep = (write: Write) => Promise<void> | void;
+
+/** Takes a write through its steps. */
+export async function takeSteps(steps: readonly WriteStep[], write: Write): Promise<void> {
+  for (const step of steps) {
+    const pending = step(write);
+    if (pending !== undefined) await pending;
+    if (write.isLarge) await nextTurn();
+  }
+}
+
+/** Steps that creations and updates share. */
+export const writeSteps = {
+  applyDefaults({ kind, object }: Write): void {
+    applyDefaults(kind.info.schema, object as unknown as JsonObject);
+  },
+  measure(write: Write): void {
+    write.isLarge = isLargeObject(write.object);
+  },
+  dropGatedFields({ kind, object, old }: Write): void {
+    const { info, parts } = kind;
+    parts.gatedFields?.drop(info.schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
+  },
+  /** Before admission: what plugins change belongs to nobody. */
+  trackFields: (write: Write): void => write.trackFields(),
+  async admit(write: Write): Promise<void> {
+    const { object, admission, attributes, context } = write;
+    const { managedFields } = object.metadata;
+    await admission.admit(attributes);
+    if (object.metadata.managedFields === managedFields) return;
+    const problem = managedFieldsProblem(object.metadata.managedFields);
+    if (problem === undefined) return;
+    setManagedFields(object, managedFields);
+    context.warn(
+      `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
+    );
+  },
+  canonicalise(write: Write): void {
+    write.object = write.kind.canonical(write.object);
+  },
+  warn({ strategy, object, old, context }: Write): void {
+    for (const text of strategy.warnings?.(object, old) ?? []) context.warn(text);
+  },
+  judge(write: Write): Promise<void> {
+    const { object, attributes } = write;
+    const name = object.metadata.name ?? "";
+    return write.admission.validate({ ...attributes, name, object });
+  },
+  nullEmptyCollections({ kind, object }: Write): void {
+    nullEmptyCollections(kind.info.schema, object as unknown as JsonObject);
+  },
+} satisfies Record<string, WriteStep>;
+
+/** What plugins are told of a write or a deletion. */
+export function admissionAttributes(
+  { info }: StoredKind,
+  operation: AdmissionAttributes["operation"],
+  write: Pick<Write, "context" | "namespace" | "subresource" | "settlement"> & {
+    readonly object: KubeObject | undefined;
+    readonly old: KubeObject | undefined;
+  },
+): AdmissionAttributes {
+  const { context, namespace, subresource, settlement, object, old } = write;
+  return {
+    operation,
+    info,
+    subresource,
+    namespace,
+    name: (object ?? old)?.metadata.name ?? "",
+    object,
+    oldObject: old,
+    user: context.user,
+    dryRun: context.dryRun,
+    warn: context.warn,
+    annotate: (key, value) => context.annotate?.(key, value),
+    onSettled: settlement.add,
+  };
+}
+
+function updateTracker(kind: StoredKind, subresource: string, { manager, version }: WriteContext): FieldTracker {
+  const writer = { manager, subresource, version: version ?? kind.info, nowMs: kind.parts.clock.nowMs() };
+  return (live, object) => kind.ownership.afterUpdate(live, object, writer);
+}

@@ -1,0 +1,138 @@
+import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
+import type { ServerOptions } from "../../src/index.ts";
+import { TestServer } from "../integration/server.ts";
+import type { Replay } from "./replay.ts";
+import { comparableStatus, normalised, restored } from "./normalised.ts";
+
+/** One request of a transcript, and what the reference answered. */
+interface Step {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly code: number;
+  readonly warnings?: readonly string[];
+  readonly answer: JsonValue;
+  /** Values of the answer that later requests name as `{{name}}`. */
+  readonly save?: Readonly<Record<string, string>>;
+}
+interface Transcript {
+  readonly title: string;
+  /** Exists beforehand; absent for objects of the cluster. */
+  readonly namespace?: string;
+  readonly steps: readonly Step[];
+}
+
+/** The addresses of Services that the reference had. */
+const referenceOptions: ServerOptions = { serviceClusterIpRange: "10.0.0.0/16" };
+const accountPollsMax = 100;
+
+/** Sequences of requests, each replayed in order on one server, whose answers are compared with the reference's. */
+export async function replayTranscripts(server?: TestServer): Promise<Replay> {
+  const target = server ?? (await TestServer.start(referenceOptions));
+  const namespaces = new Set<string>();
+  return async (recorded) => {
+    const { title, namespace, steps } = recorded as unknown as Transcript;
+    if (namespace !== undefined && !namespaces.has(namespace)) {
+      namespaces.add(namespace);
+      await makeNamespace(target, namespace);
+    }
+    const run = new Run(target);
+    try {
+      for (const [at, step] of steps.entries()) {
+        const difference = await run.differs(step);
+        if (difference !== undefined) return `${title} step ${at}: ${step.method} ${step.target}\n${difference}`;
+      }
+      return undefined;
+    } finally {
+      await run.clean();
+    }
+  };
+}
+
+/** Pods need the account that every namespace gets. */
+async function makeNamespace(server: TestServer, name: string): Promise<void> {
+  await server.create("/api/v1/namespaces", { metadata: { name } });
+  for (let polls = 0; polls < accountPollsMax; polls++) {
+    if ((await server.get(`/api/v1/namespaces/${name}/serviceaccounts/default`)).code === 200) return;
+    await Bun.sleep(20);
+  }
+  throw new Error(`namespace ${name} got no ServiceAccount`);
+}
+
+class Run {
+  readonly #server: TestServer;
+  readonly #saved = new Map<string, string>();
+  /** The last GET of each path: as it was recorded, and as it is here. */
+  readonly #seen = new Map<string, { readonly recorded: JsonValue; readonly here: JsonValue }>();
+  readonly #created = new Set<string>();
+
+  constructor(server: TestServer) {
+    this.#server = server;
+  }
+
+  async differs(step: Step): Promise<string | undefined> {
+    const { method, target, headers } = step;
+    const path = target.split("?")[0] as string;
+    const body = step.body === undefined ? {} : { body: this.#body(step.body, method, path) };
+    const answer = await this.#server.request(method, this.#filled(target), { ...body, headers });
+    const here = parsed(answer.text);
+    if (isJsonObject(here)) this.#remember(step, path, here);
+    const warnings = warningsOf(answer.headers.get("warning"));
+    const got = { code: answer.code, warnings, answer: normalised(cloneJson(here)) };
+    const want = { code: step.code, warnings: [...(step.warnings ?? [])], answer: step.answer };
+    if (equalJson(comparable(want), comparable(got))) return undefined;
+    return `  expected ${JSON.stringify(want)}\n  actual   ${JSON.stringify(got)}`;
+  }
+
+  /** Objects of the cluster have the same name in several transcripts. */
+  async clean(): Promise<void> {
+    for (const path of this.#created) {
+      await this.#server.patch(path, "application/merge-patch+json", { metadata: { finalizers: null } });
+      await this.#server.delete(`${path}?gracePeriodSeconds=0`);
+    }
+  }
+
+  #remember({ method, save = {}, answer }: Step, path: string, here: JsonObject): void {
+    const metadata = isJsonObject(here["metadata"]) ? here["metadata"] : {};
+    if (method === "POST" && typeof metadata["name"] === "string") this.#created.add(`${path}/${metadata["name"]}`);
+    if (method === "PATCH") this.#created.add(path.replace(/\/(status|scale|resize|ephemeralcontainers)$/, ""));
+    if (method === "GET") this.#seen.set(path, { recorded: answer, here });
+    for (const [name, place] of Object.entries(save)) {
+      const value = place
+        .split(".")
+        .reduce<JsonValue>((at, key) => (isJsonObject(at) ? (at[key] ?? null) : null), here);
+      if (typeof value === "string") this.#saved.set(name, value);
+    }
+  }
+
+  #filled(text: string): string {
+    return text.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => this.#saved.get(name) ?? whole);
+  }
+
+  /** A PUT sends what a GET has shown: what is allocated there is what this server has allocated. */
+  #body(text: string, method: string, path: string): string {
+    const filled = this.#filled(text);
+    const seen = method === "PUT" ? this.#seen.get(path) : undefined;
+    const document = seen === undefined ? null : parsed(filled);
+    if (seen === undefined || !isJsonObject(document)) return filled;
+    return JSON.stringify(restored(document, seen.recorded, seen.here));
+  }
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+/** `299 - "text"`, and a comma before the next one. */
+function warningsOf(header: string | null): string[] {
+  return header?.match(/299 - "(?:[^"\\]|\\.)*"/g)?.map(String) ?? [];
+}
+
+function comparable({ code, warnings, answer }: { code: number; warnings: string[]; answer: JsonValue }): JsonObject {
+  return { code, warnings: warnings.toSorted(), answer: comparableStatus(answer) };
+}
