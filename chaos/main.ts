@@ -12,7 +12,7 @@ import { insideMark, runInside, settleIn } from "./sandbox.ts";
 const impossible = 3;
 
 /**
- * Real processes, real faults: see README.md. Ends with 0 when nothing was found, with 1 when something was, and with 3 when
+ * Runs real processes with real faults: see README.md. Exits with 0 without a finding, with 1 with one, and with 3 when
  * it cannot run here.
  */
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -64,7 +64,7 @@ async function inside(options: Options): Promise<number> {
   return bad === 0 && options.control === undefined ? 0 : 1;
 }
 
-/** False when it found something. */
+/** Returns false after a finding. */
 async function oneRun(
   options: Options,
   seed: number,

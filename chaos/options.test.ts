@@ -7,7 +7,7 @@ test("the defaults are one run, and the short form is six", () => {
   expect(parseOptions(["--list"])).toBeUndefined();
 });
 
-test("named faults are taken in their order, and none means some by the seed", () => {
+test("named faults keep their order, and without names some are chosen by the seed", () => {
   const options = parseOptions(["--faults", "kill-one,power-cut-one"]);
   expect(options?.faults?.map(({ name }) => name)).toEqual(["kill-one", "power-cut-one"]);
   const free = parseOptions(["--members", "3"])!;
@@ -22,7 +22,7 @@ test.each([
   [["--faults", "flood"], "there is no flood"],
   [["--faults", "kill-leader", "--members", "1"], "kill-leader cannot be run here: needs 3 members"],
   [["--what"], "--what"],
-])("%j is refused: %s", (args, message) => {
+])("%j is rejected: %s", (args, message) => {
   expect(() => parseOptions(args)).toThrow(UsageError);
   expect(() => parseOptions(args)).toThrow(message);
 });

@@ -9,35 +9,35 @@ export interface Options {
   readonly runs: number;
   readonly members: number;
   readonly seconds: number;
-  /** Undefined: every run picks some by its seed. */
+  /** Faults; undefined if every run chooses some by its seed. */
   readonly faults: readonly Fault[] | undefined;
   readonly reportDirectory: string;
-  /** The server is broken on purpose, and that has to be found. */
+  /** Deliberate error of the server, which must be found. */
   readonly control: Control | undefined;
 }
 
 const membersMax = 7;
-/** Kinds of faults in a run that picks for itself. */
+/** Number of fault classes that a run chooses for itself. */
 const picked = 4;
 const shortRuns = 6;
 const shortSeconds = 20;
 
 export const usage = `bun chaos/main.ts [flags]
-  --seed N          of the first run; the next ones count up (default by chance)
-  --runs N          (default 1)
+  --seed N          seed of the first run; later runs count up (default random)
+  --runs N          number of runs (default 1)
   --time S          seconds of faults in each run (default 30)
-  --members N       (default 3)
-  --faults a,b+c    classes to pick from, b and c only together (default ${picked} by the seed)
+  --members N       number of members (default 3)
+  --faults a,b+c    classes to pick from, b and c only together (default ${picked}, chosen by the seed)
   --short           ${shortRuns} runs of ${shortSeconds} s
-  --control NAME    a server that is broken on purpose: ends with 0 as soon as a run has found something
-  --report DIR      for a report of each run, and what is left of one that found something (default .chaos)
-  --list            the classes, and which cannot be run here
+  --control NAME    run a server that is broken on purpose; exits with 0 as soon as a run has found the fault
+  --report DIR      directory for reports, and for the history and logs of a run that found something (default .chaos)
+  --list            list the classes, and those that cannot run here
 `;
 
-/** What is wrong with the command line, for people. */
+/** An invalid command line. The message is for people. */
 export class UsageError extends Error {}
 
-/** Undefined: only the list is wanted. @throws UsageError */
+/** Parses the options. Returns undefined when only the list is requested. @throws UsageError */
 export function parseOptions(args: readonly string[]): Options | undefined {
   const values = parse(args);
   if (values.list) return undefined;
@@ -54,7 +54,7 @@ export function parseOptions(args: readonly string[]): Options | undefined {
   };
 }
 
-/** The classes of one run. */
+/** Returns the fault classes of one run. */
 export function faultsOf({ faults, members }: Options, seed: number): readonly Fault[] {
   if (faults !== undefined) return faults;
   const possible = allFaults.filter((fault) => whyNot(fault, members) === undefined);

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 
-/** What a fault class may need beyond what every run needs. */
+/** A tool that only some fault classes need. */
 export type Tool = "strace" | "faketime";
 
-/** Where Debian and its like keep it; preloaded, it lies to a process about the time of day. */
+/** Paths of the library on Debian and its derivatives. When preloaded, it changes the time that a process sees. */
 const faketimeLibraries = ["x86_64", "aarch64"].map(
   (machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`,
 );
 
 export const faketimeLibrary = faketimeLibraries.find((path) => existsSync(path));
 
-/** Why no run is possible here, one line each; empty when it is. */
+/** Returns the reasons why runs are impossible here, one line each. */
 export function obstacles(): string[] {
   const found: string[] = [];
   if (process.platform !== "linux") return ["faults are injected with what Linux offers; this is no Linux"];
@@ -42,7 +42,7 @@ const devices = [
   ["/dev/loop-control", "members have disks of their own"],
 ] as const;
 
-/** Why a class that needs this cannot be run here; undefined when it can. */
+/** Returns why a class that needs this tool cannot be run here, or undefined when it can. */
 export function whyWithout(tool: Tool): string | undefined {
   switch (tool) {
     case "strace":

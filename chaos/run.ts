@@ -5,7 +5,7 @@ import { check } from "./checkers/check.ts";
 import { stateLaw } from "./checkers/state-law.ts";
 import type { Violation } from "./checkers/violation.ts";
 import { Cluster } from "./cluster/cluster.ts";
-import type { Launch } from "./controls/control.ts";
+import type { Launch } from "./cluster/launch.ts";
 import type { Fault, Undo } from "./faults/fault.ts";
 import { type PlannedFault, planFaults } from "./faults/schedule.ts";
 import { emptyHistory, type History } from "./history/history.ts";
@@ -15,13 +15,13 @@ import { Traffic } from "./traffic/traffic.ts";
 export interface RunOptions {
   readonly seed: number;
   readonly members: number;
-  /** How long faults are injected. */
+  /** Duration of the faults. */
   readonly seconds: number;
   readonly faults: readonly Fault[];
   readonly launch: Launch;
-  /** The server is broken on purpose, in the way of this name. */
+  /** Name of the deliberate error of the server, if any. */
   readonly control: string | undefined;
-  /** For disks and logs; made, and emptied by the caller. */
+  /** Directory for disks and logs. This creates it; the caller removes it. */
   readonly directory: string;
 }
 
@@ -29,10 +29,10 @@ export interface RunOptions {
 export interface InjectedFault {
   readonly name: string;
   readonly notes: readonly string[];
-  /** Since the beginning of the traffic. */
+  /** Time since the beginning of the traffic. */
   readonly startMs: number;
   readonly endMs: number;
-  /** From its end until all members were ready. */
+  /** Time from its end until all members were ready. */
   readonly healMs: number;
 }
 
@@ -42,16 +42,16 @@ export interface RunResult {
   readonly injected: readonly InjectedFault[];
   readonly violations: readonly Violation[];
   readonly frames: { readonly passed: number; readonly lost: number };
-  /** Processes that ended without being told to. */
+  /** Number of processes that ended by themselves. */
   readonly deaths: number;
   readonly startedMs: number;
   readonly trafficMs: number;
 }
 
-/** Below this a run has not shown anything. */
+/** Acknowledged writes per second below which a run is inconclusive. */
 const acknowledgedPerSecondMin = 1;
 
-/** One cluster, its traffic, its faults, and whether everything that is promised held. */
+/** Runs one cluster with its traffic and faults, and checks every law. */
 export async function run(options: RunOptions): Promise<RunResult> {
   const { seed, members, seconds, faults, launch, directory } = options;
   const random = new SeededRandom(seed);
@@ -86,7 +86,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   }
 }
 
-/** Disks of a run that is over; its logs stay. */
+/** Removes the disks of a finished run. Its logs stay. */
 export function removeDisks(directory: string, members: number): void {
   for (let number = 1; number <= members; number++) {
     rmSync(join(directory, `disk-${number}`), { recursive: true, force: true });
@@ -101,7 +101,7 @@ async function inject(
   const random = new SeededRandom(seed);
   const notes: string[] = [];
   const undoing: Undo[] = [];
-  // Who mends the membership has to reach the leader: what else is wrong is over before.
+  // Repairs of the membership need the leader, so other faults end first.
   const inOrder = faults.toSorted((left, right) => Number(changesMembers(right)) - Number(changesMembers(left)));
   const startMs = performance.now();
   try {

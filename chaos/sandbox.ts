@@ -1,21 +1,21 @@
 import { mkdirSync } from "node:fs";
 import { runCommand } from "./run-command.ts";
 
-/** The process that is inside knows by this argument. */
+/** Argument that tells the process that it is inside. */
 export const insideMark = "--inside";
 
-/** A place that every Linux has; what is mounted on it here is not seen outside. */
+/** Mount point that every Linux has. Mounts on it here are invisible outside. */
 const scratch = "/media";
 const namespaces = "/run/netns";
 
 /**
- * Runs this program again in namespaces of its own – mounts, network, processes – so that whatever it makes is gone with
- * it, also when it is killed. Gives its exit code.
+ * Runs this program again in its own namespaces for mounts, network and processes, so that everything it creates
+ * disappears with it, even after a kill. Returns its exit code.
  */
 export async function runInside(program: string, args: readonly string[]): Promise<number> {
   const own = ["--mount", "--net", "--pid", "--fork", "--kill-child=SIGKILL", "--mount-proc"];
   const child = Bun.spawn(["unshare", ...own, process.execPath, program, insideMark, ...args], {
-    // It ends when this end is closed, which it is however this process ends.
+    // The inner process ends when this end is closed, which happens however this process ends.
     stdin: "pipe",
     stdout: "inherit",
     stderr: "inherit",
@@ -24,7 +24,7 @@ export async function runInside(program: string, args: readonly string[]): Promi
   return child.exited;
 }
 
-/** First thing inside: memory to work in, and the end that comes with the end of the process outside. */
+/** Prepares the inner process: mounts a working directory in memory and exits together with the outer process. */
 export function settleIn(): { readonly directory: string } {
   const leave = () => process.exit(130);
   process.stdin.on("end", leave).on("close", leave).resume();

@@ -2,33 +2,33 @@ import type { MemberId } from "./core/ids.ts";
 import type { Append, Message } from "./core/message.ts";
 
 /**
- * An append without entries tells little more than how far the leader has committed. It waits for one turn of the event
- * loop, because those whose proposals that was are about to be answered and to propose again, and then the next append
- * with entries tells it as well.
+ * Delays appends without entries. Such an append only reports the leader's commit index. It waits for one turn of the
+ * event loop: the callers whose entries were committed are about to be answered and to propose again, and the next
+ * append with entries carries the commit index too.
  */
 export class CommitNotices {
   #waiting = new Map<MemberId, Append>();
   #early = new Map<MemberId, Append>();
 
-  /** Another turn begins: what waited since the last one is due at its end. */
+  /** Begins another turn. Appends that waited since the last turn are due at its end. */
   beginTurn(): void {
     this.#early = this.#waiting;
     this.#waiting = new Map();
   }
 
-  /** The messages that may go now. */
+  /** Returns the messages that may be sent now. */
   sift(messages: readonly Message[]): readonly Message[] {
     return messages.filter((message) => message.type !== "append" || this.#maySend(message));
   }
 
-  /** What no later append has made needless. */
+  /** Takes the appends that no later append has replaced. */
   takeDue(): readonly Append[] {
     const due = [...this.#early.values()];
     this.#early.clear();
     return due;
   }
 
-  /** For another turn: entries are about to go. */
+  /** Keeps the appends for another turn, because entries are about to be sent. */
   wait(): void {
     for (const [member, append] of this.#early) if (!this.#waiting.has(member)) this.#waiting.set(member, append);
     this.#early.clear();

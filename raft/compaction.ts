@@ -8,18 +8,18 @@ const defaultTailEntries = 5000;
 export interface CompactionOptions {
   readonly core: RawNode;
   readonly log: Log;
-  /** See `RaftNodeOptions`. */
+  /** Limits from `RaftNodeOptions`. */
   readonly logBytesMax: number | undefined;
   readonly tailEntries: number | undefined;
   readonly checkpoint: () => Promise<Index> | Index;
-  /** Runs a task on the state machine, after those before it, and takes care of its failure. */
+  /** Runs a task on the state machine after earlier tasks, and handles its failure. */
   readonly onState: (task: () => Promise<void>) => void;
-  /** Of the states that other members are being sent: they will want what follows. */
+  /** Returns the indexes of the snapshots being sent. Their receivers need the entries that follow. */
   readonly outgoingSnapshots: () => Iterable<Index>;
   readonly isStopped: () => boolean;
 }
 
-/** Forgets the head of a log that has become large, as soon as the state machine can do without it. */
+/** Removes the head of a large log as soon as the state machine no longer needs it. */
 export class Compaction {
   readonly #options: CompactionOptions;
   readonly #bytesMax: number;
@@ -41,13 +41,16 @@ export class Compaction {
         await this.#compact(await checkpoint());
       } finally {
         this.#isUnderWay = false;
-        // When little came free, the next attempt waits for the log to grow.
+        // When little space was freed, the next attempt waits until the log has grown.
         this.#aboveBytes = Math.max(this.#bytesMax, core.log.bytes + this.#bytesMax / 8);
       }
     });
   }
 
-  /** Keeps what slow followers and receivers of snapshots will need, unless that alone is too much. */
+  /**
+   * Compacts the log, but keeps the entries that slow followers and receivers of snapshots need, unless those alone are
+   * too many.
+   */
   async #compact(durable: Index): Promise<void> {
     const { core, log, tailEntries, outgoingSnapshots, isStopped } = this.#options;
     const { base, bytes, lastIndex } = core.log;

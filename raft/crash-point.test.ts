@@ -20,13 +20,13 @@ interface Member {
   readonly id: (typeof ids)[number];
   node: RaftNode<number>;
   state: CounterState;
-  /** The disk that survived. */
+  /** Disk contents that survived. */
   crashed: Promise<SimulatedDisk>;
 }
 
 /**
- * At the point, what the disk holds is what survives a power cut. The node is stopped where it stands: it is heard no more,
- * and its disk answers no more.
+ * At the crash point, the disk keeps only data that survives a power cut. The node stops there: it sends no more
+ * messages, and its disk does not answer.
  */
 class Cluster {
   readonly members: Member[] = [];
@@ -84,11 +84,11 @@ class Cluster {
   }
 }
 
-/** Some are come to seldom. */
+/** Reports whether a crash point is seldom reached. */
 const isRare = (point: CrashPoint) => /^(compaction|snapshot|segment)/.test(point);
 
 test.each(crashPoints.flatMap((point) => (isRare(point) ? [1] : [1, 5]).map((count) => [point, count] as const)))(
-  `a power cut at %s, the time number %i, loses nothing and stops nobody else (SEED=${seed})`,
+  `a power cut at %s, the time number %i, loses nothing and stops no other member (SEED=${seed})`,
   async (point, count) => {
     const cluster = new Cluster();
     for (const id of ids) {
@@ -106,10 +106,10 @@ test.each(crashPoints.flatMap((point) => (isRare(point) ? [1] : [1, 5]).map((cou
     void victim.crashed.then(() => {
       isCrashed = true;
     });
-    // Cut off for a while, so that it needs a snapshot afterwards.
+    // The member is cut off for a while, so that it needs a snapshot afterwards.
     await cluster.writeUntil(() => isCrashed, 200);
     cluster.network.isolate(victim.id);
-    // Whoever leads afterwards must not have the entries any more that the victim lacks.
+    // The next leader must no longer have the entries that the victim lacks.
     const { lastIndex } = victim.node.status();
     const others = cluster.members.slice(1);
     await cluster.writeUntil(() => others.every(({ node }) => node.status().baseIndex > lastIndex), 20_000);

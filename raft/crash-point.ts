@@ -1,6 +1,6 @@
 /**
- * Places where a test ends the process or the simulated machine: between any two of them what is durable, sent, applied
- * or answered differs. Production passes nothing.
+ * Points at which a test ends the process or the simulated machine. Between any two of them, the durable, sent, applied
+ * or answered data differs. Production passes no handler.
  */
 export const crashPoints = [
   "logBeforeWrite",
@@ -21,7 +21,7 @@ export const crashPoints = [
 
 export type CrashPoint = (typeof crashPoints)[number];
 
-/** Called at each of them. One that does not return, or throws, is a crash. */
+/** Handler that is called at each crash point. If it does not return, or throws, that is a crash. */
 export type ReachCrashPoint = (point: CrashPoint) => void;
 
 export const noCrash: ReachCrashPoint = () => {};

@@ -2,8 +2,8 @@ import { noMember, type Index } from "./core/ids.ts";
 import type { Log, LogContents } from "./storage/log.ts";
 
 /**
- * What the log holds, put right where the process ended after the state machine had restored a snapshot and before the
- * log knew: then the log begins anew behind the snapshot.
+ * Returns the contents of the log, repaired if the process ended after the state machine had restored a snapshot and
+ * before the log recorded it. The log then begins again after the snapshot.
  */
 export async function finishRestore(log: Log, stateIndex: Index): Promise<LogContents> {
   const { hardState, base, entries, expected } = log.recovered;
@@ -11,7 +11,7 @@ export async function finishRestore(log: Log, stateIndex: Index): Promise<LogCon
   if (expected === undefined || expected.index !== stateIndex || expected.index <= base.index) return kept;
   const held = entries[expected.index - base.index - 1];
   if (held?.term === expected.term) return kept;
-  // Of a term that it had not heard of, it knows now; nobody got its vote there.
+  // The member learns of this term only now and has given no vote in it.
   const known = hardState.term >= expected.term ? hardState : { term: expected.term, vote: noMember };
   const renewed = { ...known, commit: expected.index };
   await log.append({ snapshot: expected, hardState: renewed, entries: [] });

@@ -5,8 +5,9 @@ import { membersOf, sorted } from "./core/membership.ts";
 import type { Ready } from "./core/ready.ts";
 
 /**
- * Who is being removed is heard until that is committed: a leader that removes itself must see it done. A log that does not
- * name its own member tells of a time before that one came: until it has caught up, the seeds are heard too.
+ * Returns the members to listen to. A removed member is heard until its removal is committed: a leader that removes
+ * itself must see it done. A log that does not name its own member is older than that member's arrival, so the seeds
+ * are heard too until it has caught up.
  */
 export function heardMembers(
   { commit, memberships }: Pick<LogView, "commit" | "memberships">,
@@ -25,7 +26,7 @@ export function isSame(left: readonly MemberId[], right: readonly MemberId[] | u
   return left.length === right?.length && left.every((member, position) => member === right[position]);
 }
 
-/** Whether the membership, or what is known to be committed of it, may be another one after this. */
+/** Reports whether the membership, or the part known to be committed, may change with this ready. */
 export function changesMembership({ write, committed, softState }: Ready): boolean {
   const isChange = ({ kind }: Entry) => kind === "confChange";
   return (

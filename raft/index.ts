@@ -1,4 +1,4 @@
-/** The whole public surface. `README.md` is the map. */
+/** The public interface of the library. `README.md` is the overview. */
 export type { ConfChange, ConfOperation, ConfStep } from "./core/conf-change.ts";
 export type { ProgressStatus, Status } from "./core/consensus-node.ts";
 export type { Entry, EntryKind } from "./core/entry.ts";

@@ -1,43 +1,43 @@
 import type { Entry } from "./core/entry.ts";
 import type { Index, MemberId } from "./core/ids.ts";
-import type { Waiter } from "./pending.ts";
+import type { Waiter } from "./waiter.ts";
 import { RaftError, type RaftErrorCode } from "./raft-error.ts";
 import type { StateMachine } from "./state-machine.ts";
 
 /**
- * Hears how long things take, for metrics; what is now is asked for with `status` and `queues`. A member without an
- * observer measures nothing. Called in the middle of the work: must be quick, and must not throw.
+ * Receives durations for metrics; current values come from `status` and `queues`. A member without an observer measures
+ * nothing. The methods are called in the middle of the work, so they must be quick and must not throw.
  */
 export interface NodeObserver {
-  /** A proposal made here was answered, so long after it was made. */
+  /** Reports the time from a proposal here to its answer. */
   answered(ms: number, outcome: "applied" | RaftErrorCode): void;
-  /** The first entry of a batch that was proposed here is committed and durable, so long after it was proposed. */
+  /** Reports the time from the proposal of a batch here until its first entry is committed and durable. */
   committed(ms: number): void;
-  /** The log made a write durable: waiting for the one before it is part of the time. */
+  /** Reports the time of a durable write, including the wait for the one before. */
   persisted(ms: number, entries: number): void;
-  /** The state machine took in a batch: without the time for which it waited. */
+  /** Reports the time in which the state machine took a batch, without the wait before it. */
   applied(ms: number, entries: number): void;
   snapshotSent(to: MemberId, ms: number, arrived: boolean): void;
-  /** The state machine has restored it. */
+  /** Reports that the state machine has restored a snapshot. */
   snapshotReceived(index: Index, ms: number): void;
 }
 
-/** How much is waiting where. What comes in is worked off as it comes, and waits nowhere. */
+/** The lengths of the queues. Incoming messages are handled as they arrive and have no queue. */
 export interface Queues {
-  /** Not yet put to the core: they wait for a busy disk. */
+  /** Proposals not yet given to the core because the disk is busy. */
   readonly proposals: number;
-  /** Proposed here, in the log, and not applied yet. */
+  /** Entries proposed here that are in the log and not applied yet. */
   readonly entries: number;
-  /** Sent to the leader, which has not answered yet. */
+  /** Proposals sent to the leader, which has not answered yet. */
   readonly forwarded: number;
   readonly writes: number;
-  /** Batches with the state machine. */
+  /** Batches at the state machine. */
   readonly batches: number;
-  /** To each other member, in bytes; where the transport counts them. */
+  /** Bytes queued for each other member, where the transport counts them. */
   readonly outbound: readonly { readonly member: MemberId; readonly bytes: number }[];
 }
 
-/** Tells the observer how a proposal ends. */
+/** Returns a waiter that reports the end of a proposal to the observer. */
 export function observed<T>(waiter: Waiter<T>, observer: Partial<NodeObserver> | undefined, nowMs: number): Waiter<T> {
   const { answered } = observer ?? {};
   if (answered === undefined) return waiter;
@@ -55,7 +55,7 @@ export function observed<T>(waiter: Waiter<T>, observer: Partial<NodeObserver> |
   };
 }
 
-/** Has the state machine take in entries, and tells the observer how long that took. */
+/** Applies entries and reports the time to the observer. */
 export async function observedApply<Result>(
   stateMachine: StateMachine<Result>,
   entries: readonly Entry[],

@@ -14,11 +14,11 @@ export interface RaftNodeOptions<Result> {
   readonly log: Log;
   readonly transport: Transport;
   readonly stateMachine: StateMachine<Result>;
-  /** Whom to listen to while the log names no members: for a member that joins. */
+  /** Members to listen to while the log names none; for a member that joins. */
   readonly seeds?: readonly MemberId[];
   readonly timing?: Partial<Timing>;
   readonly limits?: Partial<Limits>;
-  /** Above so many bytes the log is compacted, with `tailEntries` kept for slow followers. */
+  /** Size above which the log is compacted. `tailEntries` are kept for slow followers. */
   readonly logBytesMax?: number;
   readonly tailEntries?: number;
   readonly events?: Partial<NodeEvents>;
@@ -28,11 +28,11 @@ export interface RaftNodeOptions<Result> {
 
 export interface Timing {
   readonly heartbeatMs: number;
-  /** A follower that hears nothing for this to twice this long stands for election. */
+  /** Shortest time without a leader after which a follower stands for election; the longest is twice this. */
   readonly electionMs: number;
-  /** A proposal without outcome for so long is unknown. */
+  /** Time after which a proposal without an outcome is unknown. */
   readonly proposalMs: number;
-  /** A read without confirmation for so long is unconfirmed. */
+  /** Time after which a read without confirmation is unconfirmed. */
   readonly readMs: number;
 }
 
@@ -43,14 +43,17 @@ export type Stall = "disk" | "stateMachine" | "process";
 export interface NodeEvents {
   softState(state: SoftState): void;
   membership(membership: Membership): void;
-  /** The disk, the state machine or the core failed: the node has stopped and must be started anew by a new process. */
+  /**
+   * Reports that the disk, the state machine or the core failed. The node has stopped, and a new process must start it
+   * again.
+   */
   failed(error: Error): void;
   dropped(message: Message, reason: DropReason): void;
   violated(member: MemberId | undefined, violation: Error): void;
   refused(member: MemberId, refusal: HandshakeRefusal): void;
   /**
-   * The disk, the state machine or this process stood still for an election timeout; leadership, if any, was given up, but
-   * for the only voter's, whom nobody could replace.
+   * Reports that the disk, the state machine or this process stood still for an election timeout. A leader has given up
+   * leadership, except the only voter, which no other member could replace.
    */
   stalled(what: Stall, ms: number): void;
 }

@@ -11,7 +11,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 
 afterEach(stopClusters);
 
-/** Takes entries and does not come back, until it is let go. */
+/** Takes entries and does not return until it is released. */
 class HangingState implements StateMachine<number> {
   readonly state = new CounterState();
   #held: Promise<void> | undefined;
@@ -65,7 +65,7 @@ describe("a state machine that hangs", () => {
     expect(stalls).toContain("stateMachine");
     const next = await cluster.leader(othersOf(cluster, leader));
     expect(await cluster.add(next, "b 1")).toBe(1);
-    // Its log is as good as anybody's: it stores, votes and answers, and leads when it can.
+    // Its log is as good as any other: it stores, votes and answers, and leads when it can.
     await until(
       () => leader.node.status().durable === next.node.status().commit,
       "the member to store what came after",
@@ -166,7 +166,7 @@ describe("a leader that is gone", () => {
     const [near, far] = othersOf(cluster, leader) as [Member, Member];
     await cluster.add(near, "a 1");
     cluster.network.faults = { delayMs: [1, 1], loss: 0, duplication: 0, reorder: 0 };
-    // Taken by the leader, which nobody hears any more.
+    // Taken by the leader, which no member hears any more.
     for (const { node } of [near, far]) cluster.network.cut(leader.node.status().id, node.status().id);
     const answer = near.node.propose(bytes("a 1")).catch((error: RaftError) => error.code);
     const read = near.node.readIndex().catch((error: RaftError) => error.code);
@@ -242,6 +242,8 @@ test("an observer hears how long things took, and how they ended", async () => {
   };
   const cluster = await Cluster.of(1, { observer });
   const leader = await cluster.leader();
+  // The entry that opens the term must not be committed together with the first proposal.
+  await leader.node.readIndex();
   await cluster.add(leader, "a 1");
   await cluster.add(leader, "a 1");
   await expect(leader.node.propose(new Uint8Array(17 << 20))).rejects.toMatchObject({ code: "tooManyBytes" });

@@ -10,11 +10,13 @@ import type { Membership } from "./core/membership.ts";
 import type { InstallSnapshot, Message, ProposalOutcome } from "./core/message.ts";
 import { RawNode } from "./core/raw-node.ts";
 import type { ProposalResult, ReadState, Ready, SoftState, Write } from "./core/ready.ts";
+import { DurabilityContract } from "./durability-contract.ts";
 import { finishRestore } from "./finish-restore.ts";
 import { changesMembership, heardMembers, isSame } from "./heard-members.ts";
 import { observed, observedApply, type Queues } from "./node-observer.ts";
 import { defaultTiming, type RaftNodeOptions, type Stall, type Timing } from "./node-options.ts";
-import { PendingEntries, PendingRequests, RecentResults, type Waiter } from "./pending.ts";
+import { PendingEntries, PendingRequests, RecentResults } from "./pending.ts";
+import type { Waiter } from "./waiter.ts";
 import { ProposalBatch } from "./proposal-batch.ts";
 import { RaftError, type RaftErrorCode } from "./raft-error.ts";
 import { ReadRequests } from "./read-requests.ts";
@@ -38,7 +40,7 @@ const defaultAppendBytesMax = 160 << 10;
 
 /**
  * One running member: feeds the core with time, messages and requests, and does what it asks for. All waiting of the
- * library is here and below. The order of the lines in `#take` is the durability contract: see `core/ready.ts`.
+ * library is here and below. `durability-contract.ts` says what waits for the disk.
  */
 export class RaftNode<Result> {
   readonly #options: RaftNodeOptions<Result>;
@@ -64,9 +66,8 @@ export class RaftNode<Result> {
   readonly #watch: StallWatch;
   readonly #turns: Turns;
   #stallToldAtMs = Number.NEGATIVE_INFINITY;
-  /** Messages that may go only when the writes up to this count are durable. */
   readonly #notices = new CommitNotices();
-  #held: { readonly after: number; readonly messages: readonly Message[] }[] = [];
+  readonly #contract: DurabilityContract;
   #installed: (() => void)[] = [];
   #membership: Membership | undefined;
   /** Whom the transport talks to. */
@@ -97,6 +98,17 @@ export class RaftNode<Result> {
     });
     this.#watch = new StallWatch(this.#timing.electionMs, performance.now());
     this.#turns = new Turns(() => this.#guard(() => this.#work()));
+    this.#contract = new DurabilityContract({
+      log: options.log,
+      writes: this.#watch.writes,
+      reach: this.#reach,
+      send: (messages) => this.#send(this.#notices.sift(messages)),
+      sendPromises: (messages) => this.#send(messages),
+      persisted: (write, tookMs) => this.#persisted(write, tookMs),
+      apply: (committed) => this.#apply(committed),
+      resume: (run) => this.#input(run),
+      fail: (error) => this.#fail(error),
+    });
   }
 
   /**
@@ -278,39 +290,18 @@ export class RaftNode<Result> {
     }
   }
 
-  /** The durability contract. */
   #take(ready: Ready): void {
-    this.#reach("beforeSend");
-    this.#send(this.#notices.sift(ready.messagesNow));
-    if (ready.write !== undefined) this.#write(ready.write);
-    if (this.#watch.writes.isIdle) this.#send(ready.messagesAfterPersist);
-    else if (ready.messagesAfterPersist.length > 0)
-      this.#held.push({ after: this.#watch.writes.begun, messages: ready.messagesAfterPersist });
-    if (ready.committed.length > 0) this.#apply(ready.committed);
+    this.#contract.take(ready);
     for (const result of ready.proposalResults) this.#forwardedAnswer(result);
     for (const state of ready.readStates) this.#readAnswer(state);
     if (ready.softState !== undefined) this.#options.events?.softState?.(ready.softState);
     if (changesMembership(ready)) this.#followMembership();
   }
 
-  #write(write: Write): void {
-    const begunMs = performance.now();
-    this.#watch.writes.begin(begunMs);
-    this.#log.append(write).then(
-      () => this.#input(() => this.#written(write, begunMs)),
-      (error: Error) => this.#fail(error),
-    );
-  }
-
-  #written({ mark, entries, snapshot }: Write, begunMs: number): void {
-    const nowMs = performance.now();
-    this.#watch.writes.end(nowMs);
-    this.#options.observer?.persisted?.(nowMs - begunMs, entries.length);
+  #persisted({ mark, entries, snapshot }: Write, tookMs: number): void {
+    this.#options.observer?.persisted?.(tookMs, entries.length);
     this.#core.persisted(mark);
     if (snapshot !== undefined) this.#snapshotInstalled(snapshot.index);
-    while (this.#held[0] !== undefined && this.#held[0].after <= this.#watch.writes.done) {
-      this.#send(this.#held.shift()?.messages ?? []);
-    }
   }
 
   #send(messages: readonly Message[]): void {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Entry } from "./core/entry.ts";
 import { toIndex, toMemberId, toRequestId, toTerm } from "./core/ids.ts";
-import { PendingEntries, PendingRequests, RecentResults, type Waiter } from "./pending.ts";
+import { PendingEntries, PendingRequests, RecentResults } from "./pending.ts";
+import type { Waiter } from "./waiter.ts";
 import { ProposalBatch } from "./proposal-batch.ts";
 import { ReadRequests } from "./read-requests.ts";
 
@@ -11,7 +12,7 @@ function entry(index: number, term: number): Entry {
   return { index: toIndex(index), term: toTerm(term), kind: "normal", data: new Uint8Array() };
 }
 
-test("an entry answers who proposed it, and tells whoever waits at its place for another one", () => {
+test("an entry answers its proposer, and rejects a waiter at its position that expects another entry", () => {
   const pending = new PendingEntries<string>();
   const [first, second] = [waiter<string>(), waiter<string>()];
   pending.add(toIndex(4), toTerm(2), first);
@@ -25,7 +26,7 @@ test("an entry answers who proposed it, and tells whoever waits at its place for
 test.each([
   ["in the order of the terms", 2, 3],
   ["the later leader's answer first", 3, 2],
-])("a place that is promised twice, %s, is waited for by whom the later term promised it to", (_, one, two) => {
+])("when a position is promised twice, %s, the later term's waiter keeps it", (_, one, two) => {
   const pending = new PendingEntries<string>();
   const waiters = new Map([one, two].map((term) => [term, waiter<string>()]));
   expect(pending.add(toIndex(4), toTerm(one), waiters.get(one) as Waiter<string>)).toBeUndefined();
@@ -33,7 +34,7 @@ test.each([
   expect(pending.take(entry(4, 3))).toEqual({ waiter: waiters.get(3) as Waiter<string>, isIt: true });
 });
 
-test("deadlines are kept by those that were promised a place again as well", () => {
+test("deadlines also apply to positions that were promised again", () => {
   const pending = new PendingEntries<string>();
   const [early, late] = [waiter<string>(10), waiter<string>(50)];
   pending.add(toIndex(4), toTerm(2), early);
@@ -44,7 +45,7 @@ test("deadlines are kept by those that were promised a place again as well", () 
   expect(pending.takeExpired(50)).toEqual([late]);
 });
 
-test("a snapshot takes with it whoever waits at or before its place", () => {
+test("a snapshot removes every waiter at or before its position", () => {
   const pending = new PendingEntries<string>();
   for (const index of [4, 5, 6]) pending.add(toIndex(index), toTerm(1), waiter());
   expect(pending.takeUpTo(toIndex(5)).length).toBe(2);
@@ -59,7 +60,7 @@ test("requests are answered once", () => {
   expect(pending.take(toRequestId(7))).toBeUndefined();
 });
 
-test("requests to a member that is gone are told apart from those to others", () => {
+test("requests to a member that is gone are separate from those to others", () => {
   const pending = new PendingRequests<string>();
   const [first, second, third] = [waiter<string>(), waiter<string>(), waiter<string>()];
   pending.add(toRequestId(1), toMemberId(1), first);
@@ -78,7 +79,7 @@ test("entries of an earlier term are given up when a later one is applied", () =
   expect(pending.takeAll()).toEqual([late]);
 });
 
-test("results that went by are kept, the newest four thousand", () => {
+test("the newest four thousand passed results are kept", () => {
   const recent = new RecentResults<string>();
   for (let index = 1; index <= 5000; index++) recent.add(entry(index, 1), String(index));
   expect(recent.get(toIndex(5000))).toEqual({ term: toTerm(1), result: "5000" });
@@ -86,7 +87,7 @@ test("results that went by are kept, the newest four thousand", () => {
   expect(recent.get(toIndex(905))).toBeDefined();
 });
 
-test("reads are ready when they are confirmed and applied, and a late confirmation is of no use", () => {
+test("reads are ready when they are confirmed and applied, and a late confirmation has no effect", () => {
   const reads = new ReadRequests();
   const [first, second, third] = [waiter(), waiter(), waiter(5)] as Waiter<never>[];
   for (const one of [first, second] as never[]) reads.add(one);
@@ -102,7 +103,7 @@ test("reads are ready when they are confirmed and applied, and a late confirmati
   expect(reads.takeAll()).toEqual([]);
 });
 
-test("proposals wait a little for others, and not when enough came together", () => {
+test("proposals wait briefly for others unless enough are waiting", () => {
   const batch = new ProposalBatch<string>();
   batch.add({ data: new Uint8Array(10), waiter: waiter() }, 100);
   expect(batch.waitMs(100)).toBe(1);

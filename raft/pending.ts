@@ -1,15 +1,9 @@
 import type { Entry } from "./core/entry.ts";
 import type { Index, MemberId, RequestId, Term } from "./core/ids.ts";
 import type { NodeObserver } from "./node-observer.ts";
+import type { Waiter } from "./waiter.ts";
 
 const recentResultsMax = 4096;
-
-/** Somebody waits for an outcome. */
-export interface Waiter<T> {
-  readonly deadlineMs: number;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: Error) => void;
-}
 
 interface Appended<T> {
   readonly term: Term;
@@ -17,8 +11,8 @@ interface Appended<T> {
 }
 
 /**
- * Who waits for which place in the log. An entry that comes out at the place with the same term is the one that was
- * proposed (log matching, thesis §3.5); with another term, the proposal is gone for good.
+ * The waiters by position in the log. A committed entry with the same position and term is the proposed one (log
+ * matching, thesis §3.5); with another term, the proposal is lost for good.
  */
 export class PendingEntries<T> {
   readonly #waiters = new Map<Index, Appended<T>>();
@@ -28,25 +22,25 @@ export class PendingEntries<T> {
   }
 
   /**
-   * Returns whose promise is the older one, by terms: answers overtake. Its entry may still be the one that is committed,
-   * when the later leader's has reached nobody (thesis §3.6.2).
+   * Adds a waiter and returns the one whose promise has the older term, because answers may overtake each other. Its
+   * entry may still be committed if the later leader's entry has reached no other member (thesis §3.6.2).
    */
   add(index: Index, term: Term, waiter: Waiter<T>): Waiter<T> | undefined {
     const before = this.#waiters.get(index);
     if (before !== undefined && before.term > term) return waiter;
-    // The oldest stays the first.
+    // The map's order stays that of the deadlines.
     if (before !== undefined) this.#waiters.delete(index);
     this.#waiters.set(index, { term, waiter });
     return before?.waiter;
   }
 
-  /** Tells how long ago the first of these entries was proposed, if it was here. */
+  /** Reports how long ago the first of these entries was proposed, if it was proposed here. */
   observeCommit([first]: readonly Entry[], limitMs: number, observer: Partial<NodeObserver>): void {
     const found = first === undefined ? undefined : this.#waiters.get(first.index);
     if (found !== undefined) observer.committed?.(performance.now() - (found.waiter.deadlineMs - limitMs));
   }
 
-  /** Who waits at the place of an entry that was committed, and whether for this very entry. */
+  /** Takes the waiter at the position of a committed entry, and whether it waits for this very entry. */
   take({ index, term }: Entry): { readonly waiter: Waiter<T>; readonly isIt: boolean } | undefined {
     const found = this.#waiters.get(index);
     if (found === undefined) return undefined;
@@ -54,19 +48,19 @@ export class PendingEntries<T> {
     return { waiter: found.waiter, isIt: found.term === term };
   }
 
-  /** Everybody whose entry lies at or before `index`: its fate will not be seen any more. */
+  /** Takes every waiter at or before `index`, whose outcome will not be seen any more. */
   takeUpTo(index: Index): Waiter<T>[] {
     return this.#takeWhere((at) => at <= index);
   }
 
-  /** Looks at the oldest first and no further than it must. */
+  /** Takes the expired waiters. Checks the oldest first and stops as early as possible. */
   takeExpired(nowMs: number): Waiter<T>[] {
     const [oldest] = this.#waiters.values();
     if (oldest === undefined || oldest.waiter.deadlineMs > nowMs) return [];
     return this.#takeWhere((_, { waiter }) => waiter.deadlineMs <= nowMs);
   }
 
-  /** Everybody whose entry is of a term before this one: the log has gone on without them, for terms never go back. */
+  /** Takes every waiter of an earlier term. Terms never go back, so their entries are lost. */
   takeBefore(before: Term): Waiter<T>[] {
     return this.#takeWhere((_, { term }) => term < before);
   }
@@ -87,7 +81,7 @@ export class PendingEntries<T> {
   }
 }
 
-/** Results that went by while the answer to a forwarded proposal was on its way. */
+/** Results that were applied while the answer to a forwarded proposal was on its way. */
 export class RecentResults<T> {
   readonly #results = new Map<Index, { readonly term: Term; readonly result: T }>();
 
@@ -108,7 +102,7 @@ interface Asked<T> {
   readonly waiter: Waiter<T>;
 }
 
-/** Who waits for the answer to which request, and of whom it was asked. */
+/** The waiters by request, with the member that was asked. */
 export class PendingRequests<T> {
   readonly #waiters = new Map<RequestId, Asked<T>>();
 
@@ -126,7 +120,7 @@ export class PendingRequests<T> {
     return asked?.waiter;
   }
 
-  /** What was asked of a member that will not answer any more. */
+  /** Takes the requests to a member that will not answer any more. */
   takeOf(member: MemberId): Waiter<T>[] {
     const taken: Waiter<T>[] = [];
     for (const [id, { of, waiter }] of this.#waiters) {
@@ -137,7 +131,7 @@ export class PendingRequests<T> {
     return taken;
   }
 
-  /** In the order in which they were added, which is that of their deadlines. */
+  /** Takes the expired waiters. They are in the order of their deadlines. */
   takeExpired(nowMs: number): Waiter<T>[] {
     const taken: Waiter<T>[] = [];
     for (const [id, { waiter }] of this.#waiters) {

@@ -1,11 +1,11 @@
-import type { Waiter } from "./pending.ts";
+import type { Waiter } from "./waiter.ts";
 
 /**
- * So long may a proposal wait for others while the disk is busy: longer than a sync of a fast disk takes, and not so long
- * that a slow one holds up the other members.
+ * Longest time that a proposal waits for others while the disk is busy: longer than a sync of a fast disk, and short
+ * enough that a slow one does not delay the other members.
  */
 const waitMsMax = 1;
-/** Nor does it wait when so much has come together that more gains nothing. */
+/** Batch size at which waiting for more proposals gains nothing. */
 const bytesEnough = 256 << 10;
 
 interface Proposal<T> {
@@ -13,7 +13,7 @@ interface Proposal<T> {
   readonly waiter: Waiter<T>;
 }
 
-/** Proposals that have not been put to the core yet. */
+/** Proposals that have not been given to the core yet. */
 export class ProposalBatch<T> {
   #proposals: Proposal<T>[] = [];
   #bytes = 0;
@@ -29,7 +29,7 @@ export class ProposalBatch<T> {
     this.#bytes += proposal.data.length;
   }
 
-  /** How much longer it is worth to wait for more. */
+  /** Returns how much longer to wait for more proposals. */
   waitMs(nowMs: number): number {
     return this.#bytes >= bytesEnough ? 0 : Math.max(0, this.#firstAtMs + waitMsMax - nowMs);
   }

@@ -2,19 +2,19 @@ import type { MemberId } from "./core/ids.ts";
 import type { Refusal } from "./core/refusal.ts";
 
 /**
- * - a `Refusal`: nothing was appended, so trying again is safe.
+ * - a `Refusal`: nothing was appended, so a retry is safe.
  * - `dropped`: it will not happen: another leader's entry took its place, or it never left this member.
- * - `unknown`: it may or may not happen, or have happened.
- * - `unconfirmed`: a read whose freshness could not be confirmed in time.
- * - `stopped`: the member was stopped; of a proposal it means what `unknown` means.
+ * - `unknown`: it may happen or may have happened.
+ * - `unconfirmed`: a read that could not be confirmed as fresh in time.
+ * - `stopped`: the member was stopped; for a proposal it means the same as `unknown`.
  */
 export type RaftErrorCode = Refusal | "dropped" | "unknown" | "unconfirmed" | "stopped";
 
-/** What became of a proposal, read or change that was not answered with success. */
+/** The reason why a proposal, read or change did not succeed. */
 export class RaftError extends Error {
   override readonly name = "RaftError";
   readonly code: RaftErrorCode;
-  /** Who leads, as far as this member knows; `noMember` when it knows of nobody. */
+  /** The leader as far as this member knows, or `noMember`. */
   readonly leader: MemberId;
 
   constructor(code: RaftErrorCode, leader: MemberId, cause?: unknown) {

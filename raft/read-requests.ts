@@ -1,9 +1,9 @@
 import type { Index, RequestId } from "./core/ids.ts";
-import type { Waiter } from "./pending.ts";
+import type { Waiter } from "./waiter.ts";
 
 /**
- * Reads on their way: waiting to be asked for, asked for and not confirmed, confirmed and waiting for the state machine.
- * All that come in one turn share a question, which is asked after the last of them arrived.
+ * Reads in three stages: not requested yet, requested and unconfirmed, confirmed and waiting for the state machine. All
+ * reads of one turn share one request, which is sent after the last of them arrived.
  */
 export class ReadRequests {
   #fresh: Waiter<Index>[] = [];
@@ -24,12 +24,12 @@ export class ReadRequests {
     this.#asked.set(id, waiters);
   }
 
-  /** A late answer, to a question that was given up, confirms nothing. */
+  /** Confirms the reads of a request. A late answer to an abandoned request has no effect. */
   confirmed(id: RequestId, index: Index): void {
     for (const waiter of this.#takeAsked(id)) this.#confirmed.push({ index, waiter });
   }
 
-  /** Nobody will answer what was asked. */
+  /** Takes the requested reads, which will not be answered. */
   takeAllAsked(): readonly Waiter<Index>[] {
     const asked = [...this.#asked.values()].flat();
     this.#asked.clear();
@@ -40,7 +40,7 @@ export class ReadRequests {
     return this.#takeAsked(id);
   }
 
-  /** Those that the state machine has come far enough for. */
+  /** Takes the confirmed reads whose index the state machine has reached. */
   takeReady(applied: Index): readonly Waiter<Index>[] {
     return this.#takeConfirmed(({ index }) => index <= applied);
   }

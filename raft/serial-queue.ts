@@ -1,4 +1,4 @@
-/** Tasks that run one after the other, each to its end. */
+/** Runs tasks one after the other, each to its end. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -8,7 +8,7 @@ export class SerialQueue {
     return result;
   }
 
-  /** Resolves when all tasks that were given so far have ended. */
+  /** Resolves when all tasks added so far have ended. */
   async idle(): Promise<void> {
     await this.#last;
   }

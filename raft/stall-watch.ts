@@ -1,11 +1,11 @@
 import type { Stall } from "./node-options.ts";
 import { UnderWay } from "./under-way.ts";
 
-/** Notices what stands still for an election timeout: then somebody else leads better. */
+/** Detects work that stands still for an election timeout. Another leader is better then. */
 export class StallWatch {
-  /** To the log. */
+  /** Writes to the log. */
   readonly writes = new UnderWay();
-  /** Of entries, to the state machine. */
+  /** Batches of entries at the state machine. */
   readonly batches = new UnderWay();
   readonly #limitMs: number;
   #tickedAtMs: number;
@@ -16,9 +16,10 @@ export class StallWatch {
   }
 
   /**
-   * The process runs. A busy one hears its timer late, and once for all the times that it missed: those of a heartbeat are made
-   * up for, and no more, so that what came in meanwhile is heard before anybody is given up.
-   * @returns how many ticks have passed
+   * Records that the process runs. A busy process hears its timer late, once for all missed ticks. At most one
+   * heartbeat's worth of ticks is made up, so that messages received meanwhile are handled before another member is
+   * considered lost.
+   * @returns the number of ticks that have passed
    */
   ticked(nowMs: number, heartbeatMs: number, ticksPerHeartbeat: number): number {
     const passed = Math.round(((nowMs - this.#tickedAtMs) * ticksPerHeartbeat) / heartbeatMs);
@@ -26,12 +27,12 @@ export class StallWatch {
     return Math.min(ticksPerHeartbeat, Math.max(1, passed));
   }
 
-  /** Whether a member that stood for election now could lead. */
+  /** Reports whether this member, if elected now, could lead. */
   isFit(nowMs: number): boolean {
     return this.writes.stalledMs(nowMs) < this.#limitMs && this.batches.stalledMs(nowMs) < this.#limitMs;
   }
 
-  /** For how long each of those that stand still has done so. A process that did goes on from now. */
+  /** Returns the current stalls with their durations. A stall of the process itself counts again from now. */
   stalls(nowMs: number): readonly { readonly what: Stall; readonly ms: number }[] {
     const processMs = nowMs - this.#tickedAtMs;
     if (processMs < this.#limitMs && this.isFit(nowMs)) return none;

@@ -1,35 +1,37 @@
 import type { Entry } from "./core/entry.ts";
 import type { Index } from "./core/ids.ts";
 
-/** A consistent image of the state, readable while entries go on being applied. */
+/** A consistent image of the state, readable while more entries are applied. */
 export interface StateImage {
-  /** It has the effects of every entry up to this one. */
+  /** Index up to which every entry has taken effect. */
   readonly index: Index;
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Called once, when the chunks are read or will not be read any more. */
+  /** Releases the image. Called once, when the chunks are read or no longer needed. */
   release(): void;
 }
 
 /**
- * What the log is replicated for. The driver calls one method at a time and waits for it; only the chunks of an image
- * are read meanwhile. A method that throws ends the member: its state is in doubt. When nothing was applied for an election
- * timeout because a method has not come back, a leader steps down: somebody else's state machine may do better.
+ * The application behind the log. The driver calls one method at a time and waits for it; only the chunks of an image
+ * are read concurrently. A method that throws stops the member, because its state is in doubt. When a method does not
+ * return for an election timeout and no entry is applied, a leader steps down: another member's state machine may work.
  */
 export interface StateMachine<Result> {
-  /** The last entry whose effects are durable, 0 when there is none. Asked at the start. */
+  /** Returns the last entry whose effects are durable, or 0. Called at the start. */
   durableIndex(): Index;
   /**
-   * Applies committed entries in the order of the log, without gap; each exactly once, except that after a crash those
-   * behind the durable index come again. Entries that are not `normal` have no effect and only count.
-   * @returns one result per entry; those of entries that were proposed here reach the proposer
+   * Applies committed entries in the order of the log, without gaps. Each comes exactly once, except that entries after
+   * the durable index come again after a crash. Entries that are not `normal` only advance the index.
+   * @returns one result per entry; results of entries that were proposed here reach their proposers
    */
   apply(entries: readonly Entry[]): readonly Result[] | Promise<readonly Result[]>;
-  /** The log grows and wants to be compacted: makes the state durable and says up to which entry it is. */
+  /**
+   * Makes the state durable and returns the index up to which it is. Called when the log grows and needs compaction.
+   */
   checkpoint(): Index | Promise<Index>;
   snapshot(): StateImage | Promise<StateImage>;
   /**
-   * Puts an image in the place of the state, durably. When the chunks throw, or the process ends before, the state must
-   * be what it was, and `durableIndex` as well.
+   * Replaces the state by an image, durably. When the chunks throw, or the process ends before, the old state and
+   * `durableIndex` must remain.
    */
   restore(index: Index, chunks: AsyncIterable<Uint8Array>): Promise<void>;
 }

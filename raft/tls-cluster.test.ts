@@ -26,7 +26,7 @@ makeCertificates(scratch, [1, 2, 3, 4]);
 const imageBytes = 24 << 20;
 const timing = { heartbeatMs: 40, electionMs: 400, proposalMs: 5000, readMs: 5000 };
 
-/** A state whose image is large and made of what it has counted. */
+/** A state with a large image, generated from its count. */
 class LargeState implements StateMachine<number> {
   count = 0;
   restored = 0;
@@ -109,7 +109,7 @@ async function until(condition: () => boolean, what: string, ms = 20_000): Promi
   }
 }
 
-test("a member that joins over TLS gets a large snapshot, while nobody stands for election and proposals go on", async () => {
+test("a member that joins over TLS gets a large snapshot, while no member stands for election and proposals continue", async () => {
   const addresses: Addresses = new Map();
   const members: Awaited<ReturnType<typeof start>>[] = [];
   for (const id of [1, 2, 3]) members.push(await start(id, founders, addresses));
@@ -145,7 +145,7 @@ test("a member that joins over TLS gets a large snapshot, while nobody stands fo
   await Promise.all([...members, joining].map(({ node }) => node.stop()));
 }, 60_000);
 
-test("a member that comes back is brought up to date by a leader that it has never heard of", async () => {
+test("a returning member is brought up to date by a leader that it has never heard of", async () => {
   const addresses: Addresses = new Map();
   const [two, three] = [await start(2, founders, addresses), await start(3, founders, addresses)];
   const leads = ({ node }: typeof two) => node.status().role === "leader";
@@ -168,7 +168,7 @@ test("a member that comes back is brought up to date by a leader that it has nev
   await Promise.all([one, two, three, four].map(({ node }) => node.stop()));
 }, 60_000);
 
-test("a member that joins takes in a long log, from a leader that only its last part names", async () => {
+test("a joining member takes in a long log from a leader that only its last part names", async () => {
   const addresses: Addresses = new Map();
   const logBytesMax = 64 << 20;
   const one = await start(1, membershipOf([toMemberId(1)]), addresses, logBytesMax);

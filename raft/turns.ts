@@ -1,9 +1,10 @@
-/** A member that has done nothing for so long is not busy: it does what comes in at once. */
+/** Idle time after which a member handles input at once. */
 const quietMs = 0.2;
 
 /**
- * When the work that came in is done: all of one turn of the event loop together, which makes one write and one packet a
- * receiver of it. Where nothing else is going on, at once: a turn is time that a lone request waits.
+ * Schedules the work for incoming requests. All requests of one turn of the event loop are handled together, with one
+ * write and one packet per receiver. An idle member handles a request at once, so that a single request does not wait
+ * for a turn.
  */
 export class Turns {
   readonly #work: () => void;
@@ -16,7 +17,7 @@ export class Turns {
     this.#work = work;
   }
 
-  /** At the end of this turn. */
+  /** Schedules the work for the end of this turn. */
   later(): void {
     if (this.#isDue || this.#isStopped) return;
     this.#isDue = true;
@@ -26,13 +27,13 @@ export class Turns {
     });
   }
 
-  /** As soon as whoever called has ended, unless there was work a moment ago. */
+  /** Schedules the work for after the caller has ended, unless there was work a moment ago. */
   soon(nowMs: number): void {
     if (nowMs - this.#workedAtMs < quietMs) return this.later();
     this.now();
   }
 
-  /** As soon as whoever called has ended. */
+  /** Schedules the work for after the caller has ended. */
   now(): void {
     if (this.#isDueSoon || this.#isStopped) return;
     this.#isDueSoon = true;

@@ -1,10 +1,10 @@
-/** Work that was handed on, to the disk or the state machine, and is done in order. */
+/** Work that was handed to the disk or the state machine and is done in order. */
 export class UnderWay {
   #begun = 0;
   #done = 0;
   #movedAtMs = 0;
 
-  /** Pieces handed on so far. */
+  /** Number of pieces handed over so far. */
   get begun(): number {
     return this.#begun;
   }
@@ -22,13 +22,13 @@ export class UnderWay {
     this.#begun++;
   }
 
-  /** The oldest piece is done. */
+  /** Records that the oldest piece is done. */
   end(nowMs: number): void {
     this.#done++;
     this.#movedAtMs = nowMs;
   }
 
-  /** For how long there was something to do, and none of it got done. */
+  /** Returns for how long work was pending without progress. */
   stalledMs(nowMs: number): number {
     return this.isIdle ? 0 : nowMs - this.#movedAtMs;
   }

@@ -2,8 +2,8 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, w
 import { basename, join } from "node:path";
 
 /**
- * `bun scripts/install.ts <dir>` writes the program with all that it needs to run, without Node.js and npm: `bin/quorate` and
- * what services start, and in `lib/` the built program, this Bun and LevelDB's binding for this machine.
+ * `bun scripts/install.ts <dir>` writes the program so that it runs without Node.js and npm: `bin/quorate` and the scripts
+ * that services start, and in `lib/` the built program, this Bun and LevelDB's binding for this machine.
  */
 const root = join(import.meta.dir, "..");
 const [directory] = process.argv.slice(2);
@@ -39,7 +39,7 @@ function packageDirectory(name: string): string {
   return join(root, "node_modules", name);
 }
 
-/** The package and all that it needs to run; each lies directly in node_modules. */
+/** Returns the package and its dependencies, each of which lies directly in node_modules. */
 function withDependencies(name: string, found: Set<string> = new Set()): Set<string> {
   if (found.has(name)) return found;
   if (existsSync(join(packageDirectory(name), "node_modules"))) throw new Error(`${name} has packages of its own`);
@@ -51,7 +51,7 @@ function withDependencies(name: string, found: Set<string> = new Set()): Set<str
   return found;
 }
 
-/** Without sources in C++ and what was built for other machines. */
+/** Copies a package without C++ sources and builds for other machines. */
 function copyPackage(name: string): void {
   const prebuilds = join(packageDirectory(name), "prebuilds");
   cpSync(packageDirectory(name), join(lib, "node_modules", name), {

@@ -8,7 +8,7 @@ import type { Violation } from "./violation.ts";
 import { watchLaw } from "./watch-law.ts";
 import { writeLaw } from "./write-law.ts";
 
-/** Holds a history of the changes after `from` up to `until` against everything that is promised. */
+/** Checks a history of the changes after `from` up to `until` against every law. */
 export function check(
   history: History,
   { from, until }: { readonly from: number; readonly until: number },

@@ -2,14 +2,14 @@ import type { Observed } from "../history/operation.ts";
 import type { WatchRecord } from "../history/watch-record.ts";
 import type { Violation } from "./violation.ts";
 
-/** One revision of the store, as watches told of it. */
+/** One revision of the store, as watches reported it. */
 export interface Change {
   readonly revision: number;
   readonly key: string;
-  /** Undefined: it was deleted. */
+  /** Object; undefined after a deletion. */
   readonly object: Observed | undefined;
   readonly previous: Observed | undefined;
-  /** When the first client heard of it. */
+  /** Time when the first client learned of it. */
   readonly seenMs: number;
 }
 
@@ -19,8 +19,8 @@ interface Interval {
 }
 
 /**
- * Everything that happened to the objects of a run, in order, put together from the watches without a filter. Where two of
- * them tell of one revision they must agree.
+ * All changes to the objects of a run, in order, assembled from the watches without a filter. Where two of them report
+ * the same revision they must agree.
  */
 export class Chronicle {
   readonly changes: readonly Change[];
@@ -47,12 +47,12 @@ export class Chronicle {
     return this.#byKey.get(key) ?? [];
   }
 
-  /** Whether every change after `from` up to `until` is known. */
+  /** Reports whether every change after `from` up to `until` is known. */
   covers(from: number, until: number): boolean {
     return from >= until || this.#covered.some((interval) => interval.from <= from && interval.until >= until);
   }
 
-  /** After `from`, up to `until`. */
+  /** Returns the changes after `from`, up to `until`. */
   between(from: number, until: number): readonly Change[] {
     const start = this.#firstAfter(from);
     let end = start;
@@ -112,7 +112,7 @@ function describe({ type, object }: WatchRecord["events"][number]): string {
   return `${type === "DELETED" ? "deletion" : "write"} of ${object.key} ${object.value} ${object.uid}`;
 }
 
-/** What one watch has seen reaches from where it started to the last revision that it heard of. */
+/** Joins the intervals of the watches. Each reaches from its start to the last revision that it reported. */
 function union(records: readonly WatchRecord[]): Interval[] {
   const sorted = records
     .map(({ from, until }) => ({ from, until }))

@@ -9,7 +9,7 @@ const y3 = object("y", "r3", 13);
 const final = (member: number, objects: readonly FinalObject[]): FinalState => ({ member, revision: 14, objects });
 const holding = (elements: readonly string[]): FinalObject => ({ ...y3, elements });
 
-test("every member and every informer holds what the history leads to", () => {
+test("every member and every informer holds the state that the history leads to", () => {
   const green = record(10, 14, [], { watcher: "green", color: "g" });
   const informers = [
     { watcher: "i", revision: 14, objects: [y3], lists: 1 },
@@ -18,7 +18,7 @@ test("every member and every informer holds what the history leads to", () => {
   expect(finalLaw([final(1, [holding([])])], informers, [story, green], chronicle)).toEqual([]);
 });
 
-test("a member that lacks something and an informer that has too much are named", () => {
+test("a member that lacks something and an informer that has too much are reported", () => {
   const informers = [{ watcher: "i", revision: 14, objects: [y3, object("x", "g2", 12)], lists: 1 }];
   const violations = finalLaw([final(1, [holding([])]), final(2, [])], informers, [story], chronicle);
   expect(violations.map(({ detail }) => detail)).toEqual([

@@ -5,7 +5,7 @@ import type { Chronicle } from "./chronicle.ts";
 import { stateDifference } from "./read-law.ts";
 import type { Violation } from "./violation.ts";
 
-/** When all is well again every member holds the same, which is what the history leads to, and so does every informer. */
+/** Checks that after recovery every member and every informer holds the state that the history leads to. */
 export function finalLaw(
   finals: readonly FinalState[],
   informers: readonly InformerState[],
@@ -25,7 +25,7 @@ export function finalLaw(
   return [...members, ...followers];
 }
 
-/** No append to a set is lost, none is there twice, and none that was refused is there. */
+/** Checks that every append to a set is there once, and that no rejected append is there. */
 export function setLaw(finals: readonly FinalState[], operations: readonly Operation[]): Violation[] {
   const [final] = finals;
   if (final === undefined) return [];

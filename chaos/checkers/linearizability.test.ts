@@ -59,7 +59,7 @@ describe("histories by hand", () => {
     expect(linearize([...steps].reverse()).kind).toBe(verdict);
   });
 
-  test("the verdict names the step that has no place, and what was there", () => {
+  test("the verdict names the step that has no place, and the possible states", () => {
     expect(linearize([write(0, 1, 1), write(2, 3, 2), read(4, 5, 1)])).toEqual({
       kind: "violation",
       at: 2,
@@ -67,12 +67,12 @@ describe("histories by hand", () => {
     });
   });
 
-  test("more open operations than there are bits are undecided, not wrong", () => {
+  test("more open operations than bits give an undecided verdict", () => {
     const many = Array.from({ length: 31 }, (_, number) => write(number, Infinity, number + 1));
     expect(linearize(many).kind).toBe("undecided");
   });
 
-  test("more configurations than are kept are undecided", () => {
+  test("more configurations than the limit give an undecided verdict", () => {
     const many = Array.from({ length: 24 }, (_, number) => write(number, Infinity, number + 1));
     expect(linearize([...many, read(100, 101, 3)]).kind).toBe("undecided");
   });

@@ -1,22 +1,22 @@
-/** State of one object as a number: 0 is absent, any other number names the write that made it. */
+/** State of one object as a number: 0 is absent, and any other number identifies the write that made it. */
 export type State = number;
 
 export const absent: State = 0;
 
-/** An operation as the search sees it: somewhere between call and return it takes effect, at once. */
+/** An operation in the search. It takes effect at one moment between call and return. */
 export interface Step {
   readonly callMs: number;
-  /** Infinity when the outcome is unknown: then it may also never take effect. */
+  /** Time of the return; Infinity when the outcome is unknown and it may never take effect. */
   readonly returnMs: number;
-  /** Whether it can take effect in this state with the outcome that it had. */
+  /** Reports whether it can take effect in this state with its outcome. */
   readonly allows: (state: State) => boolean;
-  /** State afterwards; undefined for what only observes. */
+  /** State afterwards; undefined for a pure observation. */
   readonly next: State | undefined;
 }
 
 export type Verdict =
   | { readonly kind: "linearizable" }
-  /** No order explains the outcome of step `at`; `states` are those that were possible when it returned. */
+  /** No order explains the outcome of step `at`; `states` are the possible states at its return. */
   | { readonly kind: "violation"; readonly at: number; readonly states: readonly State[] }
   | { readonly kind: "undecided"; readonly why: string };
 
@@ -25,10 +25,10 @@ export const configurationsMax = 100_000;
 const openStepsMax = 30;
 
 /**
- * Whether the steps have an order that agrees with their times and outcomes: just-in-time linearization (Lowe 2017,
- * "Testing for linearizability"). Goes through calls and returns in order of time and keeps every configuration that is
- * still possible: the state, and which of the open steps have taken effect. What only observes takes effect in the first
- * state that allows it, as that can never do harm; only writes branch.
+ * Searches for an order of the steps that agrees with their times and outcomes: just-in-time linearization (Lowe 2017,
+ * "Testing for linearizability"). It goes through calls and returns in order of time and keeps every possible
+ * configuration: the state, and the open steps that have taken effect. An observation takes effect in the first state
+ * that allows it, which never excludes an order; only writes branch.
  */
 export function linearize(steps: readonly Step[], initial: State = absent): Verdict {
   const open = new OpenSteps();
@@ -56,11 +56,11 @@ interface Configuration {
   readonly done: number;
 }
 
-/** Steps between call and return; those of unknown outcome stay. */
+/** Steps between call and return. Those with an unknown outcome stay. */
 class OpenSteps {
   readonly #slots: (Step | undefined)[] = [];
 
-  /** False when there are too many. */
+  /** Adds a step. Returns false when too many are open. */
   add(step: Step): boolean {
     const free = this.#slots.indexOf(undefined);
     const slot = free === -1 ? this.#slots.length : free;
@@ -73,7 +73,7 @@ class OpenSteps {
     this.#slots[this.#slots.indexOf(step)] = undefined;
   }
 
-  /** With every open observation that this state allows. */
+  /** Adds every open observation that this state allows. */
   observe({ state, done }: Configuration): Configuration {
     let all = done;
     for (const [slot, step] of this.#slots.entries()) {
@@ -82,7 +82,9 @@ class OpenSteps {
     return { state, done: all };
   }
 
-  /** The configurations in which `step` has taken effect, reached from these; undefined when there are too many. */
+  /**
+   * Returns the configurations reachable from these in which `step` has taken effect, or undefined when too many exist.
+   */
   through(step: Step, from: Map<string, Configuration>): Map<string, Configuration> | undefined {
     const bit = 1 << this.#slots.indexOf(step);
     const found = new Map<string, Configuration>();
@@ -108,7 +110,7 @@ class OpenSteps {
   }
 }
 
-/** Calls before returns of the same time: what is not certainly before something else is at the same time as it. */
+/** Sorts calls before returns of the same time, so that two steps without a certain order count as concurrent. */
 function inOrder(steps: readonly Step[]) {
   const moments = steps.flatMap((step, index) => {
     const call = { step, index, isCall: true, timeMs: step.callMs };
@@ -117,7 +119,7 @@ function inOrder(steps: readonly Step[]) {
   return moments.sort((left, right) => left.timeMs - right.timeMs || Number(right.isCall) - Number(left.isCall));
 }
 
-/** False when it was there already. */
+/** Adds a configuration. Returns false when it existed already. */
 function addTo(configurations: Map<string, Configuration>, configuration: Configuration): boolean {
   const name = `${configuration.state}/${configuration.done}`;
   if (configurations.has(name)) return false;

@@ -2,9 +2,9 @@ import type { Operation } from "../history/operation.ts";
 import type { Change, Chronicle } from "./chronicle.ts";
 
 /**
- * Settles what clients do not know with what the history shows, which makes the search for an order a small one: a write
- * that is not in it never happened; one that is in it had happened when anybody heard of that revision or a later one.
- * Only for a history that is known whole.
+ * Resolves unknown outcomes with the history, which makes the search for an order small. A write that is not in the
+ * history never happened. A write in it had happened when any client learned of that revision or a later one. Requires
+ * a complete history.
  */
 export function narrow(operations: readonly Operation[], chronicle: Chronicle): Operation[] {
   const byValue = new Map<string, Change>();
@@ -28,14 +28,14 @@ export function narrow(operations: readonly Operation[], chronicle: Chronicle): 
     const change = byPrevious.get(request.expected);
     if (change === undefined || rivals.didIt(request.expected)) return [];
     const returnedMs = heard.of(change.revision);
-    // Somebody had heard of that deletion before this one was asked for.
+    // A client had learned of that deletion before this one was requested.
     if (returnedMs < operation.invokedMs) return [];
     if (rivals.mayHaveDoneIt(operation.key, request.expected)) return [operation];
     return [{ ...operation, outcome: { kind: "ok", object: undefined }, returnedMs }];
   });
 }
 
-/** When somebody first heard of a revision or a later one. */
+/** The first time that a client learned of a revision or a later one. */
 class HeardOf {
   readonly #revisions: number[] = [];
   readonly #times: number[] = [];
@@ -69,7 +69,7 @@ class HeardOf {
   }
 }
 
-/** Who else may have deleted an object. */
+/** The other clients that may have deleted an object. */
 class Rivals {
   readonly #acknowledged = new Set<number>();
   readonly #unknown = new Map<number, number>();
@@ -85,7 +85,7 @@ class Rivals {
     }
   }
 
-  /** Another one that named the revision was told that it did. */
+  /** Reports whether another deletion that named the revision was acknowledged. */
   didIt(expected: number): boolean {
     return this.#acknowledged.has(expected);
   }

@@ -3,7 +3,7 @@ import type { CachedRead, ListRead } from "../history/reads.ts";
 import type { Chronicle } from "./chronicle.ts";
 import type { Violation } from "./violation.ts";
 
-/** A list is the state at the revision that it names, and that revision is as fresh as was asked for. */
+/** Checks that a list is the state at its revision, and that the revision is as fresh as requested. */
 export function listLaw(
   lists: readonly ListRead[],
   operations: readonly Operation[],
@@ -35,7 +35,7 @@ function staleness({ freshness, revision, invokedMs }: ListRead, acknowledged: A
   }
 }
 
-/** A read of one object from memory is what it was at some revision, and not before the one that it named. */
+/** Checks that a read of one object from memory is its state at some revision, not before the requested one. */
 export function cachedReadLaw(reads: readonly CachedRead[], chronicle: Chronicle): Violation[] {
   return reads.flatMap((read) => {
     const problem = cachedReadProblem(read, chronicle);
@@ -65,7 +65,7 @@ function cachedReadProblem({ key, notOlderThan, object }: CachedRead, chronicle:
   return `${object.value} at ${object.revision} had been replaced at ${next.revision}`;
 }
 
-/** What is different first; undefined: nothing. */
+/** Returns the first difference, or undefined. */
 export function stateDifference(
   expected: ReadonlyMap<string, Observed>,
   objects: readonly Observed[],
@@ -83,7 +83,7 @@ export function stateDifference(
   return extra === undefined ? undefined : `${extra.key} should not be there, ${extra.value} at ${extra.revision}`;
 }
 
-/** The newest revision that somebody had been told at a time. */
+/** The newest acknowledged revision at any time. */
 class Acknowledged {
   readonly #times: number[] = [];
   readonly #newest: number[] = [];

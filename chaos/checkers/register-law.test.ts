@@ -98,20 +98,20 @@ describe("histories by hand", () => {
     ],
   ])("wrong: %s", (_, operations) => expect(registerLaw(operations)).toHaveLength(1));
 
-  test("the violation says what has no place and what was there", () => {
+  test("the violation names the step that has no place, and the possible states", () => {
     const operations = [at(0, 1, create("a"), ok("a", 5)), at(2, 3, get, { kind: "absent" })];
     expect(registerLaw(operations)[0]?.detail).toBe(
       "k: get by c at member 1 (2.0–3.0 ms) → absent has no place: what it found was a",
     );
   });
 
-  test("keys are apart", () => {
+  test("keys are independent", () => {
     const elsewhere = { ...at(2, 3, get, { kind: "absent" } as const), key: "other" };
     expect(registerLaw([at(0, 1, create("a"), ok("a", 5)), elsewhere])).toEqual([]);
   });
 });
 
-/** A real register that is asked by several clients at once: each operation takes effect at a moment between call and return. */
+/** Records a real register with concurrent clients. Each operation takes effect at a moment between call and return. */
 function recordedHistory(count: number, unknownShare: number): Operation[] {
   let object: Observed | undefined;
   let revision = 10;
@@ -165,7 +165,7 @@ describe(`random histories of a real register, seed ${seed}`, () => {
     }
   });
 
-  test("are refused when one read is replaced by one that is certainly stale", () => {
+  test("are rejected when one read is replaced by a certainly stale one", () => {
     let tried = 0;
     for (let round = 0; round < 300; round++) {
       const operations = recordedHistory(60, 0);
@@ -177,7 +177,10 @@ describe(`random histories of a real register, seed ${seed}`, () => {
     expect(tried).toBeGreaterThan(200);
   });
 
-  /** After everything, of a value that was written and answered before the newest one was asked for. */
+  /**
+   * Returns a read after everything else, with a value that was written and answered before the newest write was
+   * requested.
+   */
   function staleRead(operations: readonly Operation[]): Operation | undefined {
     const written = operations.flatMap(({ request, outcome, invokedMs, returnedMs }) =>
       "value" in request && outcome.kind === "ok" && outcome.object !== undefined

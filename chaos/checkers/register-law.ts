@@ -2,7 +2,7 @@ import type { Operation } from "../history/operation.ts";
 import { absent, linearize, type State, type Step } from "./linearizability.ts";
 import type { Violation } from "./violation.ts";
 
-/** Every object alone is a linearizable register with compare-and-set by revision. */
+/** Checks that every object alone is a linearizable register with compare-and-set by revision. */
 export function registerLaw(operations: readonly Operation[]): Violation[] {
   const byKey = Map.groupBy(operations, ({ key }) => key);
   return [...byKey].flatMap(([key, ofKey]) => checkKey(key, ofKey));
@@ -30,7 +30,7 @@ function checkKey(key: string, operations: readonly Operation[]): Violation[] {
   }
 }
 
-/** Which write made which revision, from everything that was answered. */
+/** The write of each revision, from all answers. */
 class Writes {
   readonly #byValue = new Map<string, State>();
   readonly #byRevision = new Map<number, State>();
@@ -51,7 +51,7 @@ class Writes {
     return this.#byValue.get(value);
   }
 
-  /** -1 for a revision that nobody saw of this object: no state is it. */
+  /** Returns the state of a revision, or -1, which equals no state, for an unseen revision. */
   ofRevision(revision: number): State {
     return this.#byRevision.get(revision) ?? -1;
   }
@@ -80,7 +80,7 @@ class Writes {
   }
 }
 
-/** Undefined for what says nothing. */
+/** Returns the step of an operation, or undefined when it contains no information. */
 function stepOf(operation: Operation, writes: Writes): Step | undefined {
   const { invokedMs: callMs, outcome, request } = operation;
   const observe = (allows: Step["allows"]) => ({ callMs, returnMs: operation.returnedMs, allows, next: undefined });

@@ -3,7 +3,7 @@ import type { Violation } from "./violation.ts";
 
 const agreeMsMax = 15_000;
 
-/** All members get to the same place of the log and hold the same there, by the hash of all that they hold. */
+/** Checks that all members reach the same log index with the same hash of their contents. */
 export async function stateLaw(cluster: Cluster): Promise<Violation[]> {
   if (cluster.members.length === 1) return [];
   let known: (MemberStatus | undefined)[] = [];

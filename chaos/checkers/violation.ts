@@ -1,6 +1,6 @@
-/** Something that was promised and does not hold. */
+/** A broken promise of the server. */
 export interface Violation {
-  /** Name of the law, as the report groups by it. */
+  /** Name of the law, by which the report groups. */
   readonly law: string;
   readonly detail: string;
 }

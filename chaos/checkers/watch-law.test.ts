@@ -88,13 +88,13 @@ describe("wrong", () => {
   });
 });
 
-test("two watches that tell of one revision differently disagree", () => {
+test("two watches that report one revision differently disagree", () => {
   const other = record(10, 11, [["ADDED", "x", "r9", 11]], { member: 2 });
   expect(new Chronicle([story, other]).disagreements).toHaveLength(1);
   expect(new Chronicle([story, record(10, 12, story.events.slice(0, 2).map(textOf))]).disagreements).toEqual([]);
 });
 
-test("watches that follow each other cover together what none covers alone", () => {
+test("consecutive watches together cover an interval", () => {
   const first = record(10, 12, story.events.slice(0, 2).map(textOf));
   const second = record(12, 14, story.events.slice(2).map(textOf));
   expect(new Chronicle([first, second]).covers(10, 14)).toBe(true);

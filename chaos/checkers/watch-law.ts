@@ -6,8 +6,8 @@ import type { Violation } from "./violation.ts";
 type Told = Pick<WatchEvent, "type" | "object">;
 
 /**
- * A watch tells of every change that its filter lets through, from where it started to where it got to: none left out, none
- * twice, in order, with the right type. What it goes on from may be another member's revision.
+ * Checks that a watch reports every change that its filter selects, from its start to its end, without gaps or
+ * repetitions, in order and with the right type. Its start may be another member's revision.
  */
 export function watchLaw(records: readonly WatchRecord[], chronicle: Chronicle): Violation[] {
   return records.flatMap((record) => {
@@ -22,7 +22,10 @@ export function watchLaw(records: readonly WatchRecord[], chronicle: Chronicle):
   });
 }
 
-/** What a watch with this filter says of a change; undefined: nothing. An object that leaves the filter goes as it was. */
+/**
+ * Returns the event that a watch with this filter sends for a change, or undefined. An object that leaves the filter
+ * has its previous state.
+ */
 function toldOf({ revision, object, previous }: Change, color: string | undefined): Told | undefined {
   const matches = (one: Observed | undefined) => one !== undefined && (color === undefined || one.color === color);
   if (object !== undefined && matches(object)) return { type: matches(previous) ? "MODIFIED" : "ADDED", object };

@@ -13,7 +13,7 @@ const told: readonly Operation[] = [
 
 const judge = (operations: readonly Operation[], records = [story]) => writeLaw(operations, new Chronicle(records));
 
-test("what was told is what happened", () => expect(judge(told)).toEqual([]));
+test("a history that matches the answers is accepted", () => expect(judge(told)).toEqual([]));
 
 test("a write of unknown outcome may be missing", () => {
   expect(judge([...told, create("z", "b4", unknown, [7, 8])])).toEqual([]);
@@ -35,7 +35,7 @@ test("a later write gets a later revision", () => {
   expect(judge(swapped).map(({ law }) => law)).toEqual(["revisions go up"]);
 });
 
-test("writes at the same time get their revisions in any order", () => {
+test("concurrent writes get their revisions in any order", () => {
   const together = told.with(1, { ...told[1]!, invokedMs: 0.5, returnedMs: 0.9 });
   expect(judge(together)).toEqual([]);
 });
@@ -50,7 +50,7 @@ test("a write that is applied twice is found", () => {
   expect(judge(operations, [twice]).map(({ law }) => law)).toEqual(["applied once"]);
 });
 
-test("a uid that was gone does not come back, and stays with its object", () => {
+test("a deleted uid does not return, and stays with its object", () => {
   const back = record(10, 15, [
     ["ADDED", "x", "r1", 11],
     ["DELETED", "x", "r1", 12],

@@ -3,8 +3,8 @@ import type { Change, Chronicle } from "./chronicle.ts";
 import type { Violation } from "./violation.ts";
 
 /**
- * What was acknowledged is in the history, once, at the revision that was told; what was refused is not in it; revisions
- * follow the order in which writes were acknowledged; a uid lives once.
+ * Checks that every acknowledged write is in the history once, at the acknowledged revision, and that rejected writes
+ * are not. Revisions follow the order of acknowledgements, and a uid lives once.
  */
 export function writeLaw(operations: readonly Operation[], chronicle: Chronicle): Violation[] {
   return [
@@ -37,7 +37,7 @@ function outcomes(operations: readonly Operation[], chronicle: Chronicle): Viola
   });
 }
 
-/** Nothing comes from nowhere, and nothing happens twice. */
+/** Checks that every change was requested and happened once. */
 function origins(operations: readonly Operation[], { changes }: Chronicle): Violation[] {
   const sent = new Set(operations.flatMap(({ request }) => ("value" in request ? [request.value] : [])));
   const seen = new Set<string>();
@@ -97,7 +97,7 @@ function identities(changes: readonly Change[]): Violation[] {
   return violations;
 }
 
-/** The first change that wrote each value. */
+/** Returns the first change that wrote each value. */
 function writtenValues({ changes }: Chronicle): Map<string, Change> {
   const found = new Map<string, Change>();
   for (const change of changes) {

@@ -2,7 +2,7 @@ import { type Answer, Connection, type Endpoint, NoAnswerError, NotSentError } f
 
 const requestMsMax = 6_000;
 
-/** Asks one member, over a connection that is kept while it is good. */
+/** A client of one member, over a connection that is kept while it is good. */
 export class ApiClient implements Disposable {
   readonly #endpoint: Endpoint;
   #connection: Connection | undefined;
@@ -11,7 +11,7 @@ export class ApiClient implements Disposable {
     this.#endpoint = endpoint;
   }
 
-  /** @throws NotSentError, NoAnswerError */
+  /** Makes a request. @throws NotSentError, NoAnswerError */
   async request(
     method: string,
     path: string,
@@ -24,7 +24,10 @@ export class ApiClient implements Disposable {
     return this.#connection.request(method, path, timeoutMs, text, contentType);
   }
 
-  /** The body of a 2xx as JSON; undefined when there was no answer or another one. For what is asked until it succeeds. */
+  /**
+   * Returns the body of a 2xx as JSON, or undefined for any other result. For questions that are repeated until they
+   * succeed.
+   */
   async ask(method: string, path: string, body?: unknown, timeoutMs?: number): Promise<unknown> {
     try {
       const answer = await this.request(method, path, body, undefined, timeoutMs);
@@ -36,7 +39,7 @@ export class ApiClient implements Disposable {
     }
   }
 
-  /** The next request goes over a new connection. */
+  /** Closes the connection. The next request opens a new one. */
   [Symbol.dispose](): void {
     this.#connection?.[Symbol.dispose]();
   }

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Launch } from "../controls/control.ts";
+import type { Launch } from "./launch.ts";
 import type { Network } from "../network/network.ts";
 import { ApiClient } from "./api-client.ts";
 import type { Endpoint } from "./connection.ts";
@@ -10,14 +10,14 @@ import { MemberDisk } from "./member-disk.ts";
 export interface ClusterOptions {
   readonly members: number;
   readonly launch: Launch;
-  /** For disks and logs. */
+  /** Directory for disks and logs. */
   readonly directory: string;
   readonly network: Network;
-  /** Whether the members' clocks are to be moved. */
+  /** Whether faults move the members' clocks. */
   readonly movesClocks: boolean;
 }
 
-/** What the harness wants to know of `/cluster/status`. */
+/** The parts of `/cluster/status` that the harness uses. */
 export interface MemberStatus {
   readonly self: number;
   readonly role: "leader" | "voter" | "learner" | "candidate" | "removed";
@@ -31,13 +31,13 @@ export interface MemberStatus {
 
 const readyMsMax = 30_000;
 const probeMs = 50;
-/** Who does not say by then how it is counts as silent. */
+/** Time after which a member without an answer counts as silent. */
 const statusMsMax = 1_500;
 const leaderMsMax = 4_000;
-/** A machine that fails to join tries again. */
+/** Time for which a machine retries to join. */
 const joinMsMax = 60_000;
 
-/** The members of a run and how to reach them. */
+/** The members of a run and their clients. */
 export class Cluster implements AsyncDisposable {
   readonly members: readonly Member[];
   readonly network: Network;
@@ -50,7 +50,7 @@ export class Cluster implements AsyncDisposable {
     this.#credentials = credentials;
   }
 
-  /** Makes the disks, starts the first member, has the others join it, and waits until all are ready and vote. */
+  /** Creates the disks, starts the first member, lets the others join it, and waits until all are ready and vote. */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const members: Member[] = [];
     try {
@@ -77,7 +77,7 @@ export class Cluster implements AsyncDisposable {
     return this.members[number - 1] as Member;
   }
 
-  /** For questions of the harness itself, not of the clients whose history is judged. */
+  /** Returns a client for questions of the harness itself, which are not part of the judged history. */
   probe(number: number): ApiClient {
     const known = this.#probes.get(number) ?? new ApiClient(this.endpointOf(number));
     this.#probes.set(number, known);
@@ -92,15 +92,15 @@ export class Cluster implements AsyncDisposable {
     return within(timeoutMs, () => this.isReady(number));
   }
 
-  /** Undefined: it does not say. */
+  /** Returns the status, or undefined without an answer. */
   async status(number: number): Promise<MemberStatus | undefined> {
     const { host, port, ca, token } = this.endpointOf(number);
-    // Not over the connection of the probe, where a question may wait for its answer.
+    // Uses its own connection, because a question may be pending on the probe's.
     using client = new ApiClient({ host, port, ca, token });
     return (await client.ask("GET", "/cluster/status", undefined, statusMsMax)) as MemberStatus | undefined;
   }
 
-  /** The number of the member that leads; undefined while nobody is known to. */
+  /** Returns the number of the leader, or undefined while it is unknown. */
   async leader(): Promise<number | undefined> {
     if (this.members.length === 1) return 1;
     let leader: number | undefined;
@@ -117,7 +117,7 @@ export class Cluster implements AsyncDisposable {
     return leader;
   }
 
-  /** Makes the machine a member, with a token of its own, as often as it takes; true when it votes. */
+  /** Makes the machine a member with a token of its own, with retries. Returns true when it votes. */
   async join(number: number): Promise<boolean> {
     const member = this.member(number);
     return within(joinMsMax, async () => {
@@ -125,7 +125,7 @@ export class Cluster implements AsyncDisposable {
       if (command === undefined) return false;
       await member.kill();
       member.wipe();
-      // An attempt that was cut off may have been recorded.
+      // An interrupted attempt may have been recorded.
       const ghost = (await this.status(command.leader))?.members.find(({ name }) => name === member.name);
       if (ghost !== undefined && !(await this.remove(ghost.id))) return false;
       await member.start(command.words);
@@ -143,7 +143,7 @@ export class Cluster implements AsyncDisposable {
     return (role === "voter" || role === "leader") && (await this.isReady(number));
   }
 
-  /** Undefined when nobody gives a token now. */
+  /** Returns undefined when no member issues a token now. */
   async #joinCommand(): Promise<{ readonly leader: number; readonly words: readonly string[] } | undefined> {
     const leader = await this.leader();
     if (leader === undefined) return undefined;
@@ -156,7 +156,7 @@ export class Cluster implements AsyncDisposable {
     return { leader, words };
   }
 
-  /** Takes a member out, as an administrator does with a machine that is lost. False when it stays. */
+  /** Removes a member, like an administrator after the loss of a machine. Returns false when it stays. */
   async remove(id: number): Promise<boolean> {
     return within(readyMsMax, async () => {
       const leader = await this.leader();
@@ -168,8 +168,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Does what a supervisor and an administrator do when every fault is over: starts whoever does not run, as often as it
-   * ends, and restarts, once, whoever does not get ready. Gives the numbers of those that are not ready in time all the same.
+   * Acts as supervisor and administrator after all faults: starts members that do not run, as often as they end, and
+   * restarts members that do not get ready once. Returns the numbers of those that are still not ready in time.
    */
   async heal(timeoutMs = readyMsMax): Promise<number[]> {
     const late = await Promise.all(
@@ -195,7 +195,7 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** Tries until it is true; false when time is up. */
+/** Repeats an attempt until it returns true. Returns false after the timeout. */
 export async function within(timeoutMs: number, attempt: () => Promise<boolean>): Promise<boolean> {
   const deadlineMs = performance.now() + timeoutMs;
   do {
@@ -226,7 +226,7 @@ function makeMember({ members, directory, launch, network, movesClocks }: Cluste
   });
 }
 
-/** From the kubeconfig that the first member writes. */
+/** Reads the credentials from the first member's kubeconfig. */
 async function credentialsOf(member: Member): Promise<{ ca: string; token: string }> {
   let found: { ca: string; token: string } | undefined;
   await within(readyMsMax, async () => {

@@ -1,7 +1,7 @@
 import { connect, type TLSSocket } from "node:tls";
 import { ResponseReader } from "./response-reader.ts";
 
-/** Where a replica's API is, and who asks. */
+/** The address of a replica's API, and the client's credentials. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
@@ -14,17 +14,17 @@ export interface Answer {
   readonly body: string;
 }
 
-/** The request was never sent: it did not happen. */
+/** The request was never sent, so it did not happen. */
 export class NotSentError extends Error {}
 
-/** The request was sent, and no answer came whole: it may have happened. */
+/** The request was sent without a complete answer, so it may have happened. */
 export class NoAnswerError extends Error {}
 
 export const connectMsMax = 2_000;
 
 /**
- * One HTTP/1.1 connection with one request at a time. A client of its own, because the usual ones repeat a request when
- * a connection breaks, which a history must know of.
+ * One HTTP/1.1 connection with one request at a time. Common clients repeat a request when a connection breaks, which a
+ * history must record, so this client is separate.
  */
 export class Connection implements Disposable {
   readonly #socket: TLSSocket;
@@ -41,7 +41,7 @@ export class Connection implements Disposable {
     socket.on("close", () => this.#end("the connection closed"));
   }
 
-  /** @throws NotSentError */
+  /** Opens a connection. @throws NotSentError */
   static open(endpoint: Endpoint): Promise<Connection> {
     const { host, port, ca } = endpoint;
     const { promise, resolve, reject } = Promise.withResolvers<Connection>();
@@ -66,7 +66,7 @@ export class Connection implements Disposable {
     return this.#isOpen;
   }
 
-  /** @throws NotSentError, NoAnswerError; the connection is of no use after either */
+  /** Makes a request. @throws NotSentError, NoAnswerError; the connection is unusable after either */
   async request(
     method: string,
     path: string,
@@ -80,7 +80,7 @@ export class Connection implements Disposable {
   }
 
   /**
-   * Hands over what comes, piece by piece, until the server ends it.
+   * Passes on each chunk until the server ends the response.
    * @throws NotSentError, NoAnswerError when it is cut
    */
   stream(path: string, timeoutMs: number, onChunk: (chunk: Buffer, code: number) => void): Promise<number> {

@@ -2,16 +2,16 @@ import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { PowerVolume } from "../../raft/soak/volume.ts";
 
-/** Sparse, so that only what is used takes memory. */
+/** Size of the disk. It is sparse, so only used space takes memory. */
 const diskBytes = 256 << 20;
-/** What is left for the member's last words when its disk is full. */
+/** Space that a full disk leaves for the member's last messages. */
 const leftBytes = 4096;
 
-/** A small file system of a member's own, with the power in our hands. */
+/** A member's own small file system, with a power switch. */
 export class MemberDisk {
   readonly #volume: PowerVolume;
 
-  /** @param directory is made, and gets the file system */
+  /** @param directory is created and gets the file system */
   constructor(directory: string) {
     this.#volume = new PowerVolume(directory, diskBytes);
   }
@@ -20,17 +20,17 @@ export class MemberDisk {
     return this.#volume.directory;
   }
 
-  /** From here on every write fails, and what was not synced is lost. */
+  /** Cuts the power. Every later write fails, and unsynced data is lost. */
   cutPower(): void {
     this.#volume.cutPower();
   }
 
-  /** After the power was cut and the member has ended. */
+  /** Restores the power after the member has ended. */
   restorePower(): void {
     this.#volume.restorePower();
   }
 
-  /** Takes all space that is left, in pieces, as a member may be quicker with the last of it. */
+  /** Takes all space that is left, in pieces, because the member may get the last of it first. */
   fill(): void {
     const file = openSync(this.#filler, "a");
     const piece = new Uint8Array(1 << 20);

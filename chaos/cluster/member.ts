@@ -1,22 +1,22 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Launch } from "../controls/control.ts";
+import type { Launch } from "./launch.ts";
 import { faketimeLibrary } from "../requirements.ts";
 import type { MemberDisk } from "./member-disk.ts";
 
 export interface MemberOptions {
   readonly number: number;
-  /** Of its API. */
+  /** Host of its API. */
   readonly host: string;
   readonly namespace: string;
   readonly disk: MemberDisk;
   readonly launch: Launch;
-  /** Of every start. */
+  /** Flags of every start. */
   readonly flags: readonly string[];
-  /** Where its output is kept. */
+  /** File for its output. */
   readonly logFile: string;
-  /** Given where its clock is to be moved: the file that says by how much. */
+  /** File with the offset of its clock, where faults move clocks. */
   readonly clockFile: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export const peerPort = 7380;
 
 const endMsMax = 20_000;
 
-/** A replica: its process, started and ended as often as a run wants, on its own disk and in its own network. */
+/** A replica: its process, started and ended as often as a run needs, on its own disk and in its own network. */
 export class Member {
   readonly #options: MemberOptions;
   #process: Bun.Subprocess<"ignore", number, number> | undefined;
@@ -56,7 +56,7 @@ export class Member {
     return join(this.disk.directory, "data");
   }
 
-  /** Where its process is, if it runs. */
+  /** Process id, if it runs. */
   get pid(): number | undefined {
     return this.isRunning ? this.#process?.pid : undefined;
   }
@@ -65,14 +65,14 @@ export class Member {
     return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** How often its process ended without being told to. */
+  /** Number of times its process ended by itself. */
   get deaths(): number {
     return this.#deaths;
   }
 
   /**
-   * Starts the process, if it does not run; whether it serves is another question.
-   * @param command by which it becomes a member at its first start
+   * Starts the process if it does not run, without waiting until it serves.
+   * @param command the command by which it becomes a member at its first start
    */
   async start(command: readonly string[] = ["up"]): Promise<void> {
     if (this.isRunning) return;
@@ -96,14 +96,14 @@ export class Member {
     }
   }
 
-  /** Without a warning; back when it is gone. */
+  /** Kills the process and waits until it has ended. */
   async kill(): Promise<void> {
     this.#isWanted = false;
     this.#process?.kill("SIGKILL");
     await this.#process?.exited;
   }
 
-  /** As an operator stops it; one that does not go in time is killed. */
+  /** Stops the process like an operator, and kills it after a timeout. */
   async stop(): Promise<void> {
     this.#isWanted = false;
     this.#process?.kill("SIGTERM");
@@ -112,7 +112,7 @@ export class Member {
     clearTimeout(late);
   }
 
-  /** Its data are gone, as on a new machine; it must not run. */
+  /** Deletes its data, as on a new machine. It must not run. */
   wipe(): void {
     rmSync(this.dataDirectory, { recursive: true, force: true });
     mkdirSync(this.dataDirectory, { mode: 0o700 });
@@ -126,7 +126,7 @@ export class Member {
     if (this.isRunning) this.#process?.kill("SIGCONT");
   }
 
-  /** Its time of day from now on: `+3600`, `-3600`, `+0 x2` as libfaketime has it. */
+  /** Sets its clock to an offset such as `+3600`, `-3600` or `+0 x2` in libfaketime's format. */
   setClock(offset: string): void {
     const { clockFile } = this.#options;
     if (clockFile !== undefined) writeFileSync(clockFile, `${offset}\n`);

@@ -7,7 +7,7 @@ interface Read {
   readonly keepsOpen: boolean;
 }
 
-/** Handed over in pieces of so many bytes. */
+/** Reads a text in pieces of `pieceBytes` bytes. */
 function read(text: string, pieceBytes: number): Read | undefined {
   let body = "";
   let found: Read | undefined;
@@ -41,6 +41,6 @@ test.each<[what: string, text: string, expected: Read | undefined]>([
   for (const size of [1, 2, 3, 7, 1_000]) expect(read(text, size)).toEqual(expected);
 });
 
-test.each(["hello\r\n\r\n", `${chunked}zz\r\n`])("%j is no response", (text) => {
+test.each(["hello\r\n\r\n", `${chunked}zz\r\n`])("%j is not a response", (text) => {
   expect(() => read(text, 1_000)).toThrow();
 });

@@ -9,7 +9,7 @@ type Part =
   | { readonly kind: "body"; left: number; readonly isChunk: boolean }
   | { readonly kind: "done" };
 
-/** Reads one HTTP/1.1 response as it comes in pieces. */
+/** Reads one HTTP/1.1 response in pieces. */
 export class ResponseReader {
   readonly #onChunk: (chunk: Buffer, code: number) => void;
   readonly #onEnd: (code: number, keepsOpen: boolean) => void;
@@ -23,14 +23,14 @@ export class ResponseReader {
     this.#onEnd = onEnd;
   }
 
-  /** @throws when it is no HTTP */
+  /** Reads more bytes. @throws when they are not HTTP */
   read(bytes: Buffer): void {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     while (this.#part.kind !== "done" && this.#step(this.#part));
     if (this.#part.kind === "done") this.#onEnd(this.#code, this.#keepsOpen);
   }
 
-  /** False when more bytes are needed. */
+  /** Reads a part. Returns false when more bytes are needed. */
   #step(part: Part): boolean {
     switch (part.kind) {
       case "head": {
@@ -83,7 +83,7 @@ export class ResponseReader {
     return left === 0 ? { kind: "done" } : { kind: "body", left, isChunk: false };
   }
 
-  /** Up to the mark, which goes too; undefined when it has not come yet. */
+  /** Takes the text up to the mark and the mark itself, or returns undefined when it has not arrived yet. */
   #take(mark: Buffer): string | undefined {
     const at = this.#rest.indexOf(mark);
     if (at === -1) return undefined;

@@ -1,23 +1,18 @@
 import { join } from "node:path";
 import { mutantVariable } from "../../raft/testing/mutants/mutant.ts";
 import { faultNamed } from "../faults/catalogue.ts";
+import type { Launch } from "../cluster/launch.ts";
 import type { Fault } from "../faults/fault.ts";
 
-/** How a member's program is run. */
-export interface Launch {
-  readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-}
-
 /**
- * A server that is broken on purpose, with the faults that show it: runs have to find something, or they would find
- * nothing in one that is broken by mistake either. The server has no switch for it.
+ * A deliberately broken server, with the faults that expose it. Runs must find the error, because otherwise they would
+ * not find an accidental one either. The server has no switch for it.
  */
 export interface Control {
   readonly name: string;
   readonly does: string;
   readonly faults: readonly Fault[];
-  /** @param program the path of the good one */
+  /** Returns how to run it. @param program the path of the good one */
   readonly launch: (program: string) => Launch;
 }
 
@@ -34,7 +29,10 @@ function preloaded(path: string, environment: Launch["environment"] = {}): Launc
   return { command: [process.execPath, "--preload", join(root, path), sources], environment };
 }
 
-/** One rule of the consensus core is broken as it is loaded; the core's own tests use the same list. */
+/**
+ * Returns a control with one broken rule of the consensus core, changed as it is loaded. The core's own tests use the
+ * same list.
+ */
 function mutant(name: string, does: string, rule: string, faults: readonly string[]): Control {
   const launch = () => preloaded("raft/testing/mutants/preload.ts", { [mutantVariable]: rule });
   return { name, does, faults: named(faults), launch };
@@ -43,16 +41,16 @@ function mutant(name: string, does: string, rule: string, faults: readonly strin
 export const controls: readonly Control[] = [
   {
     name: "no-sync",
-    does: "the log is written and not synced",
+    does: "the log is written but not synced",
     faults: named(["power-cut-all"]),
     launch: () => preloaded("chaos/controls/no-sync.ts"),
   },
   {
     name: "lying-sync",
-    does: "the disk says that it has synced, and has not",
+    does: "the disk reports a sync that it has not done",
     faults: named(["power-cut-all"]),
     launch: (program) => ({
-      // In a process beside the server's, which keeps its own number and its signals.
+      // It runs beside the server's process, which keeps its own pid and signals.
       command: ["strace", "-D", "-f", "--seccomp-bpf", "-qqq", "-o", "/dev/null", ...lie, process.execPath, program],
       environment: {},
     }),

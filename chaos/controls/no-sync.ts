@@ -1,4 +1,7 @@
-/** Loaded before everything else in a server whose log is never to be synced: changes the file that does it as it is read. */
+/**
+ * Line replaced in the file that syncs the log, as it is loaded. This runs before everything else in a server whose log
+ * is never synced.
+ */
 const sync = "fs.fdatasync(this.#descriptor, (error) => (error ? reject(error) : resolve()));";
 
 Bun.plugin({

@@ -3,7 +3,7 @@ import { random } from "../../raft/testing/seed.ts";
 import { faults, faultNamed, goTogether, whyNot } from "./catalogue.ts";
 import { planFaults } from "./schedule.ts";
 
-test("every class has a name of its own and can be run with some number of members", () => {
+test("every class has a unique name and can be run with some number of members", () => {
   expect(new Set(faults.map(({ name }) => name)).size).toBe(faults.length);
   for (const fault of faults) {
     expect(faultNamed(fault.name)).toBe(fault);
@@ -11,7 +11,7 @@ test("every class has a name of its own and can be run with some number of membe
   }
 });
 
-test("two classes that do not get into each other's way can be named together", () => {
+test("two classes without common parts can be named together", () => {
   expect(faultNamed("starve-leader+isolate-leader")).toMatchObject({ membersMin: 3, parts: ["process", "network"] });
   expect(faultNamed("kill-one+clock-ahead")?.needs).toBe("faketime");
   for (const name of ["kill-one+pause-one", "kill-one+", "+", "kill-one+halves+clock-ahead", "kill-one+flood"]) {

@@ -6,7 +6,7 @@ import type { Fault } from "./fault.ts";
 import { networkFaults } from "./network-faults.ts";
 import { processFaults } from "./process-faults.ts";
 
-/** Every class of faults there is. */
+/** All classes of faults. */
 export const faults: readonly Fault[] = [
   ...processFaults,
   ...diskFaults,
@@ -15,7 +15,7 @@ export const faults: readonly Fault[] = [
   ...clusterFaults,
 ];
 
-/** A class, or two of them at the same time: `pause-leader+halves`. */
+/** Returns a class, or two of them at the same time: `pause-leader+halves`. */
 export function faultNamed(name: string): Fault | undefined {
   const [first, second, ...more] = name.split("+").map((part) => faults.find((fault) => fault.name === part));
   if (!name.includes("+") || more.length > 0) return more.length > 0 ? undefined : first;
@@ -43,13 +43,13 @@ function together(first: Fault, second: Fault): Fault {
   };
 }
 
-/** Why a class cannot be run here with so many members; undefined when it can. */
+/** Returns why a class cannot be run here with that many members, or undefined when it can. */
 export function whyNot({ needs, membersMin }: Fault, members: number): string | undefined {
   if (members < membersMin) return `needs ${membersMin} members`;
   return needs === undefined ? undefined : whyWithout(needs);
 }
 
-/** Whether two can be on at the same time without getting into each other's way. */
+/** Reports whether two faults can be active at the same time. */
 export function goTogether(left: Fault, right: Fault): boolean {
   return left.parts.every((part) => !right.parts.includes(part));
 }

@@ -1,6 +1,6 @@
 import { anyone, type Fault, leading, repeating, type Scene, type Undo } from "./fault.ts";
 
-/** libfaketime looks for a change once in a second. */
+/** Interval at which libfaketime checks for a change. */
 const strobeMs = 1_000;
 
 function moved(name: string, does: string, offset: string, membersMin = 1): Fault {
@@ -34,7 +34,7 @@ export const clockFaults: readonly Fault[] = [
   moved("clock-second", "one member's time of day is a second ahead", "+1"),
   {
     name: "clock-strobe",
-    does: "one member's time of day jumps up to an hour to and fro every second",
+    does: "one member's time of day jumps by up to an hour back and forth every second",
     parts: ["clock"],
     membersMin: 1,
     needs: "faketime",

@@ -5,14 +5,14 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { Member } from "../cluster/member.ts";
 import { anyone, type Fault, leading, nothingToUndo, type Scene, type Undo } from "./fault.ts";
 
-/** More than the members keep of their log. */
+/** Number of objects that exceeds the log that members keep. */
 const bulkObjects = 48;
 const bulkObjectBytes = 900_000;
 const bulkNamespace = "bulk";
-/** After its start it is about to take the snapshot. */
+/** Time range after its start in which it takes the snapshot. */
 const interruptedMsMin = 600;
 const interruptedMsMax = 2_000;
-/** A member with damaged files that is not ready by then is replaced, as an administrator would do. */
+/** Time after which a member with damaged files that is not ready is replaced, as an administrator would do. */
 const damagedReadyMsMax = 8_000;
 const damages = 6;
 
@@ -24,11 +24,11 @@ export const clusterFaults: readonly Fault[] = [
     membersMin: 3,
     inject: transfer,
   },
-  loss("replace-member", "one member is lost with its disk, taken out, and a new one joins", async (scene) => {
+  loss("replace-member", "one member is lost with its disk and removed, and a new one joins", async (scene) => {
     const { member, id } = await killOne(scene);
     return () => replace(scene.cluster, member, id);
   }),
-  loss("replace-leader", "the leader is taken out while it runs, and joins again as a new member", async (scene) => {
+  loss("replace-leader", "the leader is removed while it runs, and joins again as a new member", async (scene) => {
     const member = await leading(scene);
     const id = (await scene.cluster.status(member.number))?.self;
     if (id !== undefined) await scene.cluster.remove(id);
@@ -40,7 +40,7 @@ export const clusterFaults: readonly Fault[] = [
   {
     ...loss(
       "newcomer-leads",
-      "one member is away while another is replaced; it comes back when the new one leads",
+      "one member is away while another is replaced, and returns when the new one leads",
       async (scene) => {
         const { cluster, random, note } = scene;
         const [away, old] = random.shuffled(cluster.members) as [Member, Member];
@@ -55,30 +55,22 @@ export const clusterFaults: readonly Fault[] = [
     ),
     membersMin: 5,
   },
-  loss(
-    "snapshot-install",
-    "one member is away while more is written than the others keep of their log",
-    async (scene) => {
-      const member = await leaveBehind(scene);
-      return () => member.start();
-    },
-  ),
-  loss(
-    "snapshot-interrupted",
-    "one member was away as for a snapshot, and is killed while it takes it",
-    async (scene) => {
-      const member = await leaveBehind(scene);
-      await member.start();
-      await Bun.sleep(scene.random.between(interruptedMsMin, interruptedMsMax));
-      await member.kill();
-      return () => member.start();
-    },
-  ),
-  loss("flipped-bits", "single bits are changed in files of one member that was killed", damaged(flipBits)),
-  loss("cut-files", "files of one member that was killed lose their ends", damaged(cutEnds)),
+  loss("snapshot-install", "one member is away until the others no longer keep its part of the log", async (scene) => {
+    const member = await leaveBehind(scene);
+    return () => member.start();
+  }),
+  loss("snapshot-interrupted", "one member needs a snapshot, and is killed while it receives it", async (scene) => {
+    const member = await leaveBehind(scene);
+    await member.start();
+    await Bun.sleep(scene.random.between(interruptedMsMin, interruptedMsMax));
+    await member.kill();
+    return () => member.start();
+  }),
+  loss("flipped-bits", "single bits are flipped in the files of a killed member", damaged(flipBits)),
+  loss("cut-files", "the files of a killed member lose their ends", damaged(cutEnds)),
 ];
 
-/** A member is lost, or so far behind that it is as good as lost. */
+/** Returns a fault that loses a member, or leaves it too far behind to recover by itself. */
 function loss(name: string, does: string, inject: Fault["inject"]): Fault {
   return { name, does, parts: ["membership", "process", "disk"], membersMin: 3, inject };
 }
@@ -114,7 +106,7 @@ function damaged(harm: (file: string, random: SeededRandom) => void): Fault["inj
   };
 }
 
-/** With the number that it has in the cluster, if it said so before. */
+/** Kills a member and returns it with its number in the cluster, if it was known. */
 async function killOne(scene: Scene): Promise<{ member: Member; id: number | undefined }> {
   const member = anyone(scene);
   const id = (await scene.cluster.status(member.number))?.self;
@@ -122,7 +114,7 @@ async function killOne(scene: Scene): Promise<{ member: Member; id: number | und
   return { member, id };
 }
 
-/** A member that does not run, and lacks more than the others keep of their log. */
+/** Kills a member and writes more than the others keep of their log. */
 async function leaveBehind(scene: Scene): Promise<Member> {
   const member = anyone(scene);
   await member.kill();

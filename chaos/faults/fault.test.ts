@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { repeating } from "./fault.ts";
 
-test("a step that fails is the last one, and the end of the fault tells of it once all is undone", async () => {
+test("a failed step is the last one, and the end of the fault reports it after everything is undone", async () => {
   let [steps, undone] = [0, 0];
   const undo = repeating(
     async () => {
@@ -16,7 +16,7 @@ test("a step that fails is the last one, and the end of the fault tells of it on
   expect([steps, undone]).toEqual([3, 1]);
 });
 
-test("the step is taken until the end, and then undone", async () => {
+test("the step is repeated until the end, and then undone", async () => {
   let [steps, undone] = [0, 0];
   const undo = repeating(
     async () => {

@@ -3,14 +3,14 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { Member } from "../cluster/member.ts";
 import type { Tool } from "../requirements.ts";
 
-/** What a fault has its hands on; two at the same time must not share any. */
+/** A part that a fault affects. Two faults at the same time must not share any. */
 export type Part = "process" | "network" | "disk" | "clock" | "membership";
 
 export interface Scene {
   readonly cluster: Cluster;
-  /** A fault's own, so that it makes the same choices again. */
+  /** Random source of the fault, so that a replay makes the same choices. */
   readonly random: SeededRandom;
-  /** For the report: what was chosen. */
+  /** Records a choice for the report. */
   readonly note: (text: string) => void;
 }
 
@@ -19,28 +19,28 @@ export type Undo = () => Promise<void> | void;
 /** A class of faults. */
 export interface Fault {
   readonly name: string;
-  /** One sentence without a full stop, for tables. */
+  /** Description for tables: one sentence without a full stop. */
   readonly does: string;
   readonly parts: readonly Part[];
-  /** With fewer members it makes no sense. */
+  /** Fewest members with which it makes sense. */
   readonly membersMin: number;
   readonly needs?: Tool;
-  /** Brings it about; what is given back ends it. */
+  /** Causes the fault and returns the function that ends it. */
   readonly inject: (scene: Scene) => Promise<Undo>;
 }
 
 export const nothingToUndo: Undo = () => {};
 
 /**
- * Takes the step again and again; what is given back ends that, undoes what the last one did, and then throws what a step has
- * thrown: that was the last one.
+ * Repeats a step. The returned function ends that, undoes the last step, and then throws the error of a failed step,
+ * which was the last one.
  */
 export function repeating(step: () => Promise<void>, undo: () => void): Undo {
   let isOver = false;
   const steps = (async () => {
     while (!isOver) await step();
   })();
-  // Nobody waits for it before.
+  // The error is only awaited at the end.
   steps.catch(() => {});
   return async () => {
     isOver = true;
@@ -52,7 +52,7 @@ export function repeating(step: () => Promise<void>, undo: () => void): Undo {
   };
 }
 
-/** Whom a fault befalls. */
+/** Chooses the victims of a fault. */
 export type Choice = (scene: Scene) => Member[] | Promise<Member[]>;
 
 export const one: Choice = (scene) => [anyone(scene)];
@@ -65,7 +65,7 @@ export function anyone({ cluster, random, note }: Scene): Member {
   return member;
 }
 
-/** Who leads now; anybody while nobody is known to. */
+/** Returns the leader, or a random member while the leader is unknown. */
 export async function leading(scene: Scene): Promise<Member> {
   const number = await scene.cluster.leader();
   if (number === undefined) return anyone(scene);
@@ -74,7 +74,7 @@ export async function leading(scene: Scene): Promise<Member> {
   return member;
 }
 
-/** As many as a cluster can be without; one of a cluster of one or two. */
+/** Returns as many members as a cluster can lose; one of a cluster of one or two. */
 export function minority({ cluster, random, note }: Scene): Member[] {
   const size = Math.max(1, Math.floor((cluster.members.length - 1) / 2));
   const members = random.shuffled(cluster.members).slice(0, size);

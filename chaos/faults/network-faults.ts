@@ -39,7 +39,7 @@ const toClients = ({ number }: Member): Direction[] => [
 ];
 const everywhere = (scene: Scene): Direction[] =>
   numbers(scene).flatMap((from) => numbers(scene).flatMap((to) => (from === to ? [] : [[from, to] as const])));
-/** With the clients' own links: with one member these are all there are. */
+/** Returns all links, including the clients' own, which are the only ones of a single member. */
 const everyLink = (scene: Scene) => [...everywhere(scene), ...scene.cluster.members.flatMap(toClients)];
 
 function halves(scene: Scene): Direction[] {
@@ -49,13 +49,13 @@ function halves(scene: Scene): Direction[] {
   return everywhere(scene).filter(([from, to]) => side.has(from) !== side.has(to));
 }
 
-/** All but one hear only that one. */
+/** Returns the links to cut so that all but one hear only that one. */
 function bridge(scene: Scene): Direction[] {
   const middle = anyone(scene).number;
   return everywhere(scene).filter(([from, to]) => from !== middle && to !== middle);
 }
 
-/** Everybody hears only the one before. */
+/** Returns the links to cut so that every member hears only the one before. */
 function ring(scene: Scene): Direction[] {
   const order = scene.random.shuffled(numbers(scene));
   scene.note(order.map((number) => `m${number}`).join(" → "));
@@ -72,7 +72,7 @@ function oneLink(scene: Scene): Direction[] {
   ];
 }
 
-/** Up and down, about as fast as an election takes. */
+/** Longest time between changes, about as long as an election. */
 const flapMsMax = 600;
 
 function flap(scene: Scene, directions: readonly Direction[]): Undo {
@@ -95,44 +95,44 @@ export const networkFaults: readonly Fault[] = [
     const member = await leading(scene);
     return [...around(scene, member), ...toClients(member)];
   }),
-  linkFault("halves", "the members are in two groups that do not hear each other", 3, cut, halves),
-  linkFault("deaf-leader", "the leader hears nobody, and is heard", 3, cut, async (scene) =>
+  linkFault("halves", "the members are split in two groups that do not hear each other", 3, cut, halves),
+  linkFault("deaf-leader", "the leader hears nobody, but is heard", 3, cut, async (scene) =>
     into(scene, await leading(scene)),
   ),
-  linkFault("mute-leader", "nobody hears the leader, and it hears all", 3, cut, async (scene) =>
+  linkFault("mute-leader", "nobody hears the leader, but it hears all", 3, cut, async (scene) =>
     outOf(scene, await leading(scene)),
   ),
-  linkFault("deaf-one", "one member hears nobody, and is heard", 3, cut, (scene) => into(scene, anyone(scene))),
-  linkFault("mute-one", "nobody hears one member, and it hears all", 3, cut, (scene) => outOf(scene, anyone(scene))),
-  linkFault("bridge", "two members do not hear each other, and both hear the third", 3, cut, bridge),
-  linkFault("ring", "everybody hears only the one before", 3, cut, ring),
+  linkFault("deaf-one", "one member hears nobody, but is heard", 3, cut, (scene) => into(scene, anyone(scene))),
+  linkFault("mute-one", "nobody hears one member, but it hears all", 3, cut, (scene) => outOf(scene, anyone(scene))),
+  linkFault("bridge", "two members do not hear each other, but both hear the third", 3, cut, bridge),
+  linkFault("ring", "each member hears only the previous one", 3, cut, ring),
   linkFault("one-link", "one link is cut", 3, cut, oneLink),
   linkFault("all-links", "nobody hears anybody", 3, cut, everywhere),
   {
     name: "flapping-link",
-    does: "one link is cut and whole in turns",
+    does: "one link is cut and restored in turns",
     parts: ["network"],
     membersMin: 3,
     inject: async (scene) => flap(scene, oneLink(scene)),
   },
   {
     name: "flapping-leader",
-    does: "the leader is cut off and connected in turns",
+    does: "the leader is cut off and reconnected in turns",
     parts: ["network"],
     membersMin: 3,
     inject: async (scene) => flap(scene, around(scene, await leading(scene))),
   },
-  linkFault("clients-cut", "the clients do not reach one member, the others do", 1, cut, (scene) =>
+  linkFault("clients-cut", "clients cannot reach one member; the other members can", 1, cut, (scene) =>
     toClients(anyone(scene)),
   ),
-  linkFault("answers-cut", "the clients reach one member, its answers do not come", 1, cut, (scene) => [
+  linkFault("answers-cut", "clients reach one member, but its answers are lost", 1, cut, (scene) => [
     [anyone(scene).number, clientPort],
   ]),
   linkFault("delay", "every frame takes 40 to 80 ms", 1, { delayUs: 40_000, jitterUs: 40_000 }, everyLink),
   linkFault("loss", "every tenth frame is lost", 1, { lossPermille: 100 }, everyLink),
-  linkFault("repeat", "every fifth frame comes twice, and frames overtake each other", 1, repeated(), everyLink),
-  linkFault("damage", "one bit of every twentieth frame is changed", 1, { corruptPermille: 50 }, everyLink),
-  linkFault("narrow", "40 kB/s between the members", 3, { bytesPerMs: 40 }, everywhere),
+  linkFault("repeat", "every fifth frame arrives twice, and frames overtake each other", 1, repeated(), everyLink),
+  linkFault("damage", "one bit of every twentieth frame is flipped", 1, { corruptPermille: 50 }, everyLink),
+  linkFault("narrow", "the members have 40 kB/s between them", 3, { bytesPerMs: 40 }, everywhere),
 ];
 
 function repeated(): Partial<LinkRule> {

@@ -33,7 +33,7 @@ function paused(choose: Choice): Fault["inject"] {
   };
 }
 
-/** A process that gets a tenth of a CPU. */
+/** Time slice of a process that gets a tenth of a CPU. */
 const sliceMs = 20;
 const sliceIdleMs = 180;
 
@@ -50,7 +50,7 @@ function starved(choose: Choice): Fault["inject"] {
   };
 }
 
-/** Killed so soon after its start that it may be in the middle of recovering. */
+/** Longest time from a start to the kill, which may interrupt its recovery. */
 const loopKillMsMax = 700;
 const loopKills = 5;
 
@@ -71,7 +71,7 @@ async function stopped(scene: Scene): Promise<Undo> {
   return () => member.start();
 }
 
-/** With another fault at the same time it may never be. */
+/** Longest wait until it is ready. With another fault at the same time it may never be. */
 const rollReadyMsMax = 8_000;
 
 async function rolled({ cluster, random }: Scene): Promise<Undo> {
@@ -86,7 +86,7 @@ async function rolled({ cluster, random }: Scene): Promise<Undo> {
 export const processFaults: readonly Fault[] = [
   processFault("kill-one", "SIGKILL to one member", 1, killed(one)),
   processFault("kill-leader", "SIGKILL to the leader", 3, killed(leader)),
-  processFault("kill-minority", "SIGKILL to as many as the cluster can be without", 5, killed(minority)),
+  processFault("kill-minority", "SIGKILL to the largest minority", 5, killed(minority)),
   processFault("kill-all", "SIGKILL to all members at once", 1, killed(everybody)),
   processFault("pause-one", "SIGSTOP to one member", 1, paused(one)),
   processFault("pause-leader", "SIGSTOP to the leader", 3, paused(leader)),
@@ -97,12 +97,12 @@ export const processFaults: readonly Fault[] = [
     1,
     killedInALoop,
   ),
-  processFault("starve-cpu", "one member runs a tenth of the time, in slices", 1, starved(one)),
-  processFault("starve-leader", "the leader runs a tenth of the time, in slices", 3, starved(leader)),
-  processFault("stop-one", "one member is stopped in order and started again", 1, stopped),
+  processFault("starve-cpu", "one member gets a tenth of the time, in slices", 1, starved(one)),
+  processFault("starve-leader", "the leader gets a tenth of the time, in slices", 3, starved(leader)),
+  processFault("stop-one", "one member stops in an orderly way and starts again", 1, stopped),
   processFault(
     "rolling-restart",
-    "one member after another is stopped in order and started again when the one before is ready",
+    "members stop in an orderly way and start again, one after another, each when the previous one is ready",
     1,
     rolled,
   ),

@@ -2,13 +2,13 @@ import { SeededRandom } from "../../raft/testing/simulator/seeded-random.ts";
 import { goTogether } from "./catalogue.ts";
 import type { Fault } from "./fault.ts";
 
-/** One fault, or two at the same time, and how long. */
+/** One fault, or two at the same time, with their duration. */
 export interface PlannedFault {
-  /** Quiet before it. */
+  /** Quiet time before it. */
   readonly gapMs: number;
   readonly faults: readonly Fault[];
   readonly lengthMs: number;
-  /** Its choices follow from it. */
+  /** Seed of its choices. */
   readonly seed: number;
 }
 
@@ -17,10 +17,10 @@ const gapMsMax = 2_000;
 const lengthMsMin = 400;
 const lengthMsMax = 5_000;
 const pairPermille = 300;
-/** More than a run has time for. */
+/** Planned faults, more than a run has time for. */
 const plannedMax = 1_000;
 
-/** The faults of a run, in order, from its seed alone; a run does as many of them as it has time for. */
+/** Plans the faults of a run in order, from its seed alone. A run executes as many of them as it has time for. */
 export function planFaults(seed: number, among: readonly Fault[]): PlannedFault[] {
   const random = new SeededRandom(seed);
   if (among.length === 0) return [];

@@ -5,8 +5,8 @@ import type { Undo } from "./fault.ts";
 const attachMsMax = 3_000;
 
 /**
- * Has strace change what system calls of a member do, as its `--inject` says: `fsync,fdatasync:error=EIO`. Every call of
- * the process costs it a stop meanwhile.
+ * Changes system calls of a member with strace and its `--inject`: `fsync,fdatasync:error=EIO`. Meanwhile every call of
+ * the process costs it a stop.
  */
 export async function traceCalls(member: Member, injected: readonly string[]): Promise<Undo> {
   const { pid } = member;

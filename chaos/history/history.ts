@@ -2,7 +2,7 @@ import type { Operation } from "./operation.ts";
 import type { CachedRead, ListRead } from "./reads.ts";
 import type { InformerState, WatchRecord } from "./watch-record.ts";
 
-/** What a member holds at the end, read from it alone. */
+/** The contents of a member at the end, read from it alone. */
 export interface FinalState {
   readonly member: number;
   readonly revision: number;
@@ -15,11 +15,11 @@ export interface FinalObject {
   readonly revision: number;
   readonly value: string;
   readonly color: string;
-  /** Of a set: what was appended to it, in order. */
+  /** Elements of a set in the order of their appends. */
   readonly elements: readonly string[];
 }
 
-/** Everything that the clients of a run saw. */
+/** Everything that the clients of a run observed. */
 export interface History {
   readonly operations: Operation[];
   readonly lists: ListRead[];
@@ -27,7 +27,7 @@ export interface History {
   readonly watches: WatchRecord[];
   readonly informers: InformerState[];
   readonly finals: FinalState[];
-  /** Answers that no client should get, with how often. */
+  /** Unexpected answers with their number. */
   readonly surprises: Map<string, number>;
 }
 

@@ -1,16 +1,16 @@
-/** An object as a client saw it. Whoever writes gives every write a value of its own. */
+/** An object as a client saw it. Every write has a unique value. */
 export interface Observed {
   readonly key: string;
   readonly uid: string;
   readonly revision: number;
   readonly value: string;
-  /** Value of the label that filtered watches select by; a write may change it. */
+  /** Value of the label that filtered watches select by. A write may change it. */
   readonly color: string;
 }
 
 export type WriteRequest =
   | { readonly verb: "create"; readonly value: string; readonly color: string }
-  /** Replaces the object if it still is at `expected`. */
+  /** Replaces the object if its revision is still `expected`. */
   | { readonly verb: "update"; readonly value: string; readonly color: string; readonly expected: number }
   /** Replaces the value of the object, whatever it is. */
   | { readonly verb: "patch"; readonly value: string; readonly color: string }
@@ -19,7 +19,7 @@ export type WriteRequest =
 export type Request = { readonly verb: "get" } | WriteRequest;
 
 export type Outcome =
-  /** The object after a write or as read; a delete does not say. */
+  /** The object after a write or as read; absent after a delete. */
   | { readonly kind: "ok"; readonly object: Observed | undefined }
   /** 404. */
   | { readonly kind: "absent" }
@@ -27,12 +27,12 @@ export type Outcome =
   | { readonly kind: "exists" }
   /** 409 Conflict: the object is there, and not at the expected revision. */
   | { readonly kind: "conflict" }
-  /** It did not happen, and says nothing of the object. */
+  /** It did not happen, and gives no information about the object. */
   | { readonly kind: "refused"; readonly why: string }
   /** It happened, will happen, or never does. */
   | { readonly kind: "unknown"; readonly why: string };
 
-/** One linearizable operation on one object. Times are of one monotonic clock, in milliseconds. */
+/** One linearizable operation on one object. Times are milliseconds of one monotonic clock. */
 export interface Operation {
   readonly client: string;
   readonly member: number;

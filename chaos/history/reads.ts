@@ -1,6 +1,6 @@
 import type { Observed } from "./operation.ts";
 
-/** How fresh a read asked its answer to be. */
+/** The requested freshness of a read. */
 export type Freshness =
   | { readonly kind: "consistent" }
   /** `resourceVersion=0`. */
@@ -8,7 +8,7 @@ export type Freshness =
   | { readonly kind: "notOlderThan"; readonly revision: number }
   | { readonly kind: "exact"; readonly revision: number };
 
-/** A list that was answered whole, in one page or several. Times as in `Operation`. */
+/** A completely answered list, in one page or several. Times as in `Operation`. */
 export interface ListRead {
   readonly client: string;
   readonly member: number;
@@ -20,13 +20,13 @@ export interface ListRead {
   readonly returnedMs: number;
 }
 
-/** A read of one object that did not ask for the newest. */
+/** A read of one object that did not request the newest state. */
 export interface CachedRead {
   readonly client: string;
   readonly member: number;
   readonly key: string;
-  /** 0: anything. */
+  /** Oldest acceptable revision; 0 for any. */
   readonly notOlderThan: number;
-  /** Undefined: it was not there. */
+  /** Object; undefined if it was absent. */
   readonly object: Observed | undefined;
 }

@@ -6,24 +6,24 @@ export interface WatchEvent {
   readonly seenMs: number;
 }
 
-/** What came over one watch from its beginning to its end. */
+/** The events of one watch from its start to its end. */
 export interface WatchRecord {
   readonly watcher: string;
   readonly member: number;
-  /** Only objects with this color; undefined: all. */
+  /** Color of the watched objects; undefined for all. */
   readonly color: string | undefined;
-  /** The revision that it was asked to go on from. */
+  /** Requested start revision. */
   readonly from: number;
   readonly events: WatchEvent[];
-  /** The newest revision that an event or a bookmark named, `from` before any. */
+  /** Newest revision in an event or a bookmark, or `from` before any. */
   until: number;
 }
 
-/** What a client that lists and watches holds in the end. */
+/** The final contents of a client that lists and watches. */
 export interface InformerState {
   readonly watcher: string;
   readonly revision: number;
   readonly objects: readonly Observed[];
-  /** Lists that it needed: the first, and one for each time that its revision was gone. */
+  /** Number of lists: the first, and one for each time that its revision was gone. */
   readonly lists: number;
 }

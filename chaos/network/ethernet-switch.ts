@@ -3,8 +3,8 @@ import { LinkRules } from "./link-rules.ts";
 import { TapDevice } from "./tap-device.ts";
 
 /**
- * A switch between the members' network interfaces, in a thread of its own: a port is a number, and the last byte of the
- * hardware address behind it. Each direction between two ports can lose, delay, reorder, repeat and damage frames.
+ * A switch between the members' network interfaces, in its own thread. A port is a number, and also the last byte of
+ * the hardware address behind it. Each direction between two ports can lose, delay, reorder, repeat and damage frames.
  */
 export interface SwitchOptions {
   /** Name of the interface at each port. */
@@ -16,9 +16,9 @@ export interface SwitchOptions {
 declare const self: Worker;
 
 const frameBytesMax = 65_536;
-/** So soon is a stop noticed. */
+/** Time within which a stop is noticed. */
 const pollMs = 20;
-/** Frames under way; more are lost, as in any switch. */
+/** Limit of frames under way. More are lost, as in any switch. */
 const delayedMax = 20_000;
 
 interface Delayed {
@@ -70,7 +70,7 @@ function forward(devices: readonly TapDevice[], rules: LinkRules, random: Seeded
     }
   }
 
-  /** Undefined: at once. */
+  /** Returns the delivery time, or undefined for an immediate delivery. */
   function due(bytes: number, from: number, to: number): number | undefined {
     const delayUs = rules.read(from, to, "delayUs") + random.below(rules.read(from, to, "jitterUs") + 1);
     const bytesPerMs = rules.read(from, to, "bytesPerMs");
@@ -84,7 +84,10 @@ function forward(devices: readonly TapDevice[], rules: LinkRules, random: Seeded
   }
 }
 
-/** IPv4 and its address resolution only: what the kernel sends on its own besides is not the members' traffic. */
+/**
+ * Returns the target ports, for IPv4 and its address resolution only. Other frames of the kernel are not the members'
+ * traffic.
+ */
 function targets(frame: Uint8Array, from: number, ports: number): number[] {
   const isInternet = frame[12] === 0x08 && (frame[13] === 0x00 || frame[13] === 0x06);
   if (!isInternet) return [];
@@ -94,7 +97,7 @@ function targets(frame: Uint8Array, from: number, ports: number): number[] {
   return port < ports && port !== from ? [port] : [];
 }
 
-/** Behind the addresses, so that it arrives and its checksum has to find it. */
+/** Changes a bit after the addresses, so that the frame arrives and its checksum must detect the damage. */
 function damage(frame: Uint8Array, random: SeededRandom): Uint8Array {
   const damaged = frame.slice();
   const at = 34 + random.below(Math.max(1, frame.length - 34));

@@ -1,15 +1,15 @@
-/** What one direction between two ports of the switch does to frames; all 0: a good link. */
+/** The treatment of frames in one direction between two ports; all 0 for a good link. */
 export interface LinkRule {
-  /** 1: nothing passes. */
+  /** Whether all frames are dropped; 1 for yes. */
   readonly cut: number;
   readonly lossPermille: number;
   readonly delayUs: number;
-  /** Added to the delay, evenly from 0 to this: frames overtake each other. */
+  /** Upper limit of a random additional delay, so that frames overtake each other. */
   readonly jitterUs: number;
   readonly duplicatePermille: number;
-  /** One bit of the frame is changed. */
+  /** Probability that one bit of the frame is changed. */
   readonly corruptPermille: number;
-  /** 0: as fast as it goes. */
+  /** Bandwidth; 0 for unlimited. */
   readonly bytesPerMs: number;
 }
 
@@ -27,8 +27,8 @@ const counters = ["passed", "lost"] as const;
 const width = fields.length + counters.length;
 
 /**
- * The table that the switch's thread follows, in memory shared with it: a word that stops it, then per direction the
- * fields of its rule and two counters.
+ * The table of the switch's thread in shared memory: a word that stops it, then per direction the fields of its rule
+ * and two counters.
  */
 export class LinkRules {
   readonly memory: SharedArrayBuffer;

@@ -2,13 +2,13 @@ import { runCommand } from "../run-command.ts";
 import type { SwitchOptions } from "./ethernet-switch.ts";
 import { type LinkRule, LinkRules } from "./link-rules.ts";
 
-/** Port of the clients; a member's port is its number. */
+/** Port of the clients. A member's port is its number. */
 export const clientPort = 0;
 const subnet = "10.77.0";
-/** Large, as every frame costs the switch a turn: what is lost is a frame all the same. */
+/** Large frames, because every frame costs the switch a turn and a loss still affects one frame. */
 const frameBytes = 16_000;
 
-/** Every member in a network namespace of its own, the clients in that of this process, and a switch between them. */
+/** A network namespace for every member, the clients in this process's namespace, and a switch between them. */
 export class Network implements AsyncDisposable {
   readonly ports: readonly number[];
   readonly #rules: LinkRules;
@@ -40,7 +40,7 @@ export class Network implements AsyncDisposable {
     return `m${port}`;
   }
 
-  /** Frames that went through and that did not, since the beginning. */
+  /** Number of passed and lost frames since the beginning. */
   get frames(): { readonly passed: number; readonly lost: number } {
     return { passed: this.#rules.counted("passed"), lost: this.#rules.counted("lost") };
   }
@@ -49,7 +49,7 @@ export class Network implements AsyncDisposable {
     this.#rules.set(from, to, rule);
   }
 
-  /** Every link between the members is good again, and every one to the clients. */
+  /** Restores every link between the members and to the clients. */
   heal(): void {
     for (const from of this.ports) for (const to of this.ports) this.#rules.clear(from, to);
   }

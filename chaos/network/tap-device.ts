@@ -8,12 +8,12 @@ const libc = dlopen("libc.so.6", {
   write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64 },
 }).symbols;
 
-/** `TUNSETIFF`, and the flags for whole Ethernet frames without a header of the driver's. */
+/** Request `TUNSETIFF`, and the flags for whole Ethernet frames without a driver's header. */
 const attach = 0x400454ca;
 const tapWithoutHeader = 0x1002;
 const readable = 1;
 
-/** The far end of a network interface that the kernel has one end of; gone when closed. */
+/** The far end of a network interface of the kernel. It disappears when closed. */
 export class TapDevice {
   readonly #descriptor: number;
 
@@ -25,12 +25,12 @@ export class TapDevice {
     if (libc.ioctl(this.#descriptor, attach, ptr(request)) !== 0) throw new Error(`${name}: the device was refused`);
   }
 
-  /** Bytes of the next frame, now in `into`; 0 when there is none. */
+  /** Reads the next frame into `into` and returns its size, or 0 without one. */
   read(into: Uint8Array): number {
     return Math.max(0, Number(libc.read(this.#descriptor, ptr(into), into.length)));
   }
 
-  /** A frame that the interface does not take, as it is down, is lost like any other. */
+  /** Writes a frame. It is lost if the interface is down. */
   write(frame: Uint8Array): void {
     libc.write(this.#descriptor, ptr(frame), frame.length);
   }
@@ -39,7 +39,7 @@ export class TapDevice {
     closeSync(this.#descriptor);
   }
 
-  /** Blocks the thread until one of them has a frame, for at most so long. */
+  /** Blocks the thread until a device has a frame, or until the timeout. */
   static wait(devices: readonly TapDevice[], timeoutMs: number): void {
     const set = new Int32Array(devices.length * 2);
     for (const [index, device] of devices.entries()) {

@@ -3,14 +3,14 @@ import type { RunResult } from "../run.ts";
 
 const violationsShown = 30;
 
-/** The command that does the same again; what the processes do meanwhile is not up to the seed. */
+/** Returns the command that repeats a run. The seed does not control the timing of the processes. */
 export function replayCommand({ seed, members, seconds: time, faults, control }: RunResult["options"]): string {
   const names = faults.map(({ name }) => name).join(",");
   const broken = control === undefined ? "" : ` --control ${control}`;
   return `bun chaos/main.ts --seed ${seed} --members ${members} --time ${time} --faults ${names}${broken}`;
 }
 
-/** A run for people, in Markdown. */
+/** Formats a run for people, in Markdown. */
 export function report(result: RunResult): string {
   const { options, history, injected, violations, frames, deaths, startedMs, trafficMs } = result;
   const counts = countOutcomes(history);
@@ -55,7 +55,7 @@ export function report(result: RunResult): string {
   ].join("\n");
 }
 
-/** One line for the console. */
+/** Formats one line for the console. */
 export function summary(result: RunResult): string {
   const { options, history, injected, violations, startedMs } = result;
   const counts = countOutcomes(history);

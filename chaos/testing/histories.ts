@@ -1,14 +1,14 @@
 import type { Observed, Operation, Outcome, Request } from "../history/operation.ts";
 import type { WatchEvent, WatchRecord } from "../history/watch-record.ts";
 
-/** Pieces of histories, for tests of what judges them. A value's first letter is the color. */
+/** Returns an object for a test history. A value's first letter is the color. */
 export function object(key: string, value: string, revision: number, uid = `uid-${key}`): Observed {
   return { key, uid, revision, value, color: value.slice(0, 1) };
 }
 
 type EventText = readonly [type: "ADDED" | "MODIFIED" | "DELETED", key: string, value: string, revision: number];
 
-/** Seen at the time of their revision. */
+/** Returns a record whose events are seen at the time of their revision. */
 export function record(
   from: number,
   until: number,
@@ -40,7 +40,7 @@ export function ok(key: string, value: string, revision: number): Outcome {
 
 export const unknown: Outcome = { kind: "unknown", why: "cut" };
 
-/** x red, x green, y red, x deleted: revisions 11 to 14. */
+/** Watch of x red, x green, y red, x deleted: revisions 11 to 14. */
 export const story = record(10, 14, [
   ["ADDED", "x", "r1", 11],
   ["MODIFIED", "x", "g2", 12],

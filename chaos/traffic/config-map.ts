@@ -20,7 +20,7 @@ export interface ConfigMapList {
   readonly items: readonly ConfigMap[];
 }
 
-/** Undefined for one that is none of ours. */
+/** Reads an object, or returns undefined for a foreign one. */
 export function observe(object: unknown): FinalObject | undefined {
   const { metadata, data } = object as ConfigMap;
   if (data?.["value"] === undefined) return undefined;
@@ -38,7 +38,7 @@ export function observeAll(list: ConfigMapList): FinalObject[] {
   return list.items.flatMap((item) => observe(item) ?? []);
 }
 
-/** What is sent for a write. */
+/** Returns the body of a write. */
 export function bodyOf(key: string, request: WriteRequest, elements?: readonly string[]): unknown {
   if (request.verb === "delete") {
     const { expected } = request;

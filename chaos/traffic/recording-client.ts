@@ -5,7 +5,7 @@ import type { FinalObject, History } from "../history/history.ts";
 import type { Observed, Outcome, Request } from "../history/operation.ts";
 import { bodyOf, observe, path } from "./config-map.ts";
 
-/** An answer, or why there is none. */
+/** An answer, or the reason for its absence. */
 export type Reply =
   | { readonly kind: "answer"; readonly answer: Answer }
   | { readonly kind: "notSent"; readonly why: string }
@@ -13,7 +13,7 @@ export type Reply =
 
 const mergePatch = "application/merge-patch+json";
 
-/** A client of one member at a time, that writes down what it asks and what it is told. */
+/** A client of one member at a time that records its requests and answers. */
 export class RecordingClient implements Disposable {
   readonly name: string;
   readonly #cluster: Cluster;
@@ -51,7 +51,7 @@ export class RecordingClient implements Disposable {
     }
   }
 
-  /** Does it and records it. @returns what was seen of the object, with its elements where it is a set */
+  /** Executes and records a request. @returns the observed object, with its elements for a set */
   async perform(key: string, request: Request, elements?: readonly string[]): Promise<Performed> {
     const invokedMs = performance.now();
     const member = this.#member;
@@ -103,7 +103,7 @@ export class RecordingClient implements Disposable {
     if (code === 409) return { kind: request.verb === "create" ? "exists" : "conflict" };
     if (code === 429) return { kind: "refused", why: "429" };
     const why = `${code} ${messageOf(body)}`;
-    // A server that does not know what became of a write says 504; what another error of its own means nobody promised.
+    // A server that does not know the outcome of a write answers 504. Other server errors promise nothing.
     if (code >= 500) {
       if (code !== 504 && code !== 503) this.surprise(`${request.verb}: ${why}`);
       return { kind: "unknown", why };

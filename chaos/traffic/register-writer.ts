@@ -5,11 +5,11 @@ import { colors, observe, path } from "./config-map.ts";
 import type { RecordingClient } from "./recording-client.ts";
 import type { Roaming, Worker } from "./worker.ts";
 
-/** Pause between two requests, at most. */
+/** Longest pause between two requests. */
 const pauseMsMax = 24;
 const afterFailureMs = 60;
 
-/** Reads and writes a few objects that others read and write too; every write has a value of its own. */
+/** Reads and writes a few objects that others read and write too. Every write has a unique value. */
 export class RegisterWriter implements Worker {
   readonly #client: RecordingClient;
   readonly #random: SeededRandom;
@@ -66,7 +66,7 @@ export class RegisterWriter implements Worker {
     return { verb: "patch", value, color };
   }
 
-  /** From what the member has in memory: anything, or nothing older than what this client has seen anywhere. */
+  /** Reads from the member's memory: any state, or one not older than this client has seen anywhere. */
   async #readCached(key: string): Promise<boolean> {
     const notOlderThan = this.#random.chance(500) ? this.#newest : 0;
     const { member, name } = this.#client;

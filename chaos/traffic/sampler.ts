@@ -6,7 +6,7 @@ import { colors } from "./config-map.ts";
 import { watch } from "./watch-stream.ts";
 import type { Worker } from "./worker.ts";
 
-/** How far back and ahead of what it has seen a watch is asked to start. */
+/** Distances of a watch's start before and after the revisions it has seen. */
 const backMax = 100;
 const aheadMax = 20;
 const afterFailureMs = 150;
@@ -19,7 +19,7 @@ export class Sampler implements Worker {
   readonly #random: SeededRandom;
   #newest: number;
 
-  /** @param revision that exists already */
+  /** @param revision an existing revision */
   constructor(name: string, cluster: Cluster, history: History, random: SeededRandom, revision: number) {
     this.#name = name;
     this.#cluster = cluster;
@@ -37,7 +37,7 @@ export class Sampler implements Worker {
       const record: WatchRecord = { watcher: this.#name, member, color, from, events: [], until: from };
       this.#history.watches.push(record);
       await watch(this.#cluster, { member, from, color, timeoutSeconds: 1 }, record, stop);
-      // What a start in the future names is no revision that exists.
+      // A start in the future does not name an existing revision.
       if (record.events.length > 0) this.#newest = Math.max(this.#newest, record.until);
       else if (!stop.aborted) await Bun.sleep(afterFailureMs);
     }

@@ -20,7 +20,7 @@ const writersRoaming = 2;
 const appenders = 2;
 const listers = 2;
 const samplers = 2;
-/** So long may everybody take to have what was written last. */
+/** Time for every client to receive the last write. */
 const catchUpMsMax = 15_000;
 const retryMs = 50;
 
@@ -33,14 +33,14 @@ export class Traffic {
   readonly #stopWatching = new AbortController();
   readonly #clients: RecordingClient[] = [];
   readonly #informers: Informer[] = [];
-  /** Revision of what was written last, by color. */
+  /** Revision of the last write, by color. */
   readonly #fences = new Map<string | undefined, number>();
   #writing: Promise<unknown> = Promise.resolve();
   #watching: Promise<unknown> = Promise.resolve();
   #fenceCount = 0;
-  /** The revision before the first object. */
+  /** Revision before the first object. */
   #from = 0;
-  /** That of the last one. */
+  /** Revision of the last object. */
   #until = 0;
 
   constructor(cluster: Cluster, history: History, seed: number) {
@@ -49,7 +49,7 @@ export class Traffic {
     this.#random = new SeededRandom(seed);
   }
 
-  /** The revision before the first object, and that of the last one. */
+  /** Revisions before the first object and of the last one. */
   get span(): { readonly from: number; readonly until: number } {
     return { from: this.#from, until: this.#until };
   }
@@ -87,8 +87,8 @@ export class Traffic {
   }
 
   /**
-   * Ends the writing, lets everybody catch up, and reads from every member what it holds and everything that happened.
-   * Gives what did not come about in time.
+   * Ends the writes, waits until all clients have caught up, and reads from every member its contents and its whole
+   * history. Returns the problems.
    */
   async finish(): Promise<string[]> {
     this.#stopWriting.abort();
@@ -103,7 +103,7 @@ export class Traffic {
     }
     await this.stop();
     this.#history.informers.push(...this.#informers.map(({ state }) => state));
-    // Behind everything that a watch has heard of.
+    // Comes after every event that a watch has received.
     await this.#writeFence(colors[0], problems);
     await Promise.all(this.#cluster.members.map((member) => this.#readAll(member, problems)));
     return problems;
@@ -116,7 +116,7 @@ export class Traffic {
     for (const client of this.#clients) client[Symbol.dispose]();
   }
 
-  /** An object that is written when nobody else writes, so that there is something to wait for. */
+  /** Writes an object after all other writes, so that clients have a revision to wait for. */
   async #writeFence(color: string, problems: string[]): Promise<void> {
     using client = new RecordingClient("fence", this.#cluster, this.#history, 1);
     const deadlineMs = performance.now() + catchUpMsMax;
@@ -154,7 +154,7 @@ export class Traffic {
     return undefined;
   }
 
-  /** Everything from the beginning, as this member tells it. False when it does not, all of it. */
+  /** Reads the whole history from this member. Returns false when it is incomplete. */
   async #replay(member: number, until: number, deadlineMs: number): Promise<boolean> {
     const stop = new AbortController();
     const from = this.#from;

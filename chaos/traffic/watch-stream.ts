@@ -12,7 +12,7 @@ export interface WatchRequest {
 }
 
 export type WatchEnd =
-  /** By the server, in order, or cut. */
+  /** Ended by the server in order, or cut. */
   | { readonly kind: "ended" }
   /** 410: the history from there on is gone. */
   | { readonly kind: "expired" }
@@ -23,10 +23,10 @@ interface Frame {
   readonly object: { readonly code?: number; readonly message?: string; metadata: { resourceVersion: string } };
 }
 
-/** A server that says nothing for so long after the agreed end is given up. */
+/** Time after the agreed end at which a silent server is given up. */
 const graceMs = 3_000;
 
-/** Opens one watch and records what comes until it ends, or `stop` says so. */
+/** Opens one watch and records its events until it ends or `stop` is signalled. */
 export async function watch(
   cluster: Cluster,
   { member, from, color, timeoutSeconds }: WatchRequest,
@@ -81,7 +81,7 @@ export async function watch(
   }
 }
 
-/** Whole lines out of pieces. */
+/** Assembles whole lines from pieces. */
 class Lines {
   #rest = "";
   readonly #decoder = new TextDecoder();

@@ -1,11 +1,11 @@
-/** One of the clients of a run: goes on until it is told to stop, and resolves when it has. */
+/** One client of a run. It works until it is told to stop, and resolves when it has stopped. */
 export interface Worker {
   run(stop: AbortSignal): Promise<void>;
 }
 
-/** Where a worker may be that is not tied to one member. */
+/** The members of a worker that is not tied to one. */
 export interface Roaming {
   readonly members: number;
-  /** Undefined: it moves. */
+  /** Fixed member; undefined if it moves. */
   readonly pinnedTo: number | undefined;
 }

@@ -7,14 +7,13 @@ import { type MemberOptions, measuredProcess, type Order, report } from "./measu
 import { slowDisk } from "./slow-disk.ts";
 
 /**
- * The least that processes can do for entries that outlive most of them: write, sync, tell. No terms, no checks, no encryption,
- * no recovery; the first member leads for ever. What raft reaches is to be held against this, on the same machine in the same
- * minute.
+ * The least work that keeps entries on most members: write, sync, report. It has no terms, checks, encryption or
+ * recovery, and the first member always leads. Compare raft's results with it, on the same machine in the same minute.
  */
 const fileBytes = 64 << 20;
 const headerBytes = 8;
 
-/** One file, written round and round; what waits while a sync is under way shares the next one. */
+/** One file, written as a ring. Entries that wait during a sync share the next one. */
 class BareLog {
   readonly #file: DiskFile;
   readonly #synced: (entries: number) => void;
@@ -51,7 +50,7 @@ class BareLog {
   }
 }
 
-/** Calls back for each message `[entries u32][bytes u32][…]`, as bytes without their header. */
+/** Calls `handle` for each message `[entries u32][bytes u32][…]`, with the bytes without their header. */
 function onMessages(socket: Socket, handle: (entries: number, bytes: Uint8Array) => void): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {
@@ -75,7 +74,7 @@ function message(entries: number, payloads: readonly Uint8Array[]): Buffer {
   return Buffer.concat([header, ...payloads]);
 }
 
-/** Gives an entry to all, and is told when most of them have it. */
+/** Sends each entry to all members and learns when most of them have it. */
 class Leader {
   readonly #log: BareLog;
   readonly #peers: Socket[] = [];

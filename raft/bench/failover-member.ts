@@ -12,7 +12,7 @@ import {
   toMemberId,
 } from "../index.ts";
 
-/** One member as a process of its own, that writes all the time and says so. */
+/** Options of a member in its own process, which writes all the time and reports each write. */
 export interface FailoverOptions {
   readonly id: number;
   readonly ports: readonly number[];

@@ -7,8 +7,8 @@ import { makeCertificates } from "../example/certificates.ts";
 import type { FailoverReport } from "./failover-member.ts";
 
 /**
- * For how long nothing is written when a leader is killed, or hands over: three processes with default timeouts, a writer at
- * each, `bun raft/bench/failover.ts [--kills 50] [--transfers 20]`.
+ * Measures how long writes stop when a leader is killed or transfers leadership. Three processes with default timeouts,
+ * each with a writer: `bun raft/bench/failover.ts [--kills 50] [--transfers 20]`.
  */
 const { values } = parseArgs({
   options: { kills: { type: "string", default: "50" }, transfers: { type: "string", default: "20" } },
@@ -20,7 +20,7 @@ const settleMs = 400;
 interface Member {
   readonly process: Bun.Subprocess<"ignore", "inherit", "inherit">;
   leads: boolean;
-  /** Since it was started. */
+  /** Whether it has written since it was started. */
   wrote: boolean;
 }
 
@@ -64,7 +64,7 @@ async function leader(): Promise<number> {
   }
 }
 
-/** The longest time without a write, from just before something is done until writes have gone on for a while. */
+/** Measures the longest time without a write, from just before an action until writes have continued for a while. */
 async function gapAround(act: (leads: number) => void): Promise<number> {
   const leads = await leader();
   await Bun.sleep(settleMs);
@@ -109,7 +109,7 @@ try {
       }),
     );
     start(killed, ports);
-    // Before it is back, there is no quorum without the next leader.
+    // Until the killed member is back, a quorum needs the next leader.
     while (members.get(killed)?.wrote !== true) await Bun.sleep(10);
   }
   if (kills.length > 0) await tell("leader killed", kills);

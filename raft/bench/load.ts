@@ -1,20 +1,20 @@
 export interface LoadOrder {
   readonly concurrency: number;
   readonly seconds: number;
-  /** Of one entry. */
+  /** Size of one entry. */
   readonly bytes: number;
 }
 
 export interface LoadResult {
   readonly entries: number;
   readonly seconds: number;
-  /** The median, the 99th percentile and the largest. */
+  /** Median, 99th percentile and maximum. */
   readonly latenciesMs: readonly number[];
 }
 
 const payloadCount = 64;
 
-/** So many proposers, each waiting for its own entry before the next one. */
+/** Runs `concurrency` proposers. Each waits for its own entry before it proposes the next. */
 export async function load(
   propose: (payload: Uint8Array) => Promise<unknown>,
   { concurrency, seconds, bytes }: LoadOrder,

@@ -7,9 +7,9 @@ import { openSystemDisk } from "../storage/system-disk.ts";
 import type { MemberOptions, Order, Report } from "./measured-process.ts";
 
 /**
- * Entries per second and latency of one member, or of three processes that share this machine, beside what its disk gives and
- * what bare members reach (bare-member.ts): `bun raft/bench/main.ts [--members 1,3] [--concurrency 1,64,1024] [--sync 0,2,10]
- * [--seconds 4]`.
+ * Measures entries per second and latency of one member, or of three processes on this machine, and compares them with
+ * the disk and with bare members (bare-member.ts): `bun raft/bench/main.ts [--members 1,3] [--concurrency 1,64,1024]
+ * [--sync 0,2,10] [--seconds 4]`.
  */
 const { values } = parseArgs({
   options: {
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const programs = { raft: "member.ts", bare: "bare-member.ts" } as const;
 type Program = keyof typeof programs;
 const numbers = (text: string) => text.split(",").map(Number);
-/** By then the code is compiled. */
+/** Time after which the code is compiled. */
 const warmUpSeconds = 3;
 
 class Member {
@@ -55,7 +55,7 @@ class Member {
     this.#process.send(order);
   }
 
-  /** Waits for one. Rejects when the process has ended without it. */
+  /** Waits for a report. Rejects when the process ended without it. */
   async report<Kind extends Report["report"]>(kind: Kind): Promise<Extract<Report, { report: Kind }>> {
     for (;;) {
       const found = this.#reports.findIndex(({ report }) => report === kind);
@@ -130,7 +130,7 @@ async function measure(members: readonly Member[], concurrency: number) {
   };
 }
 
-/** Synced writes a second, one after the other, into a file that has its size. */
+/** Measures sequential synced writes per second into a file of fixed size. */
 async function syncsPerSecond(bytes: number): Promise<number> {
   const directory = mkdtempSync(join(values.directory, "raft-bench-"));
   const file = openSystemDisk(directory).open("probe", "create");

@@ -1,6 +1,6 @@
 import type { LoadOrder, LoadResult } from "./load.ts";
 
-/** One member as a process of its own, told over IPC what to do. */
+/** Options of a member in its own process, which gets its orders over IPC. */
 export interface MemberOptions {
   readonly id: number;
   readonly members: number;
@@ -22,7 +22,10 @@ export function report(what: Report): void {
   process.send?.(what);
 }
 
-/** Obeys whoever measures, until that is gone. @param obey does what is not the same for all; tells whether it leads */
+/**
+ * Follows the orders of the measuring process until that ends. @param obey handles the orders that differ between
+ * members and returns whether this member leads
+ */
 export function measuredProcess(obey: (order: Order) => Promise<boolean>): void {
   process.on("message", async (order: Order) => {
     const leads = await obey(order);

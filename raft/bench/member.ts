@@ -18,7 +18,7 @@ import { load } from "./load.ts";
 import { type MemberOptions, measuredProcess, report } from "./measured-process.ts";
 import { slowDisk } from "./slow-disk.ts";
 
-/** Applies nothing, and is nothing but a place in the log: what is measured is the log. */
+/** Applies nothing and only tracks the position in the log, because the log is what is measured. */
 class NothingState implements StateMachine<undefined> {
   #applied = 0;
 

@@ -1,6 +1,6 @@
 import type { Disk, DiskFile } from "../storage/disk.ts";
 
-/** A disk whose every sync takes so much longer: local ones acknowledge faster than those that a cluster meets. */
+/** Returns a disk with longer syncs. Local disks acknowledge faster than those of a real cluster. */
 export function slowDisk(disk: Disk, addedMs: number): Disk {
   if (addedMs === 0) return disk;
   return {

@@ -1,4 +1,4 @@
-/** A broken rule of ours, or storage that did not keep what it promised: stopping is better than going on. */
+/** An internal error, or storage that did not keep its promise. Stopping is safer than continuing. */
 export class RaftInvariantError extends Error {
   override readonly name = "RaftInvariantError";
 }

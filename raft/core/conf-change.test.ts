@@ -21,7 +21,7 @@ test.each([
   expect(changeMembership(three, change)).toEqual({ kind: "membership", membership });
 });
 
-test("two voters are exchanged by way of a joint membership", () => {
+test("two voters are exchanged through a joint membership", () => {
   const changed = changeMembership(three, steps(["promote", 4], ["demote", 1]));
   const joint = { voters: ids(2, 3, 4), outgoing: ids(1, 2, 3), learners: [], learnersNext: ids(1) };
   expect(changed).toEqual({ kind: "membership", membership: joint });
@@ -37,11 +37,11 @@ test.each([
   ["notAMember", steps(["remove", 9])],
   ["noChange", steps()],
   ["noChange", steps(["addLearner", 5], ["promote", 5])],
-] as const)("refused as %s: %j", (reason, change) => {
+] as const)("rejected as %s: %j", (reason, change) => {
   expect(changeMembership(three, change)).toEqual({ kind: "refused", reason });
 });
 
-test("whatever changes, the quorums of one membership and the next always meet", () => {
+test("the quorums of one membership and the next always meet", () => {
   const seed = Date.now() % 2 ** 32;
   const random = new SeededRandom(seed);
   for (let round = 0; round < 300; round++) {

@@ -4,9 +4,10 @@ import { isLearner, membershipOf, sorted } from "./membership.ts";
 import type { Refusal } from "./refusal.ts";
 
 /**
- * A new member comes in as a learner, catches up, and is then promoted (thesis §4.2.1); nobody becomes a voter at once.
+ * A new member joins as a learner, catches up, and is then promoted (thesis §4.2.1). No member becomes a voter
+ * directly.
  * - `demote`: a voter becomes a learner.
- * - `remove`: a voter or learner leaves for good.
+ * - `remove`: a voter or learner leaves permanently.
  */
 export type ConfOperation = "addLearner" | "promote" | "demote" | "remove";
 
@@ -15,10 +16,12 @@ export interface ConfStep {
   readonly member: MemberId;
 }
 
-/** All steps take effect together; when they touch more than one voter, by way of a joint configuration (§4.3). */
+/**
+ * Steps that take effect together. When they touch more than one voter, the change uses a joint configuration (§4.3).
+ */
 export interface ConfChange {
   readonly steps: readonly ConfStep[];
-  /** Carried in the entry for the application: the address of a new member, say. */
+  /** Data in the entry for the application, such as the address of a new member. */
   readonly context: Uint8Array;
 }
 
@@ -26,7 +29,10 @@ export type Changed =
   | { readonly kind: "membership"; readonly membership: Membership }
   | { readonly kind: "refused"; readonly reason: Refusal };
 
-/** What `membership`, which is not joint, becomes first: the goal itself, or the joint one on the way there. */
+/**
+ * Returns the next membership after a `membership` that is not joint: the goal itself, or a joint membership that leads
+ * to it.
+ */
 export function changeMembership(membership: Membership, steps: readonly ConfStep[]): Changed {
   const voters = new Set(membership.voters);
   const learners = new Set(membership.learners);
@@ -40,7 +46,7 @@ export function changeMembership(membership: Membership, steps: readonly ConfSte
   return { kind: "membership", membership: towards(membership, membershipOf([...voters], [...learners])) };
 }
 
-/** The second step of a joint change: only the new half is left. */
+/** Returns the membership after the second step of a joint change, which keeps only the new half. */
 export function leaveJoint({ voters, learners, learnersNext }: Membership): Membership {
   return membershipOf(voters, [...learners, ...learnersNext]);
 }
@@ -65,7 +71,10 @@ function take({ operation, member }: ConfStep, voters: Set<MemberId>, learners: 
   if (operation === "addLearner" || operation === "demote") learners.add(member);
 }
 
-/** Majorities of two configurations that differ by one voter always meet; otherwise the way leads through both. */
+/**
+ * Returns the first step to the goal. Majorities of two configurations that differ by one voter always meet; other
+ * changes need a joint configuration.
+ */
 function towards(from: Membership, goal: Membership): Membership {
   const joined = goal.voters.filter((member) => !from.voters.includes(member));
   const left = from.voters.filter((member) => !goal.voters.includes(member));
@@ -78,7 +87,7 @@ function towards(from: Membership, goal: Membership): Membership {
   };
 }
 
-/** The learners of `from` that vote in `to`. */
+/** Returns the learners of `from` that vote in `to`. */
 export function promotedBy(from: Membership, to: Membership): MemberId[] {
   return to.voters.filter((member) => isLearner(from, member));
 }

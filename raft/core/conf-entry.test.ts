@@ -21,7 +21,7 @@ test.each([
   expect([...back.context]).toEqual([...context]);
 });
 
-test("an entry that is cut short, or of another version, is refused", () => {
+test("an entry that is truncated or of another version is rejected", () => {
   const membership = { voters: ids(1, 2), outgoing: [], learners: [], learnersNext: [] };
   const data = encodeConfEntry({ membership, context: new Uint8Array() });
   expect(() => decodeConfEntry(data.subarray(0, 9))).toThrow(RangeError);

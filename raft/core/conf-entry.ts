@@ -8,8 +8,8 @@ import type { Membership } from "./membership.ts";
  *
  *     version u8 · 4 × (count u16 · count × member u64) · context        big-endian
  *
- * The lists are voters, outgoing, learners, learnersNext. The entry holds the whole membership, not the difference, so
- * the newest one in the log says it all (thesis §4.1).
+ * The lists are voters, outgoing, learners, learnersNext. The entry holds the whole membership rather than the
+ * difference, so only the newest one in the log matters (thesis §4.1).
  */
 const version = 1;
 const countBytes = 2;
@@ -41,7 +41,7 @@ export function encodeConfEntry({ membership, context }: ConfEntry): Uint8Array 
   return data;
 }
 
-/** @throws RaftInvariantError or RangeError when `data` is not what `encodeConfEntry` makes. */
+/** Decodes an entry's data. @throws RaftInvariantError or RangeError for data that `encodeConfEntry` did not make */
 export function decodeConfEntry(data: Uint8Array): ConfEntry {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   assert(data.length > 0 && view.getUint8(0) === version, () => "a membership entry of an unknown version");

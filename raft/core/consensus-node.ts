@@ -6,74 +6,83 @@ import type { Ready, SoftState, WriteMark } from "./ready.ts";
 import type { Refusal } from "./refusal.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
-/** A forwarded proposal's outcome comes in a later `Ready`, or never. */
+/** The answer to a proposal. The outcome of a forwarded proposal comes in a later `Ready`, or never. */
 export type ProposeAnswer = ProposalOutcome | { readonly kind: "forwarded"; readonly to: MemberId };
 
-/** `undefined` when taken on; it happens, or does not, later. */
+/** `undefined` when the request is accepted. It may still succeed or fail later. */
 export type Taken = Refusal | undefined;
 
 /**
- * All that a driver needs of the core: pure and synchronous. `new RawNode(options: RawNodeOptions, initial: InitialState)`
- * makes one. Every method may give rise to a `Ready`.
+ * The interface of the core to its driver: pure and synchronous. `new RawNode(options: RawNodeOptions, initial:
+ * InitialState)` makes one. Every method may cause a `Ready`.
  */
 export interface ConsensusNode {
   readonly id: MemberId;
 
-  /** Time passes. */
+  /** Advances time by one tick. */
   tick(): void;
-  /** A message has come in; one that is for another member, or from nobody's member, is ignored. */
+  /** Handles a received message. Ignores one that is addressed to another member or sent by this one. */
   step(message: Message): void;
-  /** Stand for election without waiting for the timeout. */
+  /** Stands for election without waiting for the timeout. */
   campaign(): void;
 
-  /** The bytes are kept, not copied: they must not change any more. */
+  /** Proposes an entry. The bytes are kept rather than copied, so they must not change afterwards. */
   propose(id: RequestId, data: Uint8Array): ProposeAnswer;
-  /** On the leader only. */
+  /** Proposes a membership change. Works on the leader only. */
   proposeConfChange(change: ConfChange): ProposalOutcome;
   /**
-   * What a read may begin from at once, without `readIndex`: the only voter leads as long as it runs, and need ask nobody.
-   * `undefined` for everybody else.
+   * Returns the index from which a read may begin at once, without `readIndex`. The only voter leads as long as it runs
+   * and asks no other member. Returns `undefined` on every other member.
    */
   readAlone(): Index | undefined;
-  /** The outcome comes in a later `Ready.readStates`; one that is lost on the way brings none, so keep a timeout. */
+  /**
+   * Requests a read. The outcome comes in a later `Ready.readStates`; a request that is lost has none, so keep a
+   * timeout.
+   */
   readIndex(id: RequestId): Taken;
-  /** On the leader only; proposals are refused until it is done or given up, one election timeout later at most. */
+  /**
+   * Transfers leadership; works on the leader only. It rejects proposals until the transfer ends, which takes at most
+   * one election timeout.
+   */
   transferLeadership(to: MemberId): Taken;
-  /** The driver cannot write or is stalled: a leader steps down at once, and nobody stands until the next `tick`. */
+  /**
+   * Gives up leadership because the driver cannot write or is stalled. A leader steps down at once, and the member does
+   * not stand again before the next `tick`.
+   */
   stepDown(): void;
 
   hasReady(): boolean;
-  /** What there is to do. Proposals and reads that came in since the last one go out together, in few messages. */
+  /** Returns the work to do. Proposals and reads since the last call are sent together in few messages. */
   ready(): Ready;
-  /** The driver has taken the last `ready`; nothing else may be called between the two. */
+  /** Confirms that the driver took the last `ready`. No other method may be called between the two. */
   advance(ready: Ready): void;
-  /** The write with this mark, and every earlier one, is durable. */
+  /** Reports that the write with this mark, and every earlier one, is durable. */
   persisted(mark: WriteMark): void;
-  /** The state machine has applied the entries up to `index`. */
+  /** Reports that the state machine has applied the entries up to `index`. */
   applied(index: Index): void;
 
-  /** The connection to a member broke or its queue dropped something: what was sent may be lost. */
+  /** Reports that the connection to a member broke or its queue dropped a message, so sent messages may be lost. */
   reportUnreachable(member: MemberId): void;
   /**
-   * Every connection with a member broke at once, so its process has probably ended. One that followed it as its leader
-   * waits for a new one, and stands for election soon: in an order, so that voters do not meet. When the leader lives
-   * after all, it is followed again when it is next heard; pre-vote keeps it in office as long as a quorum hears it.
+   * Reports that every connection with a member broke at once, so its process has probably ended. A follower of that
+   * member waits for a new leader and soon stands for election; voters take turns, so that they do not compete. If the
+   * leader is alive, its next message makes it the leader again; pre-vote keeps it in office while a quorum hears it.
    */
   reportGone(member: MemberId): void;
-  /** A snapshot stream ended; after a failure the leader tries again at the next heartbeat. */
+  /** Reports the end of a snapshot stream. After a failure the leader tries again at the next heartbeat. */
   reportSnapshot(member: MemberId, arrived: boolean): void;
 
-  /** Describes a snapshot of the state at `index`, from the log's base to the applied index. */
+  /** Describes a snapshot of the state at `index`, which is between the log's base and the applied index. */
   snapshotMeta(index: Index): SnapshotMeta;
-  /** Forgets the entries up to `index`, which is at most the applied one and durable in the state machine. */
+  /** Removes the entries up to `index`, which must be applied and durable in the state machine. */
   compact(index: Index): void;
 
-  /** What it is now; cheap. */
+  /** Current state; cheap to read. */
   readonly softState: SoftState;
   status(): Status;
 }
 
-/** For people, metrics and health checks. */
+/** A status for people, metrics and health checks. */
 export interface Status extends SoftState {
   readonly id: MemberId;
   readonly commit: Index;
@@ -81,13 +90,13 @@ export interface Status extends SoftState {
   readonly durable: Index;
   readonly baseIndex: Index;
   readonly lastIndex: Index;
-  /** In memory, from the base on; a driver compacts when it grows too large. */
+  /** Bytes in memory from the base on. The driver compacts the log when this grows too large. */
   readonly logBytes: number;
   readonly uncommittedBytes: number;
-  /** The newest in the log, committed or not: the one in force (thesis §4.1). */
+  /** Newest membership in the log, committed or not, which is the one in force (thesis §4.1). */
   readonly membership: Membership;
   readonly transferringTo: MemberId;
-  /** On a leader, each member it replicates to; else empty. */
+  /** On a leader, one element for each member it replicates to; otherwise empty. */
   readonly progress: readonly ProgressStatus[];
 }
 
@@ -96,6 +105,6 @@ export interface ProgressStatus {
   readonly state: "probe" | "replicate" | "snapshot";
   readonly match: Index;
   readonly learner: boolean;
-  /** Heard from within the last election timeout. */
+  /** Whether it was heard from within the last election timeout. */
   readonly active: boolean;
 }

@@ -13,7 +13,7 @@ function handOut(disk: Disk, inTerm: number, last: number, vote = 0) {
   return mark;
 }
 
-test("what was handed out is durable when its write is", () => {
+test("an index is durable when its write is", () => {
   const disk = new Disk(hardState(1), index(3));
   const mark = handOut(disk, 1, 5);
   expect([disk.handed, disk.durable]).toEqual([index(5), index(3)]);
@@ -21,7 +21,7 @@ test("what was handed out is durable when its write is", () => {
   expect(disk.durable).toBe(index(5));
 });
 
-test("the last of several writes speaks for all of them", () => {
+test("the last of several writes confirms all of them", () => {
   const disk = new Disk(hardState(1), index(0));
   handOut(disk, 1, 2);
   const last = handOut(disk, 2, 4, 7);
@@ -30,7 +30,7 @@ test("the last of several writes speaks for all of them", () => {
   expect([disk.durable, disk.isDurable(term(2), 7 as MemberId)]).toEqual([index(4), true]);
 });
 
-test("a write says nothing of entries that were replaced after it, even if the same ones come back", () => {
+test("a write does not confirm entries that were replaced after it, even if the same ones come back", () => {
   const disk = new Disk(hardState(1), index(0));
   const first = handOut(disk, 1, 5);
   disk.cutFrom(index(4));
@@ -45,7 +45,7 @@ test("a write says nothing of entries that were replaced after it, even if the s
   expect(disk.durable).toBe(index(5));
 });
 
-test("nothing of a log is durable between a snapshot's arrival and its installation", () => {
+test("the log is not durable between a snapshot's arrival and its installation", () => {
   const disk = new Disk(hardState(1), index(9));
   const snapshot = { index: index(20), term: term(1), membership: membershipOf([1 as MemberId]) };
   disk.replaceBy(snapshot);
@@ -55,7 +55,7 @@ test("nothing of a log is durable between a snapshot's arrival and its installat
   expect(disk.durable).toBe(index(20));
 });
 
-test("a write that was never handed out, or is called by another name, is not taken", () => {
+test("a write that was never handed out, or has another mark, is rejected", () => {
   const disk = new Disk(hardState(1), index(0));
   const mark = handOut(disk, 1, 2);
   expect(() => disk.persisted({ ...mark, sequence: 2 })).toThrow("never handed out");

@@ -8,17 +8,17 @@ interface OpenWrite {
   readonly mark: WriteMark;
   readonly hardState: HardState;
   readonly snapshot: SnapshotMeta | undefined;
-  /** What this write will have made durable of the log as it is now: less than its mark once the tail was replaced. */
+  /** Last index of the current log that this write makes durable. It is below the mark when the tail was replaced. */
   reaches: Index;
 }
 
 /**
- * What the core knows of its own disk: what was handed out to be written, and what is known to be durable.
+ * The core's view of its own disk: the writes that were handed out and those that are known to be durable.
  *
  *      durable ≤ handed ≤ last           all up to `durable` is on disk as the log has it now
  *
- * The same entry can be cut and come back while writes are under way. So an acknowledgement is matched with its write
- * by number; an index and a term alone could name an entry that a later write takes away again.
+ * The same entry can be cut and come back while writes are under way. An acknowledgement is therefore matched with its
+ * write by number: an index and a term alone could name an entry that a later write removes again.
  */
 export class Disk {
   #handed: Index;
@@ -36,7 +36,7 @@ export class Disk {
     this.#durable = lastIndex;
   }
 
-  /** Up to here the log was handed out for writing. */
+  /** Index up to which the log was handed out for writing. */
   get handed(): Index {
     return this.#handed;
   }
@@ -49,17 +49,17 @@ export class Disk {
     return this.#handedState;
   }
 
-  /** A snapshot that is to be installed with the next write. */
+  /** Snapshot that the next write installs. */
   get snapshot(): SnapshotMeta | undefined {
     return this.#snapshot;
   }
 
-  /** The mark of the next write, if it takes the log to its end (`term`, `index`). */
+  /** Returns the mark of the next write if it takes the log to its end (`term`, `index`). */
   nextMark(term: Term, index: Index): WriteMark {
     return { sequence: this.#sequence + 1, term, index };
   }
 
-  /** Whether (`term`, `vote`) would survive a crash. */
+  /** Reports whether (`term`, `vote`) would survive a crash. */
   isDurable(term: Term, vote: MemberId): boolean {
     return this.#durableState.term === term && this.#durableState.vote === vote;
   }
@@ -68,7 +68,7 @@ export class Disk {
     return this.#durableState.term === term;
   }
 
-  /** The log changed from `first` on. */
+  /** Records that the log changed from `first` on. */
   cutFrom(first: Index): void {
     const kept = (first - 1) as Index;
     this.#handed = Math.min(this.#handed, kept) as Index;
@@ -76,7 +76,7 @@ export class Disk {
     for (const write of this.#open) write.reaches = Math.min(write.reaches, kept) as Index;
   }
 
-  /** A snapshot takes the place of the whole log; nothing of it is durable until it is installed. */
+  /** Replaces the whole log by a snapshot. Nothing is durable until it is installed. */
   replaceBy(snapshot: SnapshotMeta): void {
     this.cutFrom((noIndex + 1) as Index);
     this.#handed = snapshot.index;
@@ -91,7 +91,9 @@ export class Disk {
     this.#snapshot = undefined;
   }
 
-  /** @returns the snapshot that is now installed, if one of the writes brought one. */
+  /**
+   * Records that a write is durable. @returns the snapshot that is now installed, if one of the writes contained one
+   */
   persisted(mark: WriteMark): SnapshotMeta | undefined {
     assert(mark.sequence <= this.#sequence, () => `write ${mark.sequence} was never handed out`);
     let installed: SnapshotMeta | undefined;

@@ -1,13 +1,16 @@
 import type { Index, Term } from "./ids.ts";
 
 /**
- * - `normal`: a proposal; its data means something to the state machine only.
+ * - `normal`: a proposal, whose data only the state machine interprets.
  * - `confChange`: the whole new membership, see `encodeConfEntry`.
- * - `empty`: what a new leader writes first, so that it can commit what its predecessors left (thesis §3.6.2, §6.4).
+ * - `empty`: the first entry of a new leader, which lets it commit the entries of its predecessors (thesis §3.6.2,
+ *   §6.4).
  */
 export type EntryKind = "normal" | "confChange" | "empty";
 
-/** One place in the log. Index and term together name its content, and all that comes before (log matching, §3.5). */
+/**
+ * One position in the log. Index and term together identify its content and all entries before it (log matching, §3.5).
+ */
 export interface Entry {
   readonly index: Index;
   readonly term: Term;
@@ -15,7 +18,7 @@ export interface Entry {
   readonly data: Uint8Array;
 }
 
-/** What an entry costs beside its data wherever bytes are bounded: in memory, in flight, uncommitted. */
+/** Bytes added to an entry's data wherever bytes are limited: in memory, in flight, uncommitted. */
 export const entryOverheadBytes = 32;
 
 export function entryBytes(entry: Entry): number {

@@ -13,8 +13,8 @@ export function tickFollower(raft: Raft, role: Follower): void {
 }
 
 /**
- * The leader's process has ended, by all that can be seen from here. Voters stand one after the other, a heartbeat apart:
- * the first of them mostly wins before the next one begins. One tick at least, for the others to see it as well.
+ * Handles the apparent end of the leader's process. Voters stand one after the other, a heartbeat apart, so that the
+ * first usually wins before the next begins. Each waits at least one tick, so that the others notice the loss too.
  */
 export function loseLeader(raft: Raft, member: MemberId): void {
   const { role } = raft;
@@ -26,7 +26,7 @@ export function loseLeader(raft: Raft, member: MemberId): void {
   raft.role = { role: "follower", leader: noMember, elapsedTicks: 0, timeoutTicks, olderAsked: 0 };
 }
 
-/** The sender leads this term: whoever waits or stands for election follows it now. */
+/** Follows the sender, which leads this term. Ends any wait or candidacy. */
 export function hearLeader(raft: Raft, { from, term }: Append | Heartbeat | InstallSnapshot): void {
   const { role } = raft;
   assert(role.role !== "leader", () => `member ${from} leads term ${term} as well`);
@@ -36,8 +36,8 @@ export function hearLeader(raft: Raft, { from, term }: Append | Heartbeat | Inst
 }
 
 /**
- * Takes entries that follow on what is here; says where to look when they do not (thesis §3.5). Only an entry that
- * contradicts one here cuts the log: an old message, which says less than is known by now, must not.
+ * Appends entries that continue this log. Otherwise replies with the position to continue from (thesis §3.5). Only an
+ * entry that contradicts one here cuts the log, because an old message may contain less than this log has now.
  */
 export function takeAppend(raft: Raft, { from, prevIndex, prevTerm, entries, commit }: Append): void {
   const { id, term, log } = raft;
@@ -54,13 +54,13 @@ export function takeAppend(raft: Raft, { from, prevIndex, prevTerm, entries, com
   acceptUpTo(raft, from, lastSent);
 }
 
-/** The leader knows that this member holds everything up to `commit`. */
+/** Takes a heartbeat. The leader knows that this member holds everything up to `commit`. */
 export function takeHeartbeat(raft: Raft, { from, commit, round }: Heartbeat): void {
   raft.log.commitTo(commit);
   raft.send({ type: "heartbeatReply", from: raft.id, to: from, term: raft.term, round });
 }
 
-/** The whole snapshot is here. One that is no news, or that the log can do without, changes nothing but the commit. */
+/** Takes a complete snapshot. One that is old or that the log does not need only advances the commit index. */
 export function takeSnapshot(raft: Raft, { from, snapshot }: InstallSnapshot): void {
   const { log } = raft;
   if (snapshot.index > log.commit) {
@@ -70,12 +70,15 @@ export function takeSnapshot(raft: Raft, { from, snapshot }: InstallSnapshot): v
   acceptUpTo(raft, from, log.commit);
 }
 
-/** The leader hands over; it has made sure that the log here is complete (thesis §3.10). */
+/**
+ * Stands for election because the leader transfers leadership. The leader has made sure that this log is complete
+ * (thesis §3.10).
+ */
 export function takeTimeoutNow(raft: Raft, { from }: TimeoutNow): void {
   if (raft.leader === from && raft.mayStand) stand(raft, true);
 }
 
-/** Waits for everything that was handed to the disk before, so the promise is true when it leaves. */
+/** Acknowledges the log up to `index`. The message waits for all earlier writes, so it is true when it is sent. */
 function acceptUpTo(raft: Raft, leader: Append["from"], index: Index): void {
   raft.send({ type: "appendAccepted", from: raft.id, to: leader, term: raft.term, index });
 }

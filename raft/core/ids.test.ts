@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { toIndex, toMemberId, toRequestId, toTerm } from "./ids.ts";
 
 test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])(
-  "%p is no position, term, member or request",
+  "%p is not a valid position, term, member or request",
   (value) => {
     for (const read of [toIndex, toTerm, toMemberId, toRequestId]) expect(() => read(value)).toThrow(RangeError);
   },

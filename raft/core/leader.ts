@@ -18,12 +18,13 @@ import {
   knowsCommit,
   sendAppends,
 } from "./replication.ts";
-import type { Leader, Reader } from "./role.ts";
+import type { Leader } from "./role.ts";
+import type { Reader } from "./read-queue.ts";
 import { completeTransfer, tickTransfer } from "./transfer.ts";
 
 const nothing = new Uint8Array();
 
-/** Begins with an entry of its own: with it, it commits what was left uncommitted, and learns what is (thesis §6.4). */
+/** Takes office with an entry of its own, which commits earlier entries and shows which are committed (thesis §6.4). */
 export function becomeLeader(raft: Raft): void {
   const { log } = raft;
   const leader: Leader = {
@@ -51,7 +52,7 @@ export function tickLeader(raft: Raft, leader: Leader): void {
   if (leader.heartbeatElapsedTicks >= raft.heartbeatTicks) heartbeat(raft, leader);
 }
 
-/** What proposals and reads since the last time have come to, in few messages. */
+/** Sends the proposals and reads since the last time in few messages. */
 export function sendPending(raft: Raft, leader: Leader): void {
   sendAppends(raft, leader);
   if (leader.reads.wantsRound && knowsCommit(raft, leader)) heartbeat(raft, leader);
@@ -65,8 +66,8 @@ export function proposeHere(raft: Raft, leader: Leader, data: Uint8Array): Propo
 }
 
 /**
- * @param term the reader's when it asked
- * @returns why not, or `undefined` when the read is answered or waits for its round.
+ * Starts a read. @param term the reader's term when it asked
+ * @returns the reason for a rejection, or `undefined` when the read is answered or waits for its round
  */
 export function readHere(raft: Raft, leader: Leader, reader: Reader, term = raft.term): Refusal | undefined {
   if (decidesWith(raft, leader, reader.member, term)) {
@@ -85,7 +86,7 @@ export function appendEntry(raft: Raft, leader: Leader, kind: EntryKind, data: U
   return entry;
 }
 
-/** Counts what is durable where, and acts on what that commits. */
+/** Counts the durable copies and acts on newly committed entries. */
 export function advanceCommit(raft: Raft, leader: Leader): void {
   const { log } = raft;
   const index = committable(raft, leader);
@@ -107,7 +108,7 @@ export function takeAccepted(raft: Raft, leader: Leader, peer: Peer, { index }: 
   if (raft.role === leader) completeTransfer(raft, leader);
 }
 
-/** Looks further back, by whole terms at once; an answer to an append that is not the last one says nothing new. */
+/** Moves the probe back by whole terms. A reply to any append but the last one contains no new information. */
 export function takeRejected(raft: Raft, peer: Peer, { prevIndex, hintIndex, hintTerm }: AppendRejected): void {
   const { progress } = peer;
   if (progress.state === "snapshot" || prevIndex <= progress.match) return;
@@ -129,7 +130,7 @@ export function takeHeartbeatReply(raft: Raft, leader: Leader, peer: Peer, { rou
   confirmReads(raft, leader);
 }
 
-/** Tells every follower that it leads, and begins a round for the reads that wait. */
+/** Sends a heartbeat to every follower and begins a round for the waiting reads. */
 function heartbeat(raft: Raft, leader: Leader): void {
   const { id, term, log } = raft;
   leader.heartbeatElapsedTicks = 0;
@@ -174,7 +175,10 @@ function noteMatch(raft: Raft, peer: Peer, index: Index): void {
   }
 }
 
-/** No longer a voter, so no longer the leader; the best informed voter is told first, to spare all an election timeout. */
+/**
+ * Steps down after losing its vote. It asks the most advanced voter to stand first, which saves the others an election
+ * timeout.
+ */
 function resign(raft: Raft, leader: Leader): void {
   sendAppends(raft, leader);
   const heir = bestInformed(raft, leader);

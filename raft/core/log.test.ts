@@ -21,7 +21,7 @@ function change(at: number, inTerm: number, membership: typeof three): Entry {
   return entry(at, inTerm, "confChange", encodeConfEntry({ membership, context: new Uint8Array() }));
 }
 
-/** A log whose entries from `base` + 1 on have these terms. */
+/** Returns a log whose entries from `base` + 1 on have these terms. */
 function logOf(base: number, baseTerm: number, terms: readonly number[], commit = base): RaftLog {
   const entries = terms.map((inTerm, at) => entry(base + 1 + at, inTerm));
   return new RaftLog({ index: index(base), term: term(baseTerm), membership: three }, entries, index(commit));
@@ -33,7 +33,7 @@ test("a term is known from the base to the last entry", () => {
   expect([log.lastIndex, log.lastTerm, log.commit]).toEqual([6, 3, 4] as never);
 });
 
-test("a slice has one entry at least and as many as fit", () => {
+test("a slice has at least one entry and as many as fit", () => {
   const log = logOf(0, 0, [1, 1, 1, 1]);
   const size = entryBytes(entry(1, 1));
   expect(log.slice(index(1), index(4), 1).length).toBe(1);
@@ -64,7 +64,7 @@ test.each([
   expect([agreed.index, agreed.term]).toEqual([agreedIndex, agreedTerm] as never);
 });
 
-test("what is committed is never replaced, and the log has no gaps", () => {
+test("committed entries are never replaced, and the log has no gaps", () => {
   const log = logOf(0, 0, [1, 1, 1], 2);
   expect(() => log.append([entry(2, 2)])).toThrow("replace a committed one");
   expect(() => log.append([entry(5, 2)])).toThrow("gap");
@@ -74,7 +74,7 @@ test("what is committed is never replaced, and the log has no gaps", () => {
   expect([log.lastIndex, log.lastTerm]).toEqual([4, 2] as never);
 });
 
-test("commit neither goes back nor beyond the end", () => {
+test("commit moves neither back nor beyond the end", () => {
   const log = logOf(0, 0, [1, 1, 1], 2);
   log.commitTo(index(1));
   expect(log.commit).toBe(index(2));
@@ -91,7 +91,7 @@ test("bytes are those of the entries held", () => {
   expect(log.bytes).toBe(size);
 });
 
-test("the membership in force is the newest in the log, and goes back when its entry is replaced", () => {
+test("the membership in force is the newest in the log, and an earlier one returns when its entry is replaced", () => {
   const log = logOf(0, 0, [1], 1);
   log.append([change(2, 1, four), entry(3, 1), change(4, 1, five)]);
   expect([log.membership, log.membershipIndex, log.membershipBefore]).toEqual([five, 4, four] as never);
@@ -101,7 +101,7 @@ test("the membership in force is the newest in the log, and goes back when its e
   expect([log.membership, log.membershipIndex]).toEqual([three, 0] as never);
 });
 
-test("a snapshot names the membership of its index, and a compacted log remembers it", () => {
+test("a snapshot has the membership of its index, and a compacted log remembers it", () => {
   const log = logOf(0, 0, [1], 1);
   log.append([change(2, 1, four), entry(3, 1), change(4, 1, five)]);
   log.commitTo(index(4));
@@ -112,7 +112,7 @@ test("a snapshot names the membership of its index, and a compacted log remember
   expect(() => log.describe(index(5))).toThrow("no snapshot");
 });
 
-test("behind a snapshot the log begins anew", () => {
+test("a log begins again after a snapshot", () => {
   const log = logOf(0, 0, [1, 1, 1], 1);
   log.restore({ index: index(9), term: term(4), membership: four });
   expect([log.lastIndex, log.lastTerm, log.commit, log.bytes, log.membership]).toEqual([9, 4, 9, 0, four] as never);

@@ -7,39 +7,39 @@ import { noTerm } from "./ids.ts";
 import type { Membership } from "./membership.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
-/** The place up to which two logs may agree, and the term there. */
+/** The position up to which two logs may agree, and its term. */
 export interface LogPosition {
   readonly index: Index;
   readonly term: Term;
 }
 
 export interface DatedMembership {
-  /** Of the entry that brought it; for the first, the base's. */
+  /** Index of the entry that introduced it; for the first, the base's. */
   readonly index: Index;
   readonly membership: Membership;
 }
 
-/** A log that can be looked at. */
+/** The read-only part of a log. */
 export type LogView = Pick<
   RaftLog,
   "base" | "commit" | "lastIndex" | "lastTerm" | "bytes" | "membership" | "termAt" | "memberships"
 >;
 
 /**
- * What this member believes the log to be, durable or not:
+ * The log as this member believes it to be, durable or not:
  *
  *      … compacted … │ base+1  …  commit │ commit+1  …  last
  *               base ┘     never changes └ may be replaced by a leader of a later term
  *
- * The membership in force is the newest in it, committed or not (thesis §4.1), so the log also keeps every membership
- * that it still holds the entry of, and goes back to an earlier one when its tail is replaced.
+ * The membership in force is the newest one in the log, committed or not (thesis §4.1). The log therefore keeps every
+ * membership whose entry it still holds, and returns to an earlier one when its tail is replaced.
  */
 export class RaftLog {
   #base: LogPosition;
   #entries: Entry[];
   #bytes = 0;
   #commit: Index;
-  /** Ascending by index; the first is the base's. */
+  /** Memberships in ascending order of index. The first is the base's. */
   #memberships: DatedMembership[];
 
   constructor(base: SnapshotMeta, entries: readonly Entry[], commit: Index) {
@@ -67,7 +67,7 @@ export class RaftLog {
     return this.#entries.at(-1)?.term ?? this.#base.term;
   }
 
-  /** Of all entries held. */
+  /** Size of all entries held. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -76,17 +76,17 @@ export class RaftLog {
     return this.#newest.membership;
   }
 
-  /** All that the log remembers, ascending; the first is the base's, the last is in force. */
+  /** All memberships that the log remembers, ascending. The first is the base's, and the last is in force. */
   get memberships(): readonly DatedMembership[] {
     return this.#memberships;
   }
 
-  /** Where the membership in force came from. */
+  /** Index of the membership in force. */
   get membershipIndex(): Index {
     return this.#newest.index;
   }
 
-  /** The one in force before the newest; the same when the log remembers no other. */
+  /** Membership in force before the newest; the same one when the log remembers no other. */
   get membershipBefore(): Membership {
     return (this.#memberships.at(-2) ?? this.#newest).membership;
   }
@@ -97,7 +97,7 @@ export class RaftLog {
     return newest;
   }
 
-  /** `undefined` before the base and after the last entry. */
+  /** Returns the term at `index`, or `undefined` before the base and after the last entry. */
   termAt(index: Index): Term | undefined {
     if (index === this.#base.index) return this.#base.term;
     return this.#entries[index - this.#base.index - 1]?.term;
@@ -107,7 +107,10 @@ export class RaftLog {
     return this.#entries[index - this.#base.index - 1];
   }
 
-  /** From `from` on, at most up to `to`: at least one entry if there is one, more while all fit in `bytesMax`. */
+  /**
+   * Returns the entries from `from` up to at most `to`: at least one if any exist, and more while all fit in
+   * `bytesMax`.
+   */
   slice(from: Index, to: Index, bytesMax: number): Entry[] {
     const start = from - this.#base.index - 1;
     assert(start >= 0, () => `entry ${from} is compacted; the base is ${this.#base.index}`);
@@ -123,12 +126,15 @@ export class RaftLog {
     return taken;
   }
 
-  /** Raft's order of logs: a vote goes only to one that is at least as new (thesis §3.6.1). */
+  /** Compares logs in Raft's order. A vote only goes to a log that is at least as new (thesis §3.6.1). */
   isAtMost(lastIndex: Index, lastTerm: Term): boolean {
     return lastTerm > this.lastTerm || (lastTerm === this.lastTerm && lastIndex >= this.lastIndex);
   }
 
-  /** The last place, from `index` down, whose term is at most `term`: skips whole terms that cannot agree (§3.5). */
+  /**
+   * Returns the last position at or before `index` whose term is at most `term`. Skips whole terms that cannot agree
+   * (§3.5).
+   */
   lastAgreeing({ index, term }: LogPosition): LogPosition {
     let at = Math.min(index, this.lastIndex) as Index;
     for (; at > this.#base.index; at--) {
@@ -138,12 +144,12 @@ export class RaftLog {
     return at === this.#base.index ? this.#base : { index: at, term: noTerm };
   }
 
-  /** The first of `entries` that this log does not hold; `undefined` when it holds them all. */
+  /** Returns the first of `entries` that this log does not hold, or `undefined` when it holds them all. */
   firstNew(entries: readonly Entry[]): Entry | undefined {
     return entries.find(({ index, term }) => this.termAt(index) !== term);
   }
 
-  /** Adds entries at the end, after cutting whatever stands from the first one's place on. */
+  /** Appends entries after cutting the log at the first one's position. */
   append(entries: readonly Entry[]): void {
     const first = entries[0];
     if (first === undefined) return;
@@ -162,7 +168,7 @@ export class RaftLog {
     this.#commit = index;
   }
 
-  /** Everything up to `index`, which is committed, is forgotten. */
+  /** Removes the entries up to `index`, which is committed. */
   compact(index: Index): void {
     if (index <= this.#base.index) return;
     const base = this.describe(index);
@@ -171,7 +177,7 @@ export class RaftLog {
     this.#memberships = [base, ...this.#memberships.filter((dated) => dated.index > index)];
   }
 
-  /** The log begins anew behind a snapshot. */
+  /** Begins the log again after a snapshot. */
   restore(snapshot: SnapshotMeta): void {
     assert(snapshot.index > this.#commit, () => `snapshot ${snapshot.index} is older than commit ${this.#commit}`);
     this.#base = snapshot;
@@ -181,7 +187,7 @@ export class RaftLog {
     this.#memberships = [snapshot];
   }
 
-  /** What a snapshot of the state at `index` says of itself. */
+  /** Returns the description of a snapshot of the state at `index`. */
   describe(index: Index): SnapshotMeta {
     const term = this.termAt(index);
     assert(term !== undefined && index <= this.#commit, () => `no snapshot can be made at ${index}`);

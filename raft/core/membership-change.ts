@@ -13,7 +13,7 @@ export type Planned =
   | { readonly kind: "entry"; readonly data: Uint8Array }
   | { readonly kind: "refused"; readonly reason: Refusal };
 
-/** The entry that begins `change`, or why it may not begin (thesis §4.1–4.3). */
+/** Returns the entry that begins `change`, or the reason for a rejection (thesis §4.1–4.3). */
 export function planChange(raft: Raft, leader: Leader, { steps, context }: ConfChange): Planned {
   const current = raft.log.membership;
   const reason = hindrance(raft, leader);
@@ -29,8 +29,8 @@ export function planChange(raft: Raft, leader: Leader, { steps, context }: ConfC
 }
 
 /**
- * What follows when the membership in force is committed: out of a joint one leads an entry with the new half alone;
- * a leader that is no voter any more has led its own removal to the end, and goes (thesis §4.2.2, §4.3).
+ * Returns the next step when the membership in force is committed. A joint one is followed by an entry with the new
+ * half alone. A leader that is no longer a voter has completed its own removal and resigns (thesis §4.2.2, §4.3).
  */
 export function settleMembership(raft: Raft): Uint8Array | "resign" | undefined {
   const { membership, membershipIndex, commit } = raft.log;
@@ -40,8 +40,8 @@ export function settleMembership(raft: Raft): Uint8Array | "resign" | undefined 
 }
 
 /**
- * The leader replicates to whoever the membership in force names. Who is not named any more still gets the entry that
- * says so, and hears of its commit: else it would wait for a leader, and not know that it waits in vain.
+ * Updates the peers to the members in force. A removed member still gets the entry that removes it and learns of its
+ * commit; otherwise it would wait for a leader in vain.
  */
 export function syncPeers({ id, log }: Raft, { peers }: Leader): void {
   const members = membersOf(log.membership);
@@ -54,7 +54,7 @@ export function syncPeers({ id, log }: Raft, { peers }: Leader): void {
   }
 }
 
-/** A removed member knows of its removal, or has fallen silent: nothing more is sent to it. */
+/** Drops removed members that know of their removal or have fallen silent. */
 export function dropWhoLeft(raft: Raft, { peers }: Leader): void {
   for (const peer of peers.values()) {
     if (peer.leavesAt === undefined) continue;
@@ -64,8 +64,9 @@ export function dropWhoLeft(raft: Raft, { peers }: Leader): void {
 }
 
 /**
- * One at a time; a joint membership is always followed by one that is not committed. A new leader cannot know whether the newest membership in its log is committed, nor whether another
- * one was meant to follow, until it has committed an entry of its own term.
+ * Returns the reason why a change cannot begin. Changes run one at a time, and a joint membership is always followed by
+ * an uncommitted one. A new leader cannot know whether the newest membership in its log is committed, or whether
+ * another was meant to follow, until it has committed an entry of its own term.
  */
 function hindrance(raft: Raft, leader: Leader): Refusal | undefined {
   const { log } = raft;

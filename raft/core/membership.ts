@@ -1,13 +1,13 @@
 import type { MemberId } from "./ids.ts";
 
 /**
- * Who takes part. Each list is sorted and free of repetition.
+ * The members and their roles. Each list is sorted and without duplicates.
  *
  *     simple   voters = C          outgoing = []
  *     joint    voters = C new      outgoing = C old     every decision needs a majority of both (thesis §4.3)
  *
- * Invariants: no learner is in `voters` or `outgoing`; `learnersNext` ⊆ `outgoing` are voters of the old half that
- * become learners when the joint configuration is left, and is empty outside of one.
+ * Invariants: `voters` and `outgoing` contain no learner. `learnersNext` ⊆ `outgoing` are voters of the old half that
+ * become learners at the end of the joint configuration; it is empty outside of one.
  */
 export interface Membership {
   readonly voters: readonly MemberId[];
@@ -30,22 +30,22 @@ export function isLearner(membership: Membership, member: MemberId): boolean {
   return membership.learners.includes(member);
 }
 
-/** Everybody, ascending: voters of both halves and learners. */
+/** Returns all members in ascending order: voters of both halves and learners. */
 export function membersOf({ voters, outgoing, learners }: Membership): MemberId[] {
   return sorted([...voters, ...outgoing, ...learners]);
 }
 
-/** Of both halves, ascending. */
+/** Returns the voters of both halves in ascending order. */
 export function votersOf({ voters, outgoing }: Membership): MemberId[] {
   return sorted([...voters, ...outgoing]);
 }
 
-/** Nobody else is asked for anything. */
+/** Reports whether `member` decides alone. */
 export function isOnlyVoter({ voters, outgoing }: Membership, member: MemberId): boolean {
   return voters.length === 1 && voters[0] === member && outgoing.length === 0;
 }
 
-/** A first membership of voters only. */
+/** Returns a simple membership. */
 export function membershipOf(voters: readonly MemberId[], learners: readonly MemberId[] = []): Membership {
   return { ...noMembership, voters: sorted(voters), learners: sorted(learners) };
 }

@@ -3,14 +3,14 @@ import type { Index, MemberId, RequestId, Term } from "./ids.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** `term` is the sender's, except in a pre-vote and in its granted reply: there it is the term that is asked for. */
+/** `term` is the sender's. In a pre-vote and in its granted reply it is the requested term. */
 interface Envelope {
   readonly from: MemberId;
   readonly to: MemberId;
   readonly term: Term;
 }
 
-/** Would you vote for me? Moves neither term nor vote nor timer of the receiver (thesis §9.6). */
+/** A request for a pre-vote. It changes neither term nor vote nor timer of the receiver (thesis §9.6). */
 export interface PreVote extends Envelope {
   readonly type: "preVote";
   readonly lastIndex: Index;
@@ -26,7 +26,10 @@ export interface Vote extends Envelope {
   readonly type: "vote";
   readonly lastIndex: Index;
   readonly lastTerm: Term;
-  /** Asked for by the leader itself, so a voter answers although it hears a leader (§4.2.3, §3.10). */
+  /**
+   * Whether the leader itself asked for the election. The voter then answers although it hears a leader (§4.2.3,
+   * §3.10).
+   */
   readonly transfer: boolean;
 }
 
@@ -35,7 +38,7 @@ export interface VoteReply extends Envelope {
   readonly granted: boolean;
 }
 
-/** `entries` follow directly on (`prevIndex`, `prevTerm`), without gap; none of them makes it a probe. */
+/** Entries that directly follow (`prevIndex`, `prevTerm`), without a gap. An empty list makes the append a probe. */
 export interface Append extends Envelope {
   readonly type: "append";
   readonly prevIndex: Index;
@@ -44,13 +47,16 @@ export interface Append extends Envelope {
   readonly commit: Index;
 }
 
-/** The sender's durable log agrees with the leader's up to `index`. */
+/** A report that the sender's durable log agrees with the leader's up to `index`. */
 export interface AppendAccepted extends Envelope {
   readonly type: "appendAccepted";
   readonly index: Index;
 }
 
-/** No entry (`prevIndex`, its term) here; the last place that may agree is `hintIndex`, where this log has `hintTerm`. */
+/**
+ * A report that the entry (`prevIndex`, its term) is missing. The last position that may agree is `hintIndex`, where
+ * this log has `hintTerm`.
+ */
 export interface AppendRejected extends Envelope {
   readonly type: "appendRejected";
   readonly prevIndex: Index;
@@ -58,11 +64,13 @@ export interface AppendRejected extends Envelope {
   readonly hintTerm: Term;
 }
 
-/** Never waits behind entries. `commit` never passes what the receiver has acknowledged. */
+/**
+ * A heartbeat, which never waits behind entries. `commit` never passes the index that the receiver has acknowledged.
+ */
 export interface Heartbeat extends Envelope {
   readonly type: "heartbeat";
   readonly commit: Index;
-  /** Counts the leader's rounds; a reply to a round confirms leadership for every read that came before it (§6.4). */
+  /** Number of the leader's round. A reply to a round confirms leadership for every read that came before it (§6.4). */
   readonly round: number;
 }
 
@@ -72,21 +80,24 @@ export interface HeartbeatReply extends Envelope {
 }
 
 /**
- * The receiver needs a snapshot: its next entry is compacted away. The core names the oldest one that will do; the
- * driver streams the state at any index from there to its applied one, and steps the message, with the meta of what
- * was really received, into the receiver's core when all of it has arrived and been verified.
+ * A snapshot for a receiver whose next entry is compacted away. The core names the oldest sufficient index. The driver
+ * streams the state at any index from there to its applied one. When everything has arrived and is verified, the
+ * receiving driver steps the message, with the meta of the received snapshot, into its core.
  */
 export interface InstallSnapshot extends Envelope {
   readonly type: "snapshot";
   readonly snapshot: SnapshotMeta;
 }
 
-/** Stand for election now: leadership is handed over (§3.10). */
+/** An order to stand for election now, which transfers leadership (§3.10). */
 export interface TimeoutNow extends Envelope {
   readonly type: "timeoutNow";
 }
 
-/** A proposal on its way to the leader. A network that repeats it makes two entries of it: the state machine must know. */
+/**
+ * A proposal on its way to the leader. A network that duplicates it causes two entries, which the state machine must
+ * detect.
+ */
 export interface Propose extends Envelope {
   readonly type: "propose";
   readonly id: RequestId;
@@ -130,12 +141,15 @@ export type Message =
 
 export type MessageType = Message["type"];
 
-/** Appended is not committed: the proposal counts when a committed entry with this very index and term comes out. */
+/**
+ * The outcome of a proposal. An appended entry is not committed yet: the proposal succeeded when a committed entry with
+ * the same index and term comes out.
+ */
 export type ProposalOutcome =
   | { readonly kind: "appended"; readonly index: Index; readonly term: Term }
   | { readonly kind: "refused"; readonly reason: Refusal };
 
-/** Confirmed: the read may be served from any state that has applied `index`. */
+/** The outcome of a read. When confirmed, it may be served from any state that has applied `index`. */
 export type ReadOutcome =
   | { readonly kind: "confirmed"; readonly index: Index }
   | { readonly kind: "refused"; readonly reason: Refusal };

@@ -3,27 +3,27 @@ import type { Index, MemberId } from "./ids.ts";
 import type { HardState } from "./ready.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
-/** Chance, passed in: a failure under a seed can be replayed. */
+/** A source of random numbers, passed in so that a failure can be replayed from its seed. */
 export interface RandomSource {
-  /** A whole number in [0, `limit`). */
+  /** Returns an integer in [0, `limit`). */
   below(limit: number): number;
 }
 
 export interface Limits {
-  /** Entries in one append message: at least one, more while they fit. */
+  /** Bytes of entries in one append message: at least one entry, more while they fit. */
   readonly appendBytesMax: number;
-  /** Appends to one follower that are not acknowledged yet. */
+  /** Unacknowledged appends to one follower. */
   readonly inflightMessagesMax: number;
   readonly inflightBytesMax: number;
-  /** Entries of the leader that are not committed; a proposal beyond is refused. */
+  /** Bytes of the leader's uncommitted entries. A proposal beyond it is rejected. */
   readonly uncommittedBytesMax: number;
-  /** One proposal. */
+  /** Bytes of one proposal. */
   readonly proposalBytesMax: number;
-  /** Committed entries in one Ready. */
+  /** Bytes of committed entries in one Ready. */
   readonly committedBytesMax: number;
   /** Reads that wait for confirmation at the leader. */
   readonly pendingReadsMax: number;
-  /** A learner is caught up, and a member fit to take over, when it lacks at most this many entries. */
+  /** Most entries that a caught-up learner, or a member that may take over, lacks. */
   readonly promotionLagMax: number;
 }
 
@@ -40,26 +40,35 @@ export const defaultLimits: Limits = {
 
 export interface RawNodeOptions {
   readonly id: MemberId;
-  /** A follower that hears nothing stands for election after `electionTicks` to twice as many, drawn anew each time. */
+  /**
+   * Shortest time without a leader after which a follower stands for election. Each timeout is drawn between this and
+   * twice this.
+   */
   readonly electionTicks: number;
-  /** Less than `electionTicks`; a tenth is usual. */
+  /** Heartbeat interval, less than `electionTicks`; usually a tenth of it. */
   readonly heartbeatTicks: number;
   readonly random: RandomSource;
   readonly limits?: Partial<Limits>;
 }
 
 /**
- * What the storage found at start. When the state machine's own snapshot (its index, term and membership) is not in the
- * log, an installation was cut short after the state was replaced and before the log was: the driver then finishes it,
- * and passes that snapshot as `base` with no entries.
+ * The contents of the storage at start. The state machine's own snapshot (its index, term and membership) may be
+ * missing from the log: an installation was interrupted after the state was replaced and before the log was. The driver
+ * then finishes the installation and passes that snapshot as `base` without entries.
  */
 export interface InitialState {
-  /** May be older than the entries, whose write was torn: nothing of it was promised, so no vote was given there. */
+  /**
+   * Hard state, which may be older than the entries when their write was torn. No promise depended on that write, so no
+   * vote was given in it.
+   */
   readonly hardState: HardState;
-  /** What precedes `entries`. For a new cluster: index 0, term 0 and the first voters; for a joining member nobody. */
+  /**
+   * Position before `entries`. For a new cluster: index 0, term 0 and the first voters. A joining member has an empty
+   * membership.
+   */
   readonly base: SnapshotMeta;
-  /** Contiguous from `base.index` + 1. */
+  /** Entries, contiguous from `base.index` + 1. */
   readonly entries: readonly Entry[];
-  /** What the state machine holds durably: from `base.index` to the last entry. */
+  /** Durable index of the state machine, between `base.index` and the last entry. */
   readonly applied: Index;
 }

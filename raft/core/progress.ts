@@ -1,14 +1,14 @@
 import type { Index, MemberId } from "./ids.ts";
 import { noIndex } from "./ids.ts";
 
-/** An append on its way. */
+/** An unacknowledged append. */
 interface Inflight {
-  /** Of its last entry. */
+  /** Index of its last entry. */
   readonly index: Index;
   readonly bytes: number;
 }
 
-/** Where the two logs agree is being looked for: one append at a time, then silence until something is heard. */
+/** The leader is looking for the point where the logs agree: it sends one append and waits for a reply. */
 export interface Probe {
   readonly state: "probe";
   match: Index;
@@ -16,7 +16,7 @@ export interface Probe {
   paused: boolean;
 }
 
-/** The logs agree: appends follow each other without waiting, as many as fit in the window (thesis §10.2.1). */
+/** The logs agree. Appends are sent without waiting, as many as fit in the window (thesis §10.2.1). */
 export interface Replicate {
   readonly state: "replicate";
   match: Index;
@@ -25,7 +25,7 @@ export interface Replicate {
   inflightBytes: number;
 }
 
-/** What the follower needs is compacted away: it is being sent a snapshot, and nothing else meanwhile. */
+/** The entries that the follower needs are compacted away, so it gets a snapshot and no appends meanwhile. */
 export interface SnapshotTransfer {
   readonly state: "snapshot";
   match: Index;
@@ -33,8 +33,8 @@ export interface SnapshotTransfer {
 }
 
 /**
- * What the leader knows of one log other than its own. Entries up to `match` are durable there and agree; `next` is
- * the next one to send.
+ * The leader's knowledge of another member's log. Entries up to `match` are durable there and agree; `next` is the next
+ * one to send.
  *
  * Invariant: `match` < `next`, and `match` never goes down within a term.
  */
@@ -45,13 +45,16 @@ export interface Peer {
   progress: Progress;
   /** Ticks since it was last heard from in this term. */
   silentTicks: number;
-  /** The newest commit index that was sent to it. */
+  /** Newest commit index that was sent to it. */
   commitSent: Index;
-  /** The newest round that it has answered. */
+  /** Newest round that it has answered. */
   roundAnswered: number;
-  /** Send it an append, be it an empty one: its answer shows whether what was sent before is lost. */
+  /** Whether to send it an append, even an empty one. The reply shows whether earlier messages were lost. */
   poked: boolean;
-  /** It is out of the membership since the entry here; it is kept until it has heard that this is committed. */
+  /**
+   * Index of the entry that removed it from the membership. It is kept until it has learned that this entry is
+   * committed.
+   */
   leavesAt: Index | undefined;
 }
 
@@ -74,7 +77,7 @@ export function noteSent(progress: Replicate, index: Index, bytes: number): void
   progress.inflightBytes += bytes;
 }
 
-/** Everything up to `index` has arrived, and with it every append that ends there or before. */
+/** Records that everything up to `index` has arrived, including every append that ends there or before. */
 export function noteArrived(progress: Replicate, index: Index): void {
   let arrived = 0;
   for (const inflight of progress.inflights) {

@@ -18,13 +18,13 @@ test.each([
   expect(quorumValue(membershipOf(voters), (member) => values[member - 1] ?? 0)).toBe(reached);
 });
 
-test("a joint membership has reached what both halves have", () => {
+test("a joint membership has reached the index that both halves have", () => {
   const joint = { ...membershipOf(ids(1, 2, 3)), outgoing: ids(3, 4, 5) };
   const values = [9, 8, 7, 2, 1];
   expect(quorumValue(joint, (member) => values[member - 1] ?? 0)).toBe(2);
 });
 
-test("learners reach nothing", () => {
+test("learners do not count", () => {
   expect(quorumValue(membershipOf(ids(1, 2, 3), ids(4, 5)), (member) => (member > 2 ? 9 : 0))).toBe(0);
 });
 
@@ -38,6 +38,6 @@ test.each([
   expect(tally(membershipOf(ids(1, 2, 3)), (member) => votes[member - 1])).toBe(result);
 });
 
-test("nobody decides nothing", () => {
+test("an empty membership decides nothing", () => {
   expect(tally(membershipOf([]), () => true)).toBe("lost");
 });

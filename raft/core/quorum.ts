@@ -4,8 +4,8 @@ import type { Membership } from "./membership.ts";
 export type Tally = "won" | "lost" | "open";
 
 /**
- * The largest value that a majority has reached; in a joint membership a majority of both halves (thesis §4.3).
- * Learners are never asked. Nobody, no decision: 0.
+ * Returns the largest value that a majority has reached; in a joint membership, a majority of both halves (thesis
+ * §4.3). Learners do not count. An empty membership decides nothing: 0.
  */
 export function quorumValue(membership: Membership, valueOf: (member: MemberId) => number): number {
   const incoming = majorityValue(membership.voters, valueOf);
@@ -13,7 +13,7 @@ export function quorumValue(membership: Membership, valueOf: (member: MemberId) 
   return Math.min(incoming, majorityValue(membership.outgoing, valueOf));
 }
 
-/** Whether a quorum said yes, or so many no that none can any more. */
+/** Reports whether a quorum voted yes, or so many members voted no that a quorum has become impossible. */
 export function tally(membership: Membership, voteOf: (member: MemberId) => boolean | undefined): Tally {
   const yes = quorumValue(membership, (member) => (voteOf(member) === true ? 1 : 0));
   if (yes === 1) return "won";

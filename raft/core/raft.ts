@@ -9,17 +9,18 @@ import type { Message, ReadOutcome } from "./message.ts";
 import type { InitialState, Limits, RandomSource, RawNodeOptions } from "./options.ts";
 import { defaultLimits } from "./options.ts";
 import type { ProposalResult, ReadState } from "./ready.ts";
-import type { Reader, RoleState } from "./role.ts";
+import type { RoleState } from "./role.ts";
+import type { Reader } from "./read-queue.ts";
 import type { SnapshotMeta } from "./snapshot.ts";
 
-/** What no member may reach: the next one up could no longer be told from it. */
+/** Limit of every count. Beyond it, a number cannot be told from the next one. */
 const countMax = Number.MAX_SAFE_INTEGER;
-/** Kept free for the entries that leaders need, so that a full log can still be led and read. */
+/** Indexes reserved for the entries that leaders need, so that a full log can still be led and read. */
 const spareIndexes = 1 << 20;
-/** So many are refused before who is no voter stands: a voter that can win has mostly won by then. */
+/** Rejections after which a non-voter stands for election. By then a voter that can win has usually won. */
 const olderAskedMin = 3;
 
-/** What is waiting to be handed to the driver. */
+/** Output that waits for the driver. */
 export interface Outbox {
   messagesNow: Message[];
   messagesAfterPersist: Message[];
@@ -27,7 +28,7 @@ export interface Outbox {
   proposalResults: ProposalResult[];
 }
 
-/** The state of one member, and the moves that every role makes. What a role does is in the file named after it. */
+/** The state of one member and the transitions that all roles share. Each role has a file of its own name. */
 export class Raft {
   readonly id: MemberId;
   readonly limits: Limits;
@@ -77,8 +78,8 @@ export class Raft {
   }
 
   /**
-   * The one that is heard from is leader: nobody else can win before it falls silent, so asking for votes would only
-   * disturb (thesis §4.2.3). A leader hears itself until its quorum falls silent.
+   * Whether this member hears from a leader. No other member can win before that leader falls silent, so requests for
+   * votes would only disturb (thesis §4.2.3). A leader hears itself until its quorum falls silent.
    */
   get hearsLeader(): boolean {
     const { role } = this;
@@ -87,8 +88,9 @@ export class Raft {
   }
 
   /**
-   * Voters, and a member that would finish its own removal: its log may be the only one that holds it (thesis §4.2.2).
-   * Also one that others, for whom it is a voter, ask in vain: where it has the newest log, nobody else can be elected.
+   * Whether this member may stand for election. That includes voters and a member that completes its own removal, whose
+   * log may be the only one with that entry (thesis §4.2.2). It also includes a member that others consider a voter and
+   * ask in vain: when it has the newest log, no other member can be elected.
    */
   get mayStand(): boolean {
     const { log } = this;
@@ -102,7 +104,9 @@ export class Raft {
     return this.log.lastIndex >= countMax - spareIndexes;
   }
 
-  /** To a later term, where no vote is given yet; within a term the vote stays what it is. */
+  /**
+   * Becomes a follower in this term or a later one. A later term begins without a vote; within a term the vote stays.
+   */
   becomeFollower(term: Term, leader: MemberId): void {
     assert(term >= this.#term, () => `term ${this.#term} would go back to ${term}`);
     if (term > this.#term) {
@@ -113,7 +117,7 @@ export class Raft {
     this.#role = this.#follower(leader);
   }
 
-  /** A new term with the vote for itself, both to be made durable before anybody hears of them. */
+  /** Begins a new term with a vote for itself. Both must be durable before any message mentions them. */
   becomeCandidate(): void {
     assert(this.#role.role !== "leader", () => "a leader does not stand for election");
     this.#term = (this.#term + 1) as Term;
@@ -126,12 +130,15 @@ export class Raft {
     this.#vote = candidate;
   }
 
-  /** Drawn anew for each wait, so that two candidates do not go on meeting (thesis §3.4). */
+  /** Returns a new random timeout for each wait, so that two candidates do not keep colliding (thesis §3.4). */
   drawTimeout(): number {
     return this.electionTicks + this.#random.below(this.electionTicks);
   }
 
-  /** Messages that promise something wait for the disk, and so does the news of a term that is not durable yet. */
+  /**
+   * Sends a message. A message that makes a promise waits for the disk, as does any message in a term that is not
+   * durable yet.
+   */
   send(message: Message): void {
     const waits = isPromise(message) || !this.disk.isTermDurable(this.#term);
     (waits ? this.outbox.messagesAfterPersist : this.outbox.messagesNow).push(message);
@@ -154,7 +161,7 @@ export class Raft {
     else this.send({ type: "readIndexReply", from: this.id, to: member, term: this.#term, id, outcome });
   }
 
-  /** Who is no leader any more confirms nothing. */
+  /** Rejects the pending reads of a leader that steps down. */
   #refuseReads(): void {
     if (this.#role.role !== "leader") return;
     for (const reader of this.#role.reads.drain()) this.answerRead(reader, { kind: "refused", reason: "noLeader" });
@@ -169,7 +176,7 @@ export function emptyOutbox(): Outbox {
   return { messagesNow: [], messagesAfterPersist: [], readStates: [], proposalResults: [] };
 }
 
-/** A vote asked for or given, and entries acknowledged: whoever hears of them counts on them after a crash. */
+/** Reports whether receivers rely on the message after a crash: a vote requested or given, or acknowledged entries. */
 function isPromise({ type }: Message): boolean {
   return type === "vote" || type === "voteReply" || type === "appendAccepted";
 }

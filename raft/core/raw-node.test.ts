@@ -18,7 +18,7 @@ function start(initial: Partial<InitialState> = {}, draw = 0, voters = [1]): Raw
   return new RawNode({ id: member(1), electionTicks: 10, heartbeatTicks: 3, random }, whole);
 }
 
-/** Does what is to be done, at once. */
+/** Completes all work at once. */
 function drive(node: RawNode): Entry[] {
   const applied: Entry[] = [];
   while (node.hasReady()) {
@@ -36,7 +36,7 @@ function entryOf(index: number, term: number): Entry {
   return { index: index as Index, term: term as Term, kind: "normal", data };
 }
 
-test.each([0, 4, 9])("a member that draws %d stands after ten ticks and as many more", (draw) => {
+test.each([0, 4, 9])("a member that draws %d stands after ten ticks plus that many", (draw) => {
   const node = start({}, draw, [1, 2, 3]);
   for (let tick = 1; tick < 10 + draw; tick++) node.tick();
   expect(node.softState.role).toBe("follower");
@@ -44,7 +44,7 @@ test.each([0, 4, 9])("a member that draws %d stands after ten ticks and as many 
   expect(node.softState.role).toBe("preCandidate");
 });
 
-test("alone it elects itself, commits and applies", () => {
+test("a single member elects itself, commits and applies", () => {
   const node = start();
   node.campaign();
   drive(node);
@@ -73,7 +73,7 @@ test("many proposals go out in one append", () => {
   expect(ready.write?.entries.length).toBe(64);
 });
 
-test("a ready is taken once, and nothing may happen before it is", () => {
+test("a ready is taken once, and no other call may come before that", () => {
   const node = start();
   node.campaign();
   const ready = node.ready();
@@ -91,7 +91,7 @@ test("a message for another member, or from itself, is ignored", () => {
   expect(node.softState.term).toBe(noTerm);
 });
 
-test("what was not handed out cannot have been applied, and what is not applied cannot be forgotten", () => {
+test("entries that were not handed out cannot be applied, and unapplied entries cannot be removed", () => {
   const node = start();
   node.campaign();
   drive(node);
@@ -102,7 +102,7 @@ test("what was not handed out cannot have been applied, and what is not applied 
   expect(node.status()).toMatchObject({ baseIndex: 1, logBytes: 0 });
 });
 
-test("storage that does not fit together is refused at the start", () => {
+test("inconsistent storage is rejected at the start", () => {
   const entries = [entryOf(1, 1), entryOf(2, 1)];
   const hardState = { term: 1 as Term, vote: noMember, commit: 2 as Index };
   expect(() => start({ hardState, entries: [] })).toThrow("the log lost it");
@@ -112,14 +112,14 @@ test("storage that does not fit together is refused at the start", () => {
   expect(() => start({ hardState, base, applied: 4 as Index })).toThrow("before the log's base");
 });
 
-test("entries of a torn write may be newer than the term on disk: it is joined, and no vote is given in it", () => {
+test("entries of a torn write may be newer than the term on disk: the member joins that term and gives no vote in it", () => {
   const hardState = { term: 1 as Term, vote: member(2), commit: noIndex };
   const node = start({ hardState, entries: [entryOf(1, 3)] }, 0, [1, 2, 3]);
   expect(node.softState.term).toBe(3 as Term);
   expect(node.ready().write?.hardState).toEqual({ term: 3, vote: 0, commit: 0 } as never);
 });
 
-test("when no index is left to count on, proposals and changes are refused; the rest goes on", () => {
+test("when the indexes are used up, proposals and changes are rejected and everything else continues", () => {
   const index = (Number.MAX_SAFE_INTEGER - 100) as Index;
   const base = { index, term: 1 as Term, membership: membershipOf([member(1)]) };
   const node = start({ hardState: { term: 1 as Term, vote: noMember, commit: index }, base, applied: index });
@@ -133,14 +133,14 @@ test("when no index is left to count on, proposals and changes are refused; the 
   expect(node.ready().readStates).toHaveLength(1);
 });
 
-test("when no term is left to count on, nobody stands", () => {
+test("when the terms are used up, no member stands", () => {
   const term = (Number.MAX_SAFE_INTEGER - 1) as Term;
   const node = start({ hardState: { term, vote: noMember, commit: noIndex } });
   for (let tick = 0; tick < 50; tick++) node.tick();
   expect(node.softState).toMatchObject({ role: "follower", term });
 });
 
-test("a candidate of the last term there is gives up when it is not elected", () => {
+test("a candidate of the last possible term gives up when it is not elected", () => {
   const term = (Number.MAX_SAFE_INTEGER - 2) as Term;
   const node = start({ hardState: { term, vote: noMember, commit: noIndex } }, 0, [1, 2, 3]);
   node.campaign();

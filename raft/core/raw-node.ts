@@ -21,27 +21,27 @@ import type { SnapshotMeta } from "./snapshot.ts";
 import { step } from "./step.ts";
 import { beginTransfer } from "./transfer.ts";
 
-/** Committed entries that the state machine has been given and has not reported as applied. */
+/** Committed entries that were given to the state machine and not reported as applied yet. */
 interface Applying {
   readonly index: Index;
   readonly bytes: number;
 }
 
 /**
- * One member of the cluster, as a function of what happens to it: no clock, no chance but the one passed in, no I/O.
- * The driver feeds it and does what each `Ready` says; see `ready.ts` for the order that this takes.
+ * One member of the cluster as a pure function of its inputs: no clock, no I/O, and only the random source passed in.
+ * The driver feeds it and executes each `Ready`; `ready.ts` gives the order.
  */
 export class RawNode implements ConsensusNode {
   readonly #raft: Raft;
   #toldSoftState: SoftState;
   #applied: Index;
-  /** Handed to the state machine up to here; `#applied` ≤ `#handedToApply` ≤ commit, and durable. */
+  /** Index up to which entries were given to the state machine. `#applied` ≤ `#handedToApply` ≤ commit, and durable. */
   #handedToApply: Index;
   #applying: Applying[] = [];
   #applyingBytes = 0;
   #taken: Ready | undefined;
 
-  /** @throws RaftInvariantError when what the storage found does not fit together. */
+  /** Creates a node. @throws RaftInvariantError when the stored data is inconsistent */
   constructor(options: RawNodeOptions, initial: InitialState) {
     const { base, applied } = initial;
     assert(applied >= base.index, () => `the state machine is at ${applied}, before the log's base ${base.index}`);
@@ -60,7 +60,7 @@ export class RawNode implements ConsensusNode {
     return { role: role.role, term, leader };
   }
 
-  /** For checkers and diagnosis. */
+  /** Log for checkers and diagnosis. */
   get log(): LogView {
     return this.#raft.log;
   }
@@ -262,7 +262,10 @@ export class RawNode implements ConsensusNode {
     return { term, vote, commit: log.commit };
   }
 
-  /** The commit index alone is worth no write: it goes along with the next one, and a restart learns it anew. */
+  /**
+   * Returns the next write. A new commit index alone does not need one: the next write includes it, and a restart
+   * learns it again.
+   */
   #write(): Write | undefined {
     const { log, disk } = this.#raft;
     const { snapshot } = disk;
@@ -274,7 +277,7 @@ export class RawNode implements ConsensusNode {
     return { mark, entries, ...(isNew && { hardState }), ...(snapshot !== undefined && { snapshot }) };
   }
 
-  /** Committed, durable here too, and not more than the state machine can be expected to take in. */
+  /** Returns committed entries that are durable here too, up to the amount that the state machine takes at once. */
   #committed(): Entry[] {
     const to = this.#committedTo();
     if (to <= this.#handedToApply) return [];
@@ -287,7 +290,7 @@ export class RawNode implements ConsensusNode {
     return Math.min(log.commit, disk.durable) as Index;
   }
 
-  /** A snapshot was installed: the state machine is there now. */
+  /** Continues after an installed snapshot, which the state machine already has. */
   #startFrom(index: Index): void {
     this.#applying = [];
     this.#applyingBytes = 0;

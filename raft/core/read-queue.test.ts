@@ -5,7 +5,7 @@ import { ReadQueue } from "./read-queue.ts";
 const reader = (id: number) => ({ member: 1 as MemberId, id: id as RequestId });
 const at = (index: number) => index as Index;
 
-test("a read joins the next round, not the one under way, and is fixed when that begins", () => {
+test("a read joins the next round rather than the current one, and its index is fixed when that round begins", () => {
   const reads = new ReadQueue();
   reads.add(reader(1));
   reads.beginRound(at(5));
@@ -28,7 +28,7 @@ test("an answer to a later round confirms the earlier ones", () => {
   expect(reads.size).toBe(1);
 });
 
-test("while the leader does not know what is committed, rounds pass and reads wait", () => {
+test("while the leader does not know the commit index, rounds pass and reads wait", () => {
   const reads = new ReadQueue();
   reads.add(reader(1));
   expect(reads.beginRound(undefined)).toBe(1);
@@ -36,7 +36,7 @@ test("while the leader does not know what is committed, rounds pass and reads wa
   expect(reads.size).toBe(1);
 });
 
-test("draining gives every read that is not confirmed, once", () => {
+test("draining returns every unconfirmed read once", () => {
   const reads = new ReadQueue();
   reads.add(reader(1));
   reads.beginRound(at(1));

@@ -1,9 +1,14 @@
-import type { Index } from "./ids.ts";
-import type { Reader } from "./role.ts";
+import type { Index, MemberId, RequestId } from "./ids.ts";
+
+/** A member that wants to read, and its name for the read. */
+export interface Reader {
+  readonly member: MemberId;
+  readonly id: RequestId;
+}
 
 interface Round {
   readonly round: number;
-  /** Committed when the round began, so after each of its reads arrived. */
+  /** Commit index when the round began, after each of its reads arrived. */
   readonly index: Index;
   readonly readers: readonly Reader[];
 }
@@ -14,9 +19,9 @@ export interface ConfirmedReads {
 }
 
 /**
- * Reads at the leader (thesis §6.4). One waits until a round of heartbeats begins, is fixed to what is committed then,
- * and is confirmed when a quorum has answered that round or a later one: at that moment nobody else had been elected
- * when the read arrived. All reads that wait when a round begins share it.
+ * Reads at the leader (thesis §6.4). A read waits until a round of heartbeats begins, which fixes it to the commit
+ * index of that moment. It is confirmed when a quorum has answered that round or a later one: no other leader had been
+ * elected when the read arrived. All reads that wait when a round begins share it.
  */
 export class ReadQueue {
   #round = 0;
@@ -24,7 +29,7 @@ export class ReadQueue {
   #rounds: Round[] = [];
   #size = 0;
 
-  /** The newest round that began. */
+  /** Number of the newest round. */
   get round(): number {
     return this.#round;
   }
@@ -33,7 +38,7 @@ export class ReadQueue {
     return this.#size;
   }
 
-  /** Reads wait, and no round is under way that they could wait for. */
+  /** Whether reads wait and no round is under way. */
   get wantsRound(): boolean {
     return this.#waiting.length > 0 && this.#rounds.length === 0;
   }
@@ -43,7 +48,7 @@ export class ReadQueue {
     this.#size++;
   }
 
-  /** @param commit absent while the leader does not know yet what is committed: then reads go on waiting. */
+  /** Begins a round. @param commit absent while the leader does not know the commit index; reads keep waiting then */
   beginRound(commit: Index | undefined): number {
     this.#round++;
     if (commit !== undefined && this.#waiting.length > 0) {
@@ -53,7 +58,7 @@ export class ReadQueue {
     return this.#round;
   }
 
-  /** A quorum has answered `round`. */
+  /** Confirms the reads of `round` and earlier ones after a quorum has answered. */
   confirm(round: number): ConfirmedReads[] {
     const open = this.#rounds.findIndex((other) => other.round > round);
     const confirmed = this.#rounds.splice(0, open === -1 ? this.#rounds.length : open);
@@ -61,7 +66,7 @@ export class ReadQueue {
     return confirmed;
   }
 
-  /** Everything that is not confirmed, and now will not be. */
+  /** Removes and returns the unconfirmed reads, which cannot be confirmed any more. */
   drain(): Reader[] {
     const readers = [...this.#rounds.flatMap((round) => round.readers), ...this.#waiting];
     this.#rounds = [];

@@ -5,43 +5,43 @@ import type { SnapshotMeta } from "./snapshot.ts";
 
 export type Role = "follower" | "preCandidate" | "candidate" | "leader";
 
-/** What must survive a crash beside the entries; written in one piece with them. */
+/** The state that must survive a crash besides the entries. It is written together with them. */
 export interface HardState {
   readonly term: Term;
-  /** Who got this member's vote in `term`; `noMember` when nobody did. */
+  /** Member that got this member's vote in `term`, or `noMember`. */
   readonly vote: MemberId;
-  /** Committed as far as this member knew. */
+  /** Newest commit index that this member knew. */
   readonly commit: Index;
 }
 
-/** Worth knowing, not worth storing. */
+/** State that is useful to know but need not be stored. */
 export interface SoftState {
   readonly role: Role;
   readonly term: Term;
-  /** `noMember` while none is known. */
+  /** Known leader, or `noMember`. */
   readonly leader: MemberId;
 }
 
-/** How far a write takes the disk: everything handed out up to this write, its last entry being (`term`, `index`). */
+/** The point that a write reaches: everything handed out up to this write, whose last entry is (`term`, `index`). */
 export interface WriteMark {
-  /** Counts the writes of this process, from 1. */
+  /** Number of the write in this process, from 1. */
   readonly sequence: number;
   readonly term: Term;
   readonly index: Index;
 }
 
 /**
- * One durable write: all of it or, after a crash, possibly a prefix of `entries` without the rest, never a gap.
- * Order: the snapshot replaces first the state, then the log; the first entry cuts what the log holds from its index
- * on; `hardState` is written together with the entries, behind them. Writes are made in the order they are handed out.
- * A snapshot is installed only when everything handed out to be applied before it has been applied or given up.
+ * One durable write. After a crash, all of it is there, or possibly a prefix of `entries` without the rest, but never
+ * with a gap. Order: the snapshot replaces first the state, then the log. The first entry cuts the log at its index.
+ * `hardState` is written with the entries, after them. Writes are made in the order in which they are handed out. A
+ * snapshot is installed only after everything handed out for applying before it has been applied or given up.
  */
 export interface Write {
   readonly mark: WriteMark;
-  /** Absent when it is as in the write before. */
+  /** Hard state; absent when it is unchanged since the last write. */
   readonly hardState?: HardState;
   readonly entries: readonly Entry[];
-  /** Install this snapshot, which the driver has received, and begin the log anew behind it. */
+  /** Snapshot to install, which the driver has received. The log begins again after it. */
   readonly snapshot?: SnapshotMeta;
 }
 
@@ -56,7 +56,8 @@ export interface ReadState {
 }
 
 /**
- * What the core wants done. The driver takes it with `advance` and then, in any order but for what is said here:
+ * The work that the core requests. The driver takes it with `advance` and then executes it in any order that respects
+ * these rules:
  *
  *     send(ready.messagesNow)                          promises nothing that is not durable already
  *     write, then node.persisted(ready.write.mark)     writes in order; one at a time or several in flight
@@ -64,15 +65,15 @@ export interface ReadState {
  *     apply(ready.committed), then node.applied(…)     in order; each entry is durable here and committed
  */
 export interface Ready {
-  /** Present when it changed. */
+  /** Soft state; present when it changed. */
   readonly softState?: SoftState;
-  /** Present when something must be made durable. */
+  /** Data to make durable, if any. */
   readonly write?: Write;
   readonly messagesNow: readonly Message[];
   readonly messagesAfterPersist: readonly Message[];
   readonly committed: readonly Entry[];
-  /** What became of reads asked for here. */
+  /** Results of reads requested here. */
   readonly readStates: readonly ReadState[];
-  /** What became of proposals forwarded from here; a lost reply leaves no result, and the outcome unknown. */
+  /** Results of proposals forwarded from here. A lost reply leaves the outcome unknown. */
   readonly proposalResults: readonly ProposalResult[];
 }

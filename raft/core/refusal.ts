@@ -1,16 +1,16 @@
 /**
- * Why something was not taken on. Nothing was appended, so trying again is safe.
- * - `noLeader`: no leader is known here, or the one that was asked is none (any more).
- * - `transferring`: the leader is handing over; ask again in an election timeout.
- * - `tooManyBytes`: too many bytes await commitment, or this proposal alone is larger than one may be.
+ * The reason for a rejection. Nothing was appended, so a retry is safe.
+ * - `noLeader`: no leader is known here, or the asked member does not lead (any more).
+ * - `transferring`: the leader is transferring leadership; retry after an election timeout.
+ * - `tooManyBytes`: too many bytes are uncommitted, or this proposal alone is too large.
  * - `tooManyReads`: too many reads await confirmation.
- * - `removed`: this leader is no voter any more, or not yet, and about to go.
+ * - `removed`: this leader is no longer a voter, or not yet one, and about to resign.
  * - `changePending`: a membership change is not finished, or this leader has not committed an entry of its term yet.
  * - `notAMember`, `alreadyAMember`, `notALearner`, `notAVoter`: the change or transfer does not fit the membership.
  * - `noChange`: the change would leave the membership as it is.
- * - `behind`: a learner that is not caught up cannot be promoted, nor a member that lags be made leader.
- * - `quorumLost`: the change would leave the members that are heard from without a quorum.
- * - `logFull`: no index or term is left to count on.
+ * - `behind`: a learner that has not caught up cannot be promoted, and a lagging member cannot be made leader.
+ * - `quorumLost`: after the change, the active members would not form a quorum.
+ * - `logFull`: all indexes or terms are used up.
  */
 export type Refusal =
   | "noLeader"

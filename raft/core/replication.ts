@@ -8,7 +8,7 @@ import { quorumValue } from "./quorum.ts";
 import type { Raft } from "./raft.ts";
 import type { Leader } from "./role.ts";
 
-/** Sends every follower what it lacks and its window has room for. */
+/** Sends every follower the entries that it lacks and that fit in its window. */
 export function sendAppends(raft: Raft, leader: Leader): void {
   for (const peer of leader.peers.values()) {
     while (isDue(raft, peer) && sendNext(raft, peer));
@@ -16,9 +16,9 @@ export function sendAppends(raft: Raft, leader: Leader): void {
 }
 
 /**
- * The largest index that is durable on a quorum, if its entry is of this term: an earlier term's entry may be on a
- * quorum and yet be replaced, so it is committed only by one of this term that follows it (thesis §3.6.2, figure 3.7).
- * The leader is part of the quorum like everybody else: while it votes, and as far as its own disk is.
+ * Returns the largest index that is durable on a quorum, if its entry is of this term. An entry of an earlier term may
+ * be on a quorum and still be replaced, so it is only committed by a later entry of this term (thesis §3.6.2, figure
+ * 3.7). The leader counts like any other member: while it votes, and up to the durable index of its own disk.
  */
 export function committable(raft: Raft, leader: Leader): Index {
   const { log } = raft;
@@ -29,7 +29,7 @@ export function committable(raft: Raft, leader: Leader): Index {
   return index > log.commit && log.termAt(index) === raft.term ? index : log.commit;
 }
 
-/** The newest round that a quorum has answered; the leader answers its own at once, while it votes. */
+/** Returns the newest round that a quorum has answered. The leader, while it votes, answers its own at once. */
 export function answeredRound(raft: Raft, leader: Leader): number {
   return quorumValue(raft.log.membership, (member) => {
     if (member === raft.id) return leader.reads.round;
@@ -37,7 +37,7 @@ export function answeredRound(raft: Raft, leader: Leader): number {
   });
 }
 
-/** Whether a quorum was heard from within the last election timeout. */
+/** Reports whether a quorum was heard from within the last election timeout. */
 export function hearsQuorum(raft: Raft, leader: Leader, membership = raft.log.membership): boolean {
   const heard = quorumValue(membership, (member) => (isHeard(raft, leader, member) ? 1 : 0));
   return heard === 1;
@@ -53,21 +53,25 @@ export function isActive(raft: Raft, peer: Peer): boolean {
   return peer.silentTicks < raft.electionTicks;
 }
 
-/** In step with the leader, but for what was written in the last moments. */
+/** Reports whether a member has every entry except those of the last moments. */
 export function isCaughtUp(raft: Raft, peer: Peer): boolean {
   const { progress } = peer;
   if (progress.state !== "replicate" || !isActive(raft, peer)) return false;
   return raft.log.lastIndex - progress.match <= raft.limits.promotionLagMax;
 }
 
-/** Before it has committed an entry of its own term, a leader may know less than its predecessor had committed. */
+/**
+ * Reports whether the leader knows the commit index. Before it has committed an entry of its own term, it may know less
+ * than its predecessor had committed.
+ */
 export function knowsCommit(raft: Raft, leader: Leader): boolean {
   return raft.log.commit >= leader.firstIndex;
 }
 
 /**
- * Whether the request itself confirms the read that it asks for: while it was in this term, its sender had made nobody leader
- * of a later one, and when the two are a quorum nobody else could have. Of reads that began later it says nothing.
+ * Reports whether the request itself confirms its read. While its sender was in this term, it had not elected a leader
+ * of a later one. When sender and leader form a quorum, no other leader could have been elected. This says nothing
+ * about reads that began later.
  */
 export function decidesWith(raft: Raft, leader: Leader, sender: MemberId, term: Term): boolean {
   if (term !== raft.term || !knowsCommit(raft, leader)) return false;
@@ -91,7 +95,7 @@ function hasRoom(raft: Raft, { inflights, inflightBytes }: Replicate): boolean {
   return inflights.length < raft.limits.inflightMessagesMax && inflightBytes < raft.limits.inflightBytesMax;
 }
 
-/** @returns whether there may be more to send. */
+/** Sends the next append. @returns whether there may be more to send */
 function sendNext(raft: Raft, peer: Peer): boolean {
   const { progress } = peer;
   if (progress.state === "snapshot") return false;

@@ -1,20 +1,20 @@
-import type { Index, MemberId, RequestId } from "./ids.ts";
+import type { Index, MemberId } from "./ids.ts";
 import type { Peer } from "./progress.ts";
 import type { ReadQueue } from "./read-queue.ts";
 
-/** Follows a leader, or waits for one. */
+/** A member that follows a leader or waits for one. */
 export interface Follower {
   readonly role: "follower";
-  /** `noMember` while none is known. */
+  /** Known leader, or `noMember`. */
   leader: MemberId;
-  /** Ticks since the leader was heard, or a vote was given. */
+  /** Ticks since the leader was heard or a vote was given. */
   elapsedTicks: number;
   readonly timeoutTicks: number;
-  /** Pre-votes refused to members with an older log, in this term and since a leader was heard. */
+  /** Pre-votes denied to members with an older log, in this term and since a leader was heard. */
   olderAsked: number;
 }
 
-/** Asks whether it would be elected, without disturbing anybody (thesis §9.6). */
+/** A member that asks whether it would be elected, without disturbing the others (thesis §9.6). */
 export interface PreCandidate {
   readonly role: "preCandidate";
   readonly votes: Map<MemberId, boolean>;
@@ -24,7 +24,7 @@ export interface PreCandidate {
 
 export interface Candidate {
   readonly role: "candidate";
-  /** Its own is counted only once it is durable. */
+  /** Votes received. Its own counts only once it is durable. */
   readonly votes: Map<MemberId, boolean>;
   elapsedTicks: number;
   readonly timeoutTicks: number;
@@ -32,9 +32,12 @@ export interface Candidate {
 
 export interface Leader {
   readonly role: "leader";
-  /** Everybody in the membership but itself. */
+  /** All members but itself. */
   readonly peers: Map<MemberId, Peer>;
-  /** Of the empty entry that began this term. Until it is committed, no read is answered and no membership changed. */
+  /**
+   * Index of the empty entry that began this term. Until it is committed, no read is answered and no membership
+   * changes.
+   */
   readonly firstIndex: Index;
   readonly reads: ReadQueue;
   uncommittedBytes: number;
@@ -49,9 +52,3 @@ export interface Transfer {
 }
 
 export type RoleState = Follower | PreCandidate | Candidate | Leader;
-
-/** Who wants to read: a member, and what it calls the read. */
-export interface Reader {
-  readonly member: MemberId;
-  readonly id: RequestId;
-}

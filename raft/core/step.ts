@@ -16,7 +16,10 @@ import type {
 import type { Raft } from "./raft.ts";
 import { answerPreVote, answerVote } from "./voter.ts";
 
-/** The rule of terms (thesis §3.3): a later one is joined, an earlier one is told so or ignored. Then by type. */
+/**
+ * Handles a message. Applies the rule of terms first (thesis §3.3): the member joins a later term, and ignores or
+ * answers an earlier one. The message's type decides the rest.
+ */
 export function step(raft: Raft, message: Message): void {
   if (message.to !== raft.id || message.from === raft.id) return;
   if (message.type === "preVote") return answerPreVote(raft, message);
@@ -29,12 +32,15 @@ export function step(raft: Raft, message: Message): void {
   take(raft, message);
 }
 
-/** Meant for whoever leads, in whatever term. */
+/** Reports whether a message is meant for the leader, whatever its term. */
 function isRequest({ type }: Message): boolean {
   return type === "propose" || type === "readIndex" || type === "proposeReply" || type === "readIndexReply";
 }
 
-/** A leader or candidate of an earlier term hears of the later one, and joins it; replies are merely late. */
+/**
+ * Answers a message of an earlier term. A leader or candidate of that term learns of the later one and joins it. Late
+ * replies are ignored.
+ */
 function answerLate(raft: Raft, message: Message): void {
   const { id, term } = raft;
   switch (message.type) {

@@ -3,7 +3,7 @@ import type { Raft } from "./raft.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Leader } from "./role.ts";
 
-/** Stops taking proposals, brings `to` up to date, then tells it to stand for election (thesis §3.10). */
+/** Stops taking proposals, brings `to` up to date, then orders it to stand for election (thesis §3.10). */
 export function beginTransfer(raft: Raft, leader: Leader, to: MemberId): Refusal | undefined {
   if (to === raft.id || !raft.log.membership.voters.includes(to)) return "notAVoter";
   if (leader.transfer?.to === to) return undefined;
@@ -13,7 +13,7 @@ export function beginTransfer(raft: Raft, leader: Leader, to: MemberId): Refusal
   return undefined;
 }
 
-/** Once the heir's log is complete; before, it would lose the election. */
+/** Orders the target to stand once its log is complete. Before that it would lose the election. */
 export function completeTransfer(raft: Raft, leader: Leader): void {
   const { transfer } = leader;
   if (transfer === undefined || transfer.sent) return;
@@ -22,7 +22,7 @@ export function completeTransfer(raft: Raft, leader: Leader): void {
   raft.send({ type: "timeoutNow", from: raft.id, to: transfer.to, term: raft.term });
 }
 
-/** An heir that does not take over within an election timeout is given up, and proposals are taken again. */
+/** Cancels the transfer when the target does not take over within an election timeout. Proposals are accepted again. */
 export function tickTransfer(raft: Raft, leader: Leader): void {
   const { transfer } = leader;
   if (transfer === undefined) return;

@@ -3,8 +3,8 @@ import type { PreVote, Vote } from "./message.ts";
 import type { Raft } from "./raft.ts";
 
 /**
- * Says whether it would vote, and changes nothing: neither term, nor vote, nor timer (thesis §9.6). It only keeps count of
- * whom it had to refuse, see `Raft.mayStand`.
+ * Answers a pre-vote without changing term, vote or timer (thesis §9.6). Only counts the members it rejected; see
+ * `Raft.mayStand`.
  */
 export function answerPreVote(raft: Raft, { from, term, lastIndex, lastTerm }: PreVote): void {
   const { role, hearsLeader } = raft;
@@ -15,8 +15,8 @@ export function answerPreVote(raft: Raft, { from, term, lastIndex, lastTerm }: P
 }
 
 /**
- * One vote a term, to a candidate whose log is at least as new (thesis §3.4, §3.6.1). Whether this member thinks of
- * itself as a voter does not matter: the candidate's membership may be the newer one.
+ * Gives one vote per term, to a candidate whose log is at least as new (thesis §3.4, §3.6.1). It does not matter
+ * whether this member considers itself a voter, because the candidate's membership may be newer.
  */
 export function answerVote(raft: Raft, { from, lastIndex, lastTerm }: Vote): void {
   const free = raft.vote === from || (raft.vote === noMember && raft.leader === noMember);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { TlsFiles } from "../transport/tls-transport.ts";
 
 /**
- * A certificate authority for one cluster and a certificate for each member, made with openssl: for examples and tests.
- * A member's certificate bears the name `member-<id>`, by which the others know it.
+ * Creates a certificate authority for one cluster and a certificate for each member with openssl, for examples and
+ * tests. A member's certificate has the name `member-<id>`, by which the others identify it.
  */
 export function makeCertificates(directory: string, members: readonly number[]): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });

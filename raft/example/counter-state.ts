@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import type { Entry, Index, StateImage, StateMachine } from "../index.ts";
 
-/** Numbers by name. An entry is `<name> <number to add>`; its result is the sum. */
+/** Numbers by name. An entry is `<name> <number to add>`, and its result is the sum. */
 export class CounterState implements StateMachine<number> {
   readonly sums = new Map<string, number>();
   readonly #path: string | undefined;
   #applied = 0;
   #durable = 0;
 
-  /** @param path of a file that checkpoints and snapshots go to; without one, nothing survives */
+  /** @param path the file for checkpoints and snapshots; without one, nothing survives */
   constructor(path?: string) {
     this.#path = path;
     if (path !== undefined && existsSync(path)) this.#load(readFileSync(path, "utf8"));
@@ -66,7 +66,7 @@ export class CounterState implements StateMachine<number> {
     this.#applied = applied;
   }
 
-  /** The file has the old state or the new one, never a part. */
+  /** Stores the text atomically: the file has the old state or the new one. */
   async #store(text: string): Promise<void> {
     this.#durable = (JSON.parse(text) as { applied: number }).applied;
     if (this.#path === undefined) return;

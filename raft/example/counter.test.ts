@@ -14,7 +14,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** The members listen just above it. */
+/** Returns a free port. The members listen on the ports just above it. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -30,7 +30,7 @@ function start(id: number): void {
   processes.set(id, Bun.spawn(command, { stdout: "ignore", stderr: "inherit" }));
 }
 
-/** Tries until the cluster answers: a leader must be found first. */
+/** Retries until the cluster answers, because a leader must be elected first. */
 async function ask(id: number, path: string): Promise<number> {
   for (let attempt = 0; attempt < 300; attempt++) {
     const answer = await fetch(`http://127.0.0.1:${port + id}/${path}`).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * A replicated counter. Make certificates (`certificates.ts`) in a directory and run there, for id 1, 2 and 3:
- * `bun counter.ts <id> <directory> 7000`; then `curl localhost:7001/apples/5; curl localhost:7003/apples`.
+ * A replicated counter. Make certificates (`certificates.ts`) in a directory, then run there for id 1, 2 and 3: `bun
+ * counter.ts <id> <directory> 7000`. Try `curl localhost:7001/apples/5; curl localhost:7003/apples`.
  */
 import { join } from "node:path";
 import * as raft from "../index.ts";

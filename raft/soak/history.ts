@@ -1,12 +1,12 @@
 import type { Contents } from "./soak-state.ts";
 
-/** What the writers of one round were told, held against what the members hold afterwards. */
+/** Compares the answers to the writers of one round with the members' contents afterwards. */
 export class History {
   readonly #acknowledged = new Set<string>();
   readonly #unknown = new Set<string>();
   readonly #refused = new Set<string>();
   readonly violations: string[] = [];
-  /** What was done to the members. */
+  /** Faults of this round. */
   faults: readonly string[] = [];
 
   get counts() {
@@ -25,17 +25,17 @@ export class History {
     this.#unknown.add(id);
   }
 
-  /** It was said that this will not happen. */
+  /** Records that a write was rejected and will not happen. */
   refused(id: string): void {
     this.#refused.add(id);
   }
 
-  /** A read that began after this write was acknowledged. */
+  /** Checks a read that began after this write was acknowledged. */
   read(id: string, member: number, found: boolean): void {
     if (!found) this.violations.push(`member ${member} confirmed a read without ${id}, which was acknowledged before`);
   }
 
-  /** @param found what each member holds, all at the same place of the log */
+  /** Checks the members' contents. @param found the contents of each member, all at the same position of the log */
   check(found: readonly Contents[]): void {
     const [first] = found;
     for (const { applied, digest } of found) {

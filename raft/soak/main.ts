@@ -9,9 +9,9 @@ import { type Kind, kinds, runRound } from "./round.ts";
 import { plainVolume, PowerVolume, SmallVolume, type Volume, whyNoMounts } from "./volume.ts";
 
 /**
- * Three real processes on real disks under load, and what may happen to them: killed (also at the named crash points),
- * stopped, their disks full, their power cut. `bun raft/soak/main.ts --kind kill|stop|full|power --rounds N [--seed N]`.
- * Ends with 1 when anything that was promised does not hold, which `--lying-sync` with `--kind power` must bring about.
+ * Runs three real processes on real disks under load, with faults: kills (also at the named crash points), stops, full
+ * disks, power cuts. `bun raft/soak/main.ts --kind kill|stop|full|power --rounds N [--seed N]`. Exits with 1 when a
+ * promise was broken, which `--lying-sync` with `--kind power` must cause.
  */
 const { values } = parseArgs({
   options: {
@@ -27,7 +27,7 @@ if (kind === undefined) throw new Error(`--kind is one of ${kinds.join(", ")}`);
 const smallVolumeBytes = 12 << 20;
 const ids = [1, 2, 3];
 
-/** Mulberry32: small, and the same everywhere. What the processes do meanwhile is not up to it. */
+/** Returns Mulberry32: small and the same on every machine. It does not control the timing of the processes. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -77,7 +77,7 @@ async function soak(what: Kind, rounds: number): Promise<string[]> {
     const ports = await freePorts();
     for (const id of ids) {
       const own = volumes[id - 1]?.directory ?? directory;
-      // With the state elsewhere, it is the log that finds the disk full.
+      // The state is on another volume, so it is the log that finds the disk full.
       const stateDirectory = what === "full" && id > 1 ? directory : own;
       const certificates = join(directory, "certificates");
       const lyingSync = values["lying-sync"];

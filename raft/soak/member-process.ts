@@ -6,7 +6,7 @@ type OrderBody = Order extends infer One ? (One extends Order ? Omit<One, "reque
 const answerMsMax = 8000;
 const startMsMax = 15_000;
 
-/** A member's process, started and ended as often as a round wants. */
+/** The process of a member, started and ended as often as a round needs. */
 export class MemberProcess {
   readonly #options: MemberOptions;
   #process: Bun.Subprocess<"ignore", "inherit", "inherit"> | undefined;
@@ -25,12 +25,12 @@ export class MemberProcess {
     return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** Undefined while it runs. */
+  /** Exit code; undefined while it runs. */
   get exitCode(): number | undefined {
     return this.#process?.exitCode ?? undefined;
   }
 
-  /** @throws when the member does not come up */
+  /** Starts the process. @throws when the member does not start */
   async start(crash?: MemberOptions["crash"]): Promise<void> {
     const waiting = new Map<number, (answer: Answer | undefined) => void>();
     this.#waiting = waiting;
@@ -51,7 +51,7 @@ export class MemberProcess {
     );
   }
 
-  /** Undefined when no answer came: the process ended, or stands still. */
+  /** Sends an order. Resolves with undefined without an answer: the process ended or stands still. */
   ask(order: OrderBody): Promise<Answer | undefined> {
     if (!this.isRunning) return Promise.resolve(undefined);
     const request = ++this.#requests;

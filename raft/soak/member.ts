@@ -17,17 +17,17 @@ import { openLogOn } from "../storage/open-log.ts";
 import { openSystemDisk } from "../storage/system-disk.ts";
 import { type Contents, SoakState } from "./soak-state.ts";
 
-/** One member as a process of its own, told over IPC what to do. */
+/** Options of a member in its own process, which gets its orders over IPC. */
 export interface MemberOptions {
   readonly id: number;
   readonly ports: readonly number[];
   readonly directory: string;
-  /** Of the state machine's file. */
+  /** Directory of the state machine's file. */
   readonly stateDirectory: string;
   readonly certificates: string;
-  /** Acknowledges what is not durable: a soak that does not notice shows nothing. */
+  /** Acknowledges writes that are not durable. The soak must detect it. */
   readonly lyingSync?: boolean;
-  /** Kills itself when it has come to this point so many times. */
+  /** Point at which the process kills itself, after reaching it `count` times. */
   readonly crash?: { readonly point: CrashPoint; readonly count: number };
 }
 
@@ -90,7 +90,7 @@ async function main({
       answer({ request: order.request, refused: error instanceof RaftError ? error.code : String(error) }),
     );
   });
-  // The one who watches is gone.
+  // The watching process is gone.
   process.on("disconnect", () => process.exit());
   answer({ request: 0, started: true });
 }

@@ -9,17 +9,17 @@ export type Kind = (typeof kinds)[number];
 
 export interface SoakCluster {
   readonly members: readonly MemberProcess[];
-  /** Of each member, in the same order. */
+  /** Volumes of the members, in the same order. */
   readonly volumes: readonly Volume[];
   readonly random: () => number;
 }
 
-/** What writing no answer is worth: the entry may be there or not. */
+/** Errors after which the entry may or may not be there. */
 const uncertain = new Set(["unknown", "stopped", "unconfirmed"]);
 const writersCount = 12;
 const settleMsMax = 30_000;
 
-/** Writers write, something happens to the members, all is put right, and everything that was promised must be there. */
+/** Runs writers and a fault, repairs everything, and checks that every promise was kept. */
 export async function runRound(kind: Kind, round: number, cluster: SoakCluster): Promise<History> {
   const history = new History();
   const bytes = kind === "full" ? 8192 : 1024 + Math.floor(cluster.random() * 3000);
@@ -45,7 +45,7 @@ export async function runRound(kind: Kind, round: number, cluster: SoakCluster):
   return history;
 }
 
-/** Through a member that runs, another one each time; then reads what it wrote through any member. */
+/** Writes through a different running member each time, then reads the write through any member. */
 async function write(
   { members, random }: SoakCluster,
   history: History,
@@ -75,10 +75,10 @@ async function write(
   }
 }
 
-/** Each says what it did, for the report. */
+/** Faults by kind. Each returns its actions for the report. */
 const faults: Record<Kind, (cluster: SoakCluster) => Promise<readonly string[]>> = { kill, stop, full, power };
 
-/** By signal, and then perhaps at a place in the program that is worth dying at; one of them, two, or all. */
+/** Kills one, two or all members by signal, and then perhaps again at a crash point. */
 async function kill({ members, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * members.length));
   const happened: string[] = victims.map(() => "killed");
@@ -100,7 +100,7 @@ async function kill({ members, random }: SoakCluster): Promise<readonly string[]
   return happened;
 }
 
-/** Stands still for less or more than an election takes. */
+/** Stops processes for less or more than an election takes. */
 async function stop({ members, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * 2));
   for (const victim of victims) victim.signal("SIGSTOP");
@@ -109,7 +109,7 @@ async function stop({ members, random }: SoakCluster): Promise<readonly string[]
   return victims.map(() => "stopped");
 }
 
-/** The disks of some have no space left until their members have ended, or a while. */
+/** Fills the disks of some members until they have ended, or for a while. */
 async function full({ members, volumes, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * members.length));
   const volumeOf = ({ id }: MemberProcess) => volumes[id - 1] as SmallVolume;
@@ -124,7 +124,7 @@ async function full({ members, volumes, random }: SoakCluster): Promise<readonly
   return happened;
 }
 
-/** Of one, a minority or all, at the same moment. */
+/** Cuts the power of one, a minority or all, at the same moment. */
 async function power({ members, volumes, random }: SoakCluster): Promise<readonly string[]> {
   const victims = shuffled(members, random).slice(0, 1 + Math.floor(random() * members.length));
   const volumeOf = ({ id }: MemberProcess) => volumes[id - 1] as PowerVolume;
@@ -137,7 +137,7 @@ async function power({ members, volumes, random }: SoakCluster): Promise<readonl
   return [`power cut of ${victims.length}`];
 }
 
-/** All members hold the same, and a last write as well. */
+/** Waits until all members hold the same state and accept a last write. */
 async function settled({ members }: SoakCluster, name: string): Promise<Contents[]> {
   const deadline = performance.now() + settleMsMax;
   for (let attempt = 0; performance.now() < deadline; attempt++) {

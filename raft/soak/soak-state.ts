@@ -5,14 +5,14 @@ import type { Entry, Index, StateImage, StateMachine } from "../index.ts";
 
 export interface Contents {
   readonly applied: number;
-  /** Of every id in the order in which they were applied, from the beginning. */
+  /** Digest of every id since the beginning, in the order in which they were applied. */
   readonly digest: number;
   readonly round: number;
-  /** How often each id of this round and the one before was applied. */
+  /** Number of times that each id of this round and the one before was applied. */
   readonly counts: readonly (readonly [id: string, count: number])[];
 }
 
-/** Counts what is applied. An entry begins with `<round>.<writer>.<number> `; what follows only takes space. */
+/** Counts applied entries. An entry begins with `<round>.<writer>.<number> `; the rest only takes space. */
 export class SoakState implements StateMachine<number> {
   readonly #path: string;
   #counts = new Map<string, number>();
@@ -91,7 +91,7 @@ export class SoakState implements StateMachine<number> {
     this.#round = round;
   }
 
-  /** The file has the old state or the new one, never a part, and is durable when this resolves. */
+  /** Stores the text atomically: the file has the old state or the new one, and is durable when this resolves. */
   async #store(text: string): Promise<void> {
     const file = await open(`${this.#path}.new`, "w", 0o600);
     try {

@@ -9,7 +9,7 @@ async function soak(...options: string[]): Promise<{ code: number; text: string 
 }
 
 test.each(["kill", "stop", "full", "power"])(
-  "real processes keep what they promised: %s",
+  "real processes keep their promises: %s",
   async (kind) => {
     const { code, text } = await soak("--kind", kind, "--rounds", "2");
     expect(text).toMatch(/^\w+: (ok, seed \d+|skipped: .+)$/m);
@@ -18,8 +18,8 @@ test.each(["kill", "stop", "full", "power"])(
   120_000,
 );
 
-/** What the members say when their log is found short at the start is as good as a violation. */
-test("a disk that lies about its syncs is found out by a power cut", async () => {
+/** A member that finds its log short at the start counts as a violation. */
+test("a power cut exposes a disk that lies about its syncs", async () => {
   const { code, text } = await soak("--kind", "power", "--rounds", "10", "--lying-sync");
   if (/skipped/.test(text)) return;
   expect(text).toMatch(/VIOLATION|did not start|did not come together/);

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, statfsSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where a member keeps its files, and what can be done to that place. */
+/** The place of a member's files, with the faults that it supports. */
 export interface Volume {
   readonly directory: string;
   close(): void;
@@ -24,7 +24,7 @@ export class SmallVolume implements Volume {
     run("mount", "-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", directory);
   }
 
-  /** Takes all space that is left; the member may be quicker with the last of it. */
+  /** Takes all space that is left. The member may get the last of it first. */
   fill(): void {
     const { bavail, bsize } = statfsSync(this.directory);
     try {
@@ -48,11 +48,11 @@ export class SmallVolume implements Volume {
 }
 
 const imageBytesDefault = 48 << 20;
-/** `_IOR('X', 125, __u32)` of the kernel's ext4, with the flag that leaves the journal unflushed. */
+/** Request `_IOR('X', 125, __u32)` of the kernel's ext4, with the flag that leaves the journal unflushed. */
 const shutdownRequest = 0x8004587d;
 const shutdownWithoutLogFlush = 2;
 
-/** A file system on a loop device whose power can be cut: what was not synced is lost. */
+/** A file system on a loop device with a power switch. A power cut loses all unsynced data. */
 export class PowerVolume implements Volume {
   readonly directory: string;
   readonly #image: string;
@@ -67,7 +67,7 @@ export class PowerVolume implements Volume {
     this.#mount();
   }
 
-  /** From here on every write fails, and nothing more reaches the disk. */
+  /** Cuts the power. Every later write fails and does not reach the disk. */
   cutPower(): void {
     const libc = dlopen("libc.so.6", {
       ioctl: { args: [FFIType.i32, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
@@ -83,7 +83,7 @@ export class PowerVolume implements Volume {
     }
   }
 
-  /** The power is back: the journal is played, and what it knows is there again. */
+  /** Restores the power. The journal is replayed, and its contents are there again. */
   restorePower(): void {
     run("umount", this.directory);
     this.#mount();
@@ -99,7 +99,7 @@ export class PowerVolume implements Volume {
   }
 }
 
-/** Why this machine cannot mount such volumes; undefined when it can. */
+/** Returns why this machine cannot mount such volumes, or undefined when it can. */
 export function whyNoMounts(withLoopDevice: boolean): string | undefined {
   if (process.getuid?.() !== 0) return "mounting needs root";
   if (withLoopDevice && !existsSync("/dev/loop-control")) return "there are no loop devices";

@@ -15,7 +15,7 @@ const hold = `
   setInterval(() => {}, 1000);
 `;
 
-test("a directory is held by one, within a process as well", async () => {
+test("a directory is held once, within a process as well", async () => {
   const directory = newDirectory();
   const release = guardDirectory(directory);
   expect(() => guardDirectory(directory)).toThrow(/has it open/);
@@ -24,7 +24,7 @@ test("a directory is held by one, within a process as well", async () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("a directory that another process holds is refused while that process lives, and taken over when it was killed", async () => {
+test("a directory that another process holds is rejected while that process lives, and taken over after it was killed", async () => {
   const directory = newDirectory();
   const other = Bun.spawn([process.execPath, "-e", hold, directory], { stdout: "pipe", stderr: "inherit" });
   const { value } = await other.stdout.getReader().read();
@@ -39,7 +39,7 @@ test.each([
   ["half written", "{"],
   ["of a process that is no more, under a pid that is used again", JSON.stringify({ pid: 1, started: "0" })],
   ["of an earlier process with our own pid", JSON.stringify({ pid: process.pid, started: "0" })],
-])("a guard that was left behind is taken over: %s", async (_, text) => {
+])("a stale guard is taken over: %s", async (_, text) => {
   const directory = newDirectory();
   writeFileSync(join(directory, "guard"), text);
   await guardDirectory(directory)();

@@ -3,22 +3,26 @@ import { join, resolve } from "node:path";
 import { LogError } from "./log-error.ts";
 
 const guardFile = "guard";
-/** Two processes that start together may each find the other's stale guard; after so many turns one of them gives up. */
+/**
+ * Most attempts. Two processes that start together may each find the other's stale guard; one of them then gives up.
+ */
 const acquireTriesMax = 3;
 
-/** Directories that this process has open: its own guard looks the same as one left behind under its pid. */
+/**
+ * Directories that this process has open. Its own guard looks like one left behind by an earlier process with its pid.
+ */
 const heldHere = new Set<string>();
 
-/** A process, with the time of its start as the kernel counts it: pids are used again. */
+/** A process with its start time as the kernel counts it, because pids are reused. */
 interface Holder {
   readonly pid: number;
   readonly started: string;
 }
 
 /**
- * One running log per directory. The guard of a process that ended is taken over.
+ * Ensures one running log per directory. Takes over the guard of a process that ended.
  *
- * @returns gives the directory back
+ * @returns a function that releases the directory
  * @throws LogError `inUse`
  */
 export function guardDirectory(directory: string): () => Promise<void> {
@@ -45,7 +49,10 @@ function takeGuard(directory: string, path: string): void {
   throw new LogError("inUse", "its guard changes hands", advice, { directory, file: guardFile });
 }
 
-/** By way of a rename, so that a guard which another process took over meanwhile is noticed and put back. */
+/**
+ * Removes a stale guard by renaming it first, so that a guard which another process took over meanwhile is noticed and
+ * put back.
+ */
 function removeStale(path: string, stale: Holder | undefined): void {
   const aside = `${path}.${process.pid}`;
   try {
@@ -68,7 +75,7 @@ function createExclusively(path: string, text: string): boolean {
   }
 }
 
-/** Undefined when the file is gone, or was left behind half written. */
+/** Reads the holder. Returns undefined when the file is gone or half written. */
 function readHolder(path: string): Holder | undefined {
   try {
     const { pid, started } = JSON.parse(fs.readFileSync(path, "utf8")) as Record<string, unknown>;
@@ -79,14 +86,14 @@ function readHolder(path: string): Holder | undefined {
 }
 
 function isRunning(holder: Holder): boolean {
-  // Under our own pid, and not held here: left by a process that had this pid before.
+  // A guard with our pid that is not held here is from an earlier process with this pid.
   return holder.pid !== process.pid && holder.started === startOf(holder.pid);
 }
 
 /**
- * When a process started: field 22 of its kernel record; the fields follow the command's name, which ends at the last
- * parenthesis. Undefined when it runs no more; a process that ended and is not reaped yet (Z, X) holds nothing. Where
- * the kernel keeps no such record, "" for any process that exists.
+ * Returns the start time of a process: field 22 of its kernel record, where the fields follow the command name, which
+ * ends at the last parenthesis. Returns undefined when it no longer runs; a process that ended and is not reaped yet
+ * (Z, X) holds nothing. Without such kernel records, returns "" for any existing process.
  */
 function startOf(pid: number): string | undefined {
   try {

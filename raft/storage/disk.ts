@@ -1,15 +1,15 @@
 /**
- * The few file operations that the log needs, rooted at one directory. Names are relative to it and have no folders.
- * Two implementations: `system-disk.ts` on the real file system, `simulated-disk.ts` in memory, with faults.
+ * The few file operations that the log needs, in one directory. Names are relative to it and have no folders. Two
+ * implementations: `system-disk.ts` on the real file system, and `simulated-disk.ts` in memory, with faults.
  */
 export interface Disk {
-  /** The directory as a person would name it, for error messages. */
+  /** Name of the directory in error messages. */
   readonly directory: string;
-  /** Names of the files that are there, sorted. */
+  /** Returns the names of existing files, sorted. */
   list(): readonly string[];
-  /** Opens a file for reading and writing; `create` makes an empty one, and fails where the name is taken. */
+  /** Opens a file for reading and writing. `create` makes an empty one and fails where the name is taken. */
   open(name: string, how?: "existing" | "create"): DiskFile;
-  /** Takes the place of a file that has the new name already. Durable only after `syncDirectory`. */
+  /** Renames a file, replacing one that has the new name already. Durable only after `syncDirectory`. */
   rename(from: string, to: string): void;
   remove(name: string): void;
   /** Makes creations, renames and removals durable. */
@@ -18,18 +18,18 @@ export interface Disk {
 
 export interface DiskFile {
   readonly name: string;
-  /** Bytes. */
+  /** Returns the size in bytes. */
   size(): number;
-  /** Reads up to `into.length` bytes and returns how many there were: fewer only at the end of the file. */
+  /** Reads up to `into.length` bytes and returns their number, which is smaller only at the end of the file. */
   read(into: Uint8Array, position: number): number;
-  /** Resolves when the bytes are with the operating system, which is not yet durable. */
+  /** Resolves when the operating system has the bytes, which does not make them durable. */
   write(bytes: Uint8Array, position: number): Promise<void>;
   /** Makes everything written before durable: contents, and the size where it grew. */
   sync(): Promise<void>;
   close(): void;
 }
 
-/** Reads a whole file that is small by design; undefined where there is none. */
+/** Reads a small file completely, or returns undefined where none exists. */
 export function readSmallFile(disk: Disk, name: string, bytesMax: number): Uint8Array | undefined {
   if (!disk.list().includes(name)) return undefined;
   const file = disk.open(name);
@@ -41,7 +41,7 @@ export function readSmallFile(disk: Disk, name: string, bytesMax: number): Uint8
   }
 }
 
-/** Puts a small file in place as a whole: after a crash it has the old bytes or the new ones, never a mixture. */
+/** Writes a small file atomically: after a crash it has the old bytes or the new ones, never a mixture. */
 export async function replaceFile(disk: Disk, name: string, bytes: Uint8Array): Promise<void> {
   const aside = `${name}.new`;
   if (disk.list().includes(aside)) disk.remove(aside);

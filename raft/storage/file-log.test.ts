@@ -58,12 +58,12 @@ test("many waiting writes take few syncs", async () => {
   const { log } = await openLogOn(disk, owner, { segmentBytes: 16 << 20 });
   const before = disk.counts.sync;
   await Promise.all(entries(1, 1000, 1).map((one) => log.append({ entries: [one] })));
-  // The first write goes alone, all others form one group; the next segment is prepared beside them.
+  // The first write goes alone, and all others form one group. The next segment is prepared meanwhile.
   expect(disk.counts.sync - before).toBeLessThanOrEqual(4);
   await log.close();
 });
 
-test("segments are few after compaction, and used again", async () => {
+test("segments are few after compaction, and reused", async () => {
   const { directory, log } = await newLog();
   for (let from = 1; from <= 10_000; from += 100) {
     await log.append({ hardState: hardState(1, 1, from), entries: entries(from, from + 99, 1, 1000) });
@@ -78,7 +78,7 @@ test("segments are few after compaction, and used again", async () => {
   await again.log.close();
 });
 
-test("nobody else may read the files", async () => {
+test("no other user may read the files", async () => {
   const { directory, log } = await newLog();
   await log.append({ entries: entries(1, 3000, 1, 1000) });
   expect(statSync(directory).mode & 0o777).toBe(0o700);
@@ -94,7 +94,7 @@ test("a log is opened once at a time", async () => {
   await again.log.close();
 });
 
-test("a log is opened by its owner only, and says so", async () => {
+test("a log is opened by its owner only, and the error says so", async () => {
   const { directory, log } = await newLog();
   await log.close();
   const wrongCluster = openLog(directory, { ...owner, clusterId: "other" });
@@ -103,7 +103,7 @@ test("a log is opened by its owner only, and says so", async () => {
   await expect(openLog(directory, { ...owner, memberId: toMemberId(2) })).rejects.toMatchObject({ code: "foreign" });
 });
 
-test("a log is made once, and only on demand", async () => {
+test("a log is created once, and only on demand", async () => {
   const directory = newDirectory();
   await expect(openLog(directory, owner)).rejects.toMatchObject({ code: "missing" });
   expect(logExists(directory)).toBe(false);

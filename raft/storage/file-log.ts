@@ -11,16 +11,19 @@ import { encodeSegmentHeader, segmentHeaderBytes, segmentName, segmentSalt } fro
 import { SegmentSupply } from "./segment-supply.ts";
 import type { Tail, TailWitness } from "./tail-witness.ts";
 
-/** Segments begin small, so that a new cluster starts at once, and double up to `segmentBytes`. */
+/**
+ * Size of the first segment. Segments start small, so that a new cluster starts at once, and double up to
+ * `segmentBytes`.
+ */
 export const firstSegmentBytes = 1 << 20;
 const defaultSegmentBytes = 32 << 20;
-/** Waiting writes that are made with one sync. */
+/** Bytes of waiting writes that share one sync. */
 const groupBytesMax = 8 << 20;
 
 export interface FileLogTuning {
   readonly segmentBytes?: number;
   readonly reach?: ReachCrashPoint;
-  /** Told how long each sync took. */
+  /** Receives the duration of each sync. */
   readonly synced?: (ms: number) => void;
 }
 
@@ -42,13 +45,13 @@ export interface OpenedParts {
   readonly recovered: Recovered;
   readonly active: DiskFile;
   readonly witness: TailWitness;
-  /** Gives the directory back. */
+  /** Releases the directory. */
   readonly release: () => Promise<void>;
 }
 
 /**
- * The log in files. One write is on its way to the disk at a time: what arrives meanwhile forms the next group. Because
- * each write is synced before the next one begins, only the very last one on disk can ever be torn.
+ * The log in files. One write at a time is on its way to the disk; writes that arrive meanwhile form the next group.
+ * Each write is synced before the next one begins, so only the very last one on disk can ever be torn.
  */
 export class FileLog implements Log {
   readonly recovered: LogContents;
@@ -60,13 +63,13 @@ export class FileLog implements Log {
   readonly #reach: ReachCrashPoint;
   readonly #segmentBytes: number;
   readonly #tuning: FileLogTuning;
-  /** Oldest first; the last one is `#active`. */
+  /** Segments, oldest first. The last one is `#active`. */
   readonly #segments: Segment[];
   #active: DiskFile;
   #activeBytes: number;
   #next: Promise<DiskFile> | undefined;
   #tail: Tail;
-  /** The newest one that begins durably with what a reader must know: those before it may go. */
+  /** Newest segment that durably begins with the state a reader needs. Earlier ones may be removed. */
   #durableSegment: number;
   #chain: number;
   #hardState: HardState;
@@ -157,7 +160,7 @@ export class FileLog implements Log {
     this.#flushing = undefined;
   }
 
-  /** The first of those that wait, and as many more as fit. */
+  /** Takes the first waiting write, and as many more as fit. */
   #takeGroup(): Waiting[] {
     let bytes = 0;
     let count = 0;
@@ -170,8 +173,8 @@ export class FileLog implements Log {
   }
 
   /**
-   * Nothing more is promised on this handle after a failure: the kernel forgets which pages a failed sync left
-   * unwritten, so that the next sync would succeed and mean nothing.
+   * Runs disk work. After a failure this handle promises nothing more: the kernel forgets which pages a failed sync
+   * left unwritten, so the next sync would succeed without meaning.
    */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     if (this.#failure !== undefined) throw this.#failure;
@@ -193,7 +196,7 @@ export class FileLog implements Log {
     this.#next ??= this.#prepare();
   }
 
-  /** Begins the next segment with what a reader must know when the earlier ones are gone. */
+  /** Begins the next segment with the state that a reader needs when the earlier ones are gone. */
   async #roll(records: readonly LogRecord[], bytes: number): Promise<void> {
     const lead: LogRecord[] = [
       { kind: "base", base: this.#base, clearsLog: false },
@@ -215,7 +218,7 @@ export class FileLog implements Log {
     await this.#write(all, total, segmentHeaderBytes, segmentHeaderBytes);
   }
 
-  /** The one that was prepared, when that went well and it is large enough; else one is made while the write waits. */
+  /** Returns the prepared segment if it succeeded and is large enough. Otherwise makes one while the write waits. */
   async #nextSegment(bytes: number): Promise<DiskFile> {
     const prepared = await this.#next?.catch(() => undefined);
     this.#next = undefined;
@@ -226,7 +229,7 @@ export class FileLog implements Log {
 
   #prepare(): Promise<DiskFile> {
     const next = this.#supply.provide(this.#tail.segment + 1, this.#wantedBytes());
-    // Tried once more when the segment is needed; only then is its failure one of the log.
+    // It is tried again when the segment is needed. Only a failure then is a failure of the log.
     next.catch(() => {});
     return next;
   }
@@ -235,7 +238,7 @@ export class FileLog implements Log {
     return Math.min(this.#segmentBytes, 2 * this.#activeBytes);
   }
 
-  /** @param headerBytes at the front of the buffer, written with the records */
+  /** @param headerBytes bytes at the front of the buffer, written with the records */
   async #write(records: readonly LogRecord[], bytes: number, end: number, headerBytes = 0): Promise<void> {
     const buffer = this.#room(headerBytes + bytes);
     const write = this.#tail.write + 1;
@@ -259,14 +262,14 @@ export class FileLog implements Log {
     return this.#active.sync().then(() => synced(performance.now() - begunMs));
   }
 
-  /** After those who waited for the write have gone on: it is they who are in a hurry. */
+  /** Notes the tail after the callers that waited for the write have continued, because they are more urgent. */
   #note(): void {
     clearImmediate(this.#noting);
     this.#noting = undefined;
     this.#witness.note(this.#tail);
   }
 
-  /** Returns the checksum of the last record, on which the next write follows. */
+  /** Encodes the records and returns the checksum of the last one, which the next write continues. */
   #encode(records: readonly LogRecord[], write: number, buffer: Buffer, from: number): number {
     const { segment } = this.#tail;
     const salt = segmentSalt(this.#logId, segment);
@@ -280,7 +283,7 @@ export class FileLog implements Log {
     return chain;
   }
 
-  /** Of a record that is durable. */
+  /** Takes over the state of a durable record. */
   #remember(record: LogRecord): void {
     switch (record.kind) {
       case "hardState":
@@ -301,7 +304,7 @@ export class FileLog implements Log {
     }
   }
 
-  /** From the oldest on, so that a crash leaves no gap. */
+  /** Removes segments from the oldest on, so that a crash leaves no gap. */
   async #removeSegments(base: SnapshotMeta): Promise<void> {
     const firstKept = this.#segments.findIndex(
       ({ sequence, lastIndex }) => lastIndex > base.index || sequence >= this.#durableSegment,
@@ -312,7 +315,7 @@ export class FileLog implements Log {
     }
   }
 
-  /** The same memory for every write; grows to the largest one. */
+  /** Returns the buffer that all writes share. It grows to the largest write. */
   #room(bytes: number): Buffer {
     if (this.#buffer.length < bytes) this.#buffer = Buffer.alloc(Math.max(bytes, 2 * this.#buffer.length));
     return this.#buffer;

@@ -24,7 +24,7 @@ async function newLog(base: SnapshotMeta = founders) {
   return { open, log: await open() };
 }
 
-test("the forced membership is the newest of the log, of a term that nobody voted in, and what was there stays", async () => {
+test("the forced membership is the newest of the log, in a term without votes, and the existing entries stay", async () => {
   const { log, open } = await newLog();
   await log.append({ hardState: hardState(4, 2, 3), entries: entries(1, 7, 4) });
   await log.close();
@@ -68,7 +68,7 @@ test("the membership before is that of the newest change, committed or not, or o
   await reopened.close();
 });
 
-test("a snapshot that the state machine has restored, and the log has not heard of, comes first", async () => {
+test("a snapshot that the state machine has restored and the log has not recorded comes first", async () => {
   for (const [stateIndex, at] of [
     [50, 51],
     [2, 3],
@@ -87,7 +87,7 @@ test("a snapshot that the state machine has restored, and the log has not heard 
   }
 });
 
-test("a member that has joined and heard of nothing yet is no survivor", async () => {
+test("a member that joined and received nothing yet cannot be a survivor", async () => {
   const { log } = await newLog(foundedBy(noMembership));
   const forced = forceMembership(log, { membership: alone, stateIndex: toIndex(0) });
   await expect(forced).rejects.toThrow(/has not taken over any state yet/);

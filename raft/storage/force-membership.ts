@@ -6,19 +6,19 @@ import type { Log, LogContents } from "./log.ts";
 
 export interface ForcedMembership {
   readonly membership: Membership;
-  /** Where the state machine is, durably. */
+  /** Durable index of the state machine. */
   readonly stateIndex: Index;
-  /** The data of normal entries behind the change, which stands at `index`. */
+  /** Returns the data of normal entries after the change, which is at `index`. */
   readonly following?: (before: Membership, index: number) => readonly Uint8Array[];
 }
 
 /**
- * Makes a membership the newest of a log whose member is not running, whatever the others think: the way out when a quorum is lost
- * for good. What this log holds and was not committed counts as committed from then on, and what only the others had is lost;
- * none of them may ever run again. One write; asking twice does no harm.
+ * Makes a membership the newest of a log whose member is not running, without asking the others: the last resort when a
+ * quorum is lost for good. Uncommitted entries of this log count as committed from then on, and entries that only the
+ * others had are lost. None of the others may ever run again. It is one write, and repeating it is harmless.
  *
  * @returns the membership before
- * @throws Error for a log that names no members: its member has joined, and has not heard of anything yet
+ * @throws Error for a log without members, whose member joined and has received nothing yet
  */
 export async function forceMembership(log: Log, forced: ForcedMembership): Promise<Membership> {
   const { membership, stateIndex, following = () => [] } = forced;

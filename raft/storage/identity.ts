@@ -4,21 +4,25 @@ import { type Disk, readSmallFile, replaceFile } from "./disk.ts";
 import { LogError, rejoinAdvice } from "./log-error.ts";
 import { logFormat } from "./segment.ts";
 
-/** Whose log this is. */
+/** The owner of a log. */
 export interface Owner {
   readonly clusterId: string;
   readonly memberId: MemberId;
 }
 
 export interface Identity extends Owner {
-  /** Chance, drawn when the log was made: salts its checksums, so that no other log's bytes pass for this one's. */
+  /**
+   * Random id drawn when the log was created. It salts the checksums, so that bytes of another log are never accepted.
+   */
   readonly logId: string;
 }
 
 const identityFile = "identity";
 const identityBytesMax = 4096;
 
-/** Undefined where there is none. @throws LogError when it is damaged or of another format */
+/**
+ * Reads the identity, or returns undefined where none exists. @throws LogError when it is damaged or of another format
+ */
 export function readIdentity(disk: Disk): Identity | undefined {
   const bytes = readSmallFile(disk, identityFile, identityBytesMax);
   return bytes === undefined ? undefined : parseIdentity(new TextDecoder().decode(bytes), disk.directory);
@@ -30,7 +34,7 @@ export async function writeIdentity(disk: Disk, identity: Identity): Promise<voi
   await replaceFile(disk, identityFile, new TextEncoder().encode(`${body}\n${checksum(body)}\n`));
 }
 
-/** @throws LogError `foreign` when the log is somebody else's */
+/** Checks the owner. @throws LogError `foreign` when the log belongs to another member */
 export function checkOwner(identity: Identity, expected: Owner, directory: string): void {
   const advice = "start the member that it belongs to, or give this one its own directory";
   const details = { directory, file: identityFile };

@@ -7,9 +7,9 @@ import type { SnapshotMeta } from "../core/snapshot.ts";
 import type { Log } from "./log.ts";
 
 export interface LogUnderTest {
-  /** A new log with this base. */
+  /** Creates a log with this base. */
   create(base: SnapshotMeta): Promise<Log>;
-  /** Closes a log and opens what it left. */
+  /** Closes a log and opens its remains. */
   reopen(log: Log): Promise<Log>;
 }
 
@@ -46,7 +46,7 @@ export function baseAt(index: number, term: number): SnapshotMeta {
   };
 }
 
-/** What every log does. */
+/** Tests the behaviour that every log shares. */
 export function logContract(name: string, open: () => LogUnderTest | Promise<LogUnderTest>): void {
   const withLog = (what: string, run: (log: Log, under: LogUnderTest) => Promise<Log>) =>
     test(`${name}: ${what}`, async () => {

@@ -1,11 +1,12 @@
 /**
- * - `damaged`: bytes that had been made durable are not what was written.
- * - `tailLost`: the log ends before a place that had been made durable.
+ * - `damaged`: durable bytes differ from those that were written.
+ * - `tailLost`: the log ends before a durable position.
  * - `foreign`: the files belong to another cluster or member.
  * - `inUse`: a running process has them open.
- * - `missing`, `exists`: there is no log where one is expected, or the other way round.
+ * - `missing`, `exists`: a log is absent where one is expected, or the other way round.
  * - `unsupported`: written in a format that this version does not read.
- * - `poisoned`: a write or sync failed earlier; what is on disk is unknown, so nothing more is promised by this process.
+ * - `poisoned`: a write or sync failed earlier. The contents of the disk are unknown, so this process promises
+ *   nothing more.
  */
 export type LogErrorCode =
   | "damaged"
@@ -20,16 +21,16 @@ export type LogErrorCode =
 export interface LogErrorDetails {
   readonly directory: string;
   readonly file?: string;
-  /** Where in the file, in bytes. */
+  /** Offset in the file in bytes. */
   readonly offset?: number;
   readonly cause?: unknown;
 }
 
-/** Why a log cannot be opened or written: says which file, where in it, and what a person can do. */
+/** The reason why a log cannot be opened or written, with the file, the offset, and advice for a person. */
 export class LogError extends Error {
   override readonly name = "LogError";
   readonly code: LogErrorCode;
-  /** What is wrong, and what can be done about it: the message without the place. */
+  /** The problem and the advice: the message without the location. */
   readonly problem: string;
   readonly advice: string;
   readonly file: string | undefined;
@@ -48,8 +49,8 @@ export class LogError extends Error {
 }
 
 /**
- * What to do about a log that lost something it had promised: its member may have voted or acknowledged and not know it
- * any more, so it must not take part under the same id (thesis §11.2 discusses the loss of a disk).
+ * Advice for a log that lost promised data. Its member may have voted or acknowledged entries without knowing it any
+ * more, so it must not take part under the same id (thesis §11.2 discusses the loss of a disk).
  */
 export const rejoinAdvice =
   "this member must not vote any more: remove it from the cluster, delete its directory and add it under a new id";

@@ -13,7 +13,7 @@ const tuning = { segmentBytes: 1 << 20 };
 const firstSeed = Number(Bun.env["SEED"] ?? Date.now() % 1e9);
 const rounds = Number(Bun.env["ROUNDS"] ?? 40);
 
-/** Mulberry32: small, and the same everywhere. */
+/** Returns Mulberry32: small and the same on every machine. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -28,10 +28,10 @@ const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await Promise.resolve();
 };
 
-/** A member's life as a list of writes; `compact` is one with a base that forgets. */
+/** One step in a member's life, which is a list of writes. `compactTo` is the base up to which entries are removed. */
 type Step = { readonly write: LogWrite } | { readonly compactTo: number };
 
-/** What a log must hold after the first `count` steps. */
+/** Returns the contents that a log must have after the first `count` steps. */
 async function expected(steps: readonly Step[], count: number): Promise<LogContents> {
   const model = MemoryLog.create(founders);
   for (const step of steps.slice(0, count)) {
@@ -41,7 +41,9 @@ async function expected(steps: readonly Step[], count: number): Promise<LogConte
   return model.reopen().recovered;
 }
 
-/** Everything of one term, so that the term of any index is known; cuts are made by writing an index again. */
+/**
+ * Returns random steps, all of one term, so that the term of any index is known. Writing an index again cuts the log.
+ */
 function randomSteps(random: () => number, count: number): Step[] {
   const below = (limit: number) => Math.floor(random() * limit);
   const steps: Step[] = [];
@@ -68,7 +70,7 @@ function randomSteps(random: () => number, count: number): Step[] {
 
 describe("after a crash at any moment", () => {
   test.each(Array.from({ length: rounds }, (_, round) => firstSeed + round))(
-    "every write that was acknowledged is there, and of the others a first part (SEED=%i ROUNDS=1)",
+    "every acknowledged write is there, and a prefix of the others (SEED=%i ROUNDS=1)",
     async (seed) => {
       const random = seeded(seed);
       const steps = randomSteps(random, 120);
@@ -103,7 +105,7 @@ describe("after a crash at any moment", () => {
   );
 });
 
-test("a power cut at any moment of its creation leaves a log that opens, or none that stands in the way", async () => {
+test("a power cut at any moment of its creation leaves a log that opens, or none that prevents another attempt", async () => {
   const outcomes = { opened: 0, made: 0 };
   for (let moment = 0; moment < 60; moment++) {
     const disk = new SimulatedDisk({ random: seeded(firstSeed + moment) });
@@ -124,7 +126,7 @@ test("a power cut at any moment of its creation leaves a log that opens, or none
   expect(outcomes.made).toBeGreaterThan(0);
 });
 
-/** A closed log of 2,600 entries in several segments. */
+/** Returns a closed log of 2,600 entries in several segments. */
 async function closedLog(seed: number) {
   const disk = new SimulatedDisk({ random: seeded(seed) });
   await createLogOn(disk, owner, founders);
@@ -136,7 +138,7 @@ async function closedLog(seed: number) {
   return disk;
 }
 
-/** The segments that are in use, and how many bytes of each: the part before the zeros at its end. */
+/** Returns the used segments with their used bytes: the part before the zeros at the end. */
 function usedParts(disk: SimulatedDisk) {
   return disk
     .list()
@@ -155,8 +157,8 @@ async function openingError(disk: SimulatedDisk): Promise<LogError> {
   throw new Error("the damage was not found");
 }
 
-describe("damage of what was durable is found at the start, and named", () => {
-  test("a single flipped bit anywhere in what was written", async () => {
+describe("damage to durable data is found at the start, with its location", () => {
+  test("a single flipped bit anywhere in the written data", async () => {
     const disk = await closedLog(firstSeed);
     const random = seeded(firstSeed + 1);
     for (let round = 0; round < 2 * rounds; round++) {
@@ -168,12 +170,12 @@ describe("damage of what was durable is found at the start, and named", () => {
       const error = await openingError(copy);
       expect(["damaged", "tailLost"]).toContain(error.code);
       expect(error.message).toMatch(/segment at byte \d+: .*; this member must not vote any more/);
-      // The place it names is that of the write that was hit: before the flip, and not far.
+      // The reported offset is that of the damaged write: before the flip, and close to it.
       if (error.file === name) expect(error.offset).toBeLessThanOrEqual(position);
     }
   });
 
-  test("a segment that was cut short, anywhere", async () => {
+  test("a segment that was truncated anywhere", async () => {
     const disk = await closedLog(firstSeed);
     const random = seeded(firstSeed + 2);
     for (let round = 0; round < rounds; round++) {
@@ -197,7 +199,7 @@ describe("damage of what was durable is found at the start, and named", () => {
     }
   });
 
-  test("any segment that is missing, and all of them", async () => {
+  test("any missing segment, and all of them", async () => {
     const disk = await closedLog(firstSeed);
     const parts = usedParts(disk);
     expect(parts.length).toBeGreaterThanOrEqual(3);
@@ -222,14 +224,14 @@ describe("damage of what was durable is found at the start, and named", () => {
     expect((await openingError(disk)).code).toBe("tailLost");
   });
 
-  test("a segment that the disk does not give back", async () => {
+  test("a segment that the disk cannot read", async () => {
     const disk = await closedLog(firstSeed);
     const name = usedParts(disk)[1]?.name ?? "";
     disk.failReads(name);
     expect(await openingError(disk)).toMatchObject({ code: "damaged", file: name });
   });
 
-  test("two segments that changed places", async () => {
+  test("two exchanged segments", async () => {
     const disk = await closedLog(firstSeed);
     const [first, second] = usedParts(disk).map(({ name }) => name);
     disk.rename(first ?? "", "aside");
@@ -249,7 +251,7 @@ describe("damage of what was durable is found at the start, and named", () => {
     await expect(createLogOn(copy, owner, founders)).rejects.toMatchObject({ code: "exists" });
   });
 
-  test("a torn slot of the end's note leaves the other one", async () => {
+  test("a torn slot of the witness leaves the other one", async () => {
     const disk = await closedLog(firstSeed);
     disk.flip("tail", 4096 + 12);
     const { log } = await openLogOn(disk, owner, tuning);
@@ -258,7 +260,7 @@ describe("damage of what was durable is found at the start, and named", () => {
   });
 });
 
-test("bytes inside an entry never pass for records of the log", async () => {
+test("bytes inside an entry are never taken for records of the log", async () => {
   const disk = new SimulatedDisk({ random: seeded(firstSeed) });
   await createLogOn(disk, owner, founders);
   const { log } = await openLogOn(disk, owner, tuning);
@@ -271,14 +273,14 @@ test("bytes inside an entry never pass for records of the log", async () => {
   await found.close();
 });
 
-describe("a failed write or sync poisons the log for good", () => {
+describe("a failed write or sync stops the log for good", () => {
   test.each([
     ["write", "EIO"],
     ["write", "ENOSPC"],
     ["sync", "EIO"],
     ["sync", "ENOSPC"],
   ] as const)(
-    "a %s with %s: nothing is acknowledged after it, nothing acknowledged before is lost",
+    "a %s with %s: later writes are not acknowledged, and acknowledged ones are kept",
     async (operation, code) => {
       const disk = new SimulatedDisk({ random: seeded(firstSeed) });
       await createLogOn(disk, owner, founders);
@@ -300,7 +302,7 @@ describe("a failed write or sync poisons the log for good", () => {
     },
   );
 
-  test("what a failed sync left in memory only is made durable before it is built upon", async () => {
+  test("data that a failed sync left in memory only is made durable before more is appended", async () => {
     const disk = new SimulatedDisk({ random: seeded(firstSeed) });
     await createLogOn(disk, owner, founders);
     const { log } = await openLogOn(disk, owner, tuning);
@@ -314,7 +316,7 @@ describe("a failed write or sync poisons the log for good", () => {
     await third.close();
   });
 
-  test("a disk that is full: the log says so and keeps what it acknowledged", async () => {
+  test("a full disk: the log reports it and keeps the acknowledged writes", async () => {
     const disk = new SimulatedDisk({ random: seeded(firstSeed), capacityBytes: 5 << 20 });
     await createLogOn(disk, owner, founders);
     const { log } = await openLogOn(disk, owner, tuning);
@@ -332,7 +334,7 @@ describe("a failed write or sync poisons the log for good", () => {
     await found.close();
   });
 
-  test("a sync that hangs acknowledges nothing, and what waits goes on when it returns", async () => {
+  test("a hanging sync acknowledges nothing, and waiting writes continue when it returns", async () => {
     const disk = new SimulatedDisk({ random: seeded(firstSeed) });
     await createLogOn(disk, owner, founders);
     const { log } = await openLogOn(disk, owner, tuning);

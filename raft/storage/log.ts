@@ -2,53 +2,54 @@ import type { Entry } from "../core/entry.ts";
 import type { HardState } from "../core/ready.ts";
 import type { SnapshotMeta } from "../core/snapshot.ts";
 
-/** What a member must find again after a crash: the core's `InitialState` without the state machine's part. */
+/** The data that a member must find after a crash: the core's `InitialState` without the state machine's part. */
 export interface LogContents {
   readonly hardState: HardState;
-  /** What precedes `entries`. */
+  /** Position before `entries`. */
   readonly base: SnapshotMeta;
-  /** Contiguous from `base.index` + 1. */
+  /** Entries, contiguous from `base.index` + 1. */
   readonly entries: readonly Entry[];
-  /** The newest snapshot that was expected; it was not installed when the log does not hold its place. */
+  /** Newest expected snapshot. It was not installed if the log does not contain its position. */
   readonly expected?: SnapshotMeta;
 }
 
-/** In this order: the snapshot begins the log anew, the first entry cuts what the log holds from its index on. */
+/** A write. The snapshot begins the log again before the first entry cuts the log at its index. */
 export interface LogWrite {
-  /** Absent when it is as in the write before. */
+  /** Hard state; absent when it is unchanged since the last write. */
   readonly hardState?: HardState;
   readonly entries: readonly Entry[];
-  /** The log holds nothing but what follows this place; the state machine has the state durably. */
+  /** Snapshot after which the log begins again. The state machine has its state durably. */
   readonly snapshot?: SnapshotMeta;
   /**
-   * The state machine is about to restore this one. Should the process end between that and the write with `snapshot`,
-   * the state is ahead of the log: this says what the log has to begin with.
+   * Snapshot that the state machine is about to restore. If the process ends between that and the write with
+   * `snapshot`, the state is ahead of the log, and this is the log's new base.
    */
   readonly expected?: SnapshotMeta;
 }
 
 /**
  * The durable log of one member. The core keeps the entries in memory, so a log is read once, when it is opened, and
- * from then on only written.
+ * only written afterwards.
  *
- * Invariant: after a crash at any moment the log holds every write whose `append` resolved and, of the later ones, a
- * first part; each write is there as a whole or not at all.
+ * Invariant: after a crash at any moment the log holds every write whose `append` resolved, and a prefix of the later
+ * ones. Each write is there completely or not at all.
  */
 export interface Log {
-  /** As found when it was opened. Meant to be taken over by the core and then let go. */
+  /** Contents found at the open. The core takes them over, and they are released afterwards. */
   readonly recovered: LogContents;
   /**
-   * Resolves when the write is durable. Several may wait: they are made in the order of the calls, as many as possible
+   * Resolves when the write is durable. Several may wait. They are made in the order of the calls, as many as possible
    * with one sync.
-   * @throws LogError `poisoned` from the first failed write on, for good: what is on disk is unknown
+   * @throws LogError `poisoned` from the first failed write on, permanently, because the contents of the disk are
+   * unknown
    */
   append(write: LogWrite): Promise<void>;
   /**
-   * Forgets the entries up to `base.index`, which the state machine holds durably. The log may keep some of them on disk,
-   * but will not return them. Resolves when the space is free for new entries.
+   * Removes the entries up to `base.index`, which the state machine holds durably. The log may keep some of them on
+   * disk but does not return them. Resolves when the space is free for new entries.
    * @throws LogError as `append`
    */
   compact(base: SnapshotMeta): Promise<void>;
-  /** Lets writes that were begun end; others fail. */
+  /** Waits for writes that have begun. Others fail. */
   close(): Promise<void>;
 }

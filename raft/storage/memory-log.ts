@@ -5,7 +5,7 @@ import type { SnapshotMeta } from "../core/snapshot.ts";
 import type { Log, LogContents, LogWrite } from "./log.ts";
 import { LogError } from "./log-error.ts";
 
-/** The log of a member that keeps nothing: for tests, and for clusters that may be lost as a whole. */
+/** The log of a member that stores nothing: for tests, and for clusters that may be lost completely. */
 export class MemoryLog implements Log {
   readonly recovered: LogContents;
   #hardState: HardState;
@@ -22,12 +22,12 @@ export class MemoryLog implements Log {
     this.#expected = recovered.expected;
   }
 
-  /** As `createLog` makes one on disk. */
+  /** Creates a log like `createLog` does on disk. */
   static create(base: SnapshotMeta): MemoryLog {
     return new MemoryLog({ hardState: { term: base.term, vote: noMember, commit: base.index }, base, entries: [] });
   }
 
-  /** What a process that starts after this one would find. */
+  /** Returns the log as a process that starts after this one would find it. */
   reopen(): MemoryLog {
     const expected = this.#expected;
     return new MemoryLog({

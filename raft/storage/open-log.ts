@@ -16,21 +16,22 @@ import { TailWitness, witnessFile } from "./tail-witness.ts";
 export interface OpenedLog {
   readonly log: FileLog;
   /**
-   * How often this log was opened, this time included. A copy of an older state of the directory has counted less far, so
-   * that peers can tell it from the member that they know.
+   * Number of times this log was opened, including this one. A copy of an older state of the directory has a lower
+   * number, which lets peers tell it from the member that they know.
    */
   readonly starts: number;
 }
 
-/** Carries the first segment until the identity is in place: a creation that was cut short is not yet a log. */
+/** Name of the first segment until the identity is in place. An interrupted creation is not a log yet. */
 const createdFile = "created.segment";
 
 /**
- * Makes the log of a new member. To be asked for explicitly, once: a member whose directory was lost must not come back
- * as if it had never voted.
+ * Creates the log of a new member. Call it explicitly and once: a member whose directory was lost must not come back as
+ * if it had never voted.
  *
- * @param base `foundedBy` the first voters, or by nobody for a member that joins; or a snapshot that the state machine has
- * @throws LogError `exists` when there is one
+ * @param base `foundedBy` the first voters, or an empty membership for a joining member; or a snapshot that the state
+ * machine has
+ * @throws LogError `exists` when a log exists
  */
 export async function createLog(directory: string, owner: Owner, base: SnapshotMeta): Promise<void> {
   const disk = openSystemDisk(directory);
@@ -42,7 +43,7 @@ export async function createLog(directory: string, owner: Owner, base: SnapshotM
   }
 }
 
-/** @throws LogError: see its codes for what may be wrong with a log */
+/** Opens a log. @throws LogError; its codes list the possible errors */
 export async function openLog(directory: string, owner: Owner, tuning: FileLogTuning = {}): Promise<OpenedLog> {
   const disk = openSystemDisk(directory);
   const release = guardDirectory(directory);
@@ -54,12 +55,12 @@ export async function openLog(directory: string, owner: Owner, tuning: FileLogTu
   }
 }
 
-/** What the log of each founder of a new cluster begins with; a member that joins later begins with `noMembership`. */
+/** Returns the base of each founder's log in a new cluster. A member that joins later begins with `noMembership`. */
 export function foundedBy(membership: Membership): SnapshotMeta {
   return { index: noIndex, term: noTerm, membership };
 }
 
-/** Whether `createLog` was here before: for programs that found a cluster at their first start. */
+/** Reports whether a log was created here before, for programs that found a cluster at their first start. */
 export function logExists(directory: string): boolean {
   return holdsLog(openSystemDisk(directory));
 }
@@ -144,7 +145,7 @@ async function nameFirstSegment(disk: Disk): Promise<void> {
   await disk.syncDirectory();
 }
 
-/** A crash tore the first write of these segments; their headers would contradict what is written next. */
+/** Clears the headers of segments whose first write was torn by a crash. They would contradict the next write. */
 async function forgetTornHeaders(disk: Disk, { torn }: Recovered): Promise<void> {
   for (const sequence of torn) {
     const file = disk.open(segmentName(sequence));
@@ -158,8 +159,8 @@ async function forgetTornHeaders(disk: Disk, { torn }: Recovered): Promise<void>
 }
 
 /**
- * The newest write may come from the kernel's memory only: its sync was not awaited, or failed. Written once more, the
- * next sync is one of these bytes and not of pages that the kernel believes clean.
+ * Writes the newest write again. Its sync was not awaited or failed, so it may only be in the kernel's memory. After
+ * this, the next sync covers these bytes rather than pages that the kernel believes clean.
  */
 async function makeLastWriteDurable(active: DiskFile, { tail, lastWriteStart }: Recovered): Promise<void> {
   const from = lastWriteStart === segmentHeaderBytes ? 0 : lastWriteStart;

@@ -7,7 +7,7 @@ import type { HardState } from "../core/ready.ts";
 import type { SnapshotMeta } from "../core/snapshot.ts";
 
 /**
- * One record of the log. Numbers are little-endian; counts that may pass 32 bits take eight bytes, low half first.
+ * One record of the log. Numbers are little-endian. Counts that may exceed 32 bits take eight bytes, low half first.
  *
  *      0  u32  checksum of what follows          24  u64  index      its own, or the commit index of a hard state
  *      4  u32  payload length                    32  u64  term
@@ -17,8 +17,9 @@ import type { SnapshotMeta } from "../core/snapshot.ts";
  *     16  u64  number of the write               43  u8   zero
  *     44  u32  checksum of the bytes 4 to 44     48  payload, then zeros up to a multiple of 8
  *
- * The header has its own checksum, so that the search for records behind damage need not believe in a length. Both begin from the segment's salt, so that neither what a recycled segment held before nor bytes inside an
- * entry can pass for a record. Together with the chain, a record is right only at its own place in its own log.
+ * The header has its own checksum, so that the search for records after damage need not trust a length. Both checksums
+ * start from the segment's salt, so that neither the former contents of a recycled segment nor bytes inside an entry
+ * are taken for a record. Together with the chain, a record is valid only at its own place in its own log.
  */
 export const recordHeaderBytes = 48;
 const recordAlignment = 8;
@@ -29,10 +30,10 @@ export type LogRecord =
   | { readonly kind: "hardState"; readonly hardState: HardState }
   | { readonly kind: "entry"; readonly entry: Entry }
   | { readonly kind: "expected"; readonly expected: SnapshotMeta }
-  /** `clearsLog`: nothing that came before counts; else the entries behind the base stay. */
+  /** With `clearsLog`, all earlier records are void. Otherwise the entries after the base stay. */
   | { readonly kind: "base"; readonly base: SnapshotMeta; readonly clearsLog: boolean };
 
-/** Where a record stands: part of what its checksum covers. */
+/** The place of a record, which its checksum covers. */
 export interface RecordPlace {
   readonly segment: number;
   readonly salt: number;
@@ -57,7 +58,7 @@ export function recordBytes(record: LogRecord): number {
   return alignedBytes(recordHeaderBytes + payloadBytes(record));
 }
 
-/** Writes the record into `bytes` at `offset`, where there is room for it, and returns its checksum. */
+/** Writes the record into `bytes` at `offset`, where it must fit, and returns its checksum. */
 export function encodeRecord(record: LogRecord, place: RecordPlace, bytes: Buffer, offset: number): number {
   const length = payloadBytes(record);
   const { index, term } = position(record);
@@ -82,8 +83,8 @@ export function encodeRecord(record: LogRecord, place: RecordPlace, bytes: Buffe
 }
 
 /**
- * The record at `offset`, or undefined when there is none that is whole and of this segment. Whether it follows on from
- * the record before it is for the caller to see: `chain` and `write`. The entry's data is a copy.
+ * Returns the record at `offset`, or undefined without a complete one of this segment. The caller checks with `chain`
+ * and `write` whether it continues the record before it. The entry's data is a copy.
  */
 export function decodeRecord(bytes: Buffer, offset: number, segment: number, salt: number): ReadRecord | undefined {
   if (offset + recordHeaderBytes > bytes.length || bytes.readUInt32LE(offset + 12) !== segment) return undefined;
@@ -104,12 +105,14 @@ export function decodeRecord(bytes: Buffer, offset: number, segment: number, sal
   };
 }
 
-/** Places where a record may begin. */
+/** Returns the next offset at which a record may begin. */
 export function nextRecordOffset(offset: number): number {
   return offset + recordAlignment;
 }
 
-/** @throws AssertionError for a kind that is unknown: the checksum was right, so it is no damage */
+/**
+ * Decodes a record. @throws AssertionError for an unknown kind: the checksum was right, so the record is not damaged
+ */
 function readRecord(bytes: Buffer, offset: number, payload: Buffer): LogRecord {
   const index = toIndex(readCount(bytes, offset + 24));
   const term = toTerm(readCount(bytes, offset + 32));
@@ -174,7 +177,7 @@ function writePayload(record: LogRecord, bytes: Buffer, offset: number): void {
   }
 }
 
-/** Each list as its length and its members. */
+/** Returns the lists, each of which is encoded as its length and its members. */
 function membershipLists({ voters, outgoing, learners, learnersNext }: Membership): readonly (readonly MemberId[])[] {
   return [voters, outgoing, learners, learnersNext];
 }

@@ -15,7 +15,7 @@ async function openedLog(disk = new SimulatedDisk({ random })) {
   return { disk, ...(await openLogOn(disk, owner, tuning)) };
 }
 
-test("a record that a torn write left behind does not continue the write that took its place", () => {
+test("a record left by a torn write does not continue the write that replaced it", () => {
   const salt = segmentSalt("some log", 3);
   const bytes = Buffer.alloc(4096);
   const header = { sequence: 3, chain: 77, write: 4, previousEnd: 900 };
@@ -24,7 +24,7 @@ test("a record that a torn write left behind does not continue the write that to
   if (first === undefined || second === undefined || other === undefined) throw new Error("three entries");
   const place = { segment: 3, salt, write: 5 };
   const next = segmentHeaderBytes + recordBytes(first);
-  // The old write 5 was `first` and `second`; of the new one, `other` reached the disk over `first`, and no more.
+  // The old write 5 was `first` and `second`. Of the new one, only `other` reached the disk, over `first`.
   const chain = encodeRecord(first, { ...place, chain: 77, lastOfWrite: false }, bytes, segmentHeaderBytes);
   encodeRecord(second, { ...place, chain, lastOfWrite: true }, bytes, next);
   expect(scanSegment(bytes, header, salt)).toMatchObject({ write: 5, writeBeyond: undefined });
@@ -33,7 +33,7 @@ test("a record that a torn write left behind does not continue the write that to
   expect(scanSegment(bytes, header, salt)).toMatchObject(torn);
 });
 
-test("a segment whose first write was torn behind its header is forgotten, and the one before it goes on", async () => {
+test("a segment whose first write was torn after its header is dropped, and the one before it continues", async () => {
   const { disk, log } = await openedLog();
   await log.append({ hardState: hardState(1, 1, 0), entries: entries(1, 100, 1, 9000) });
   const release = disk.hangNext("sync", "0000000002");
@@ -56,7 +56,7 @@ test("a segment whose first write was torn behind its header is forgotten, and t
   await found.close();
 });
 
-test("damage is found without a witness that is up to date, everywhere but in the newest write", async () => {
+test("damage is found without an up-to-date witness, except in the newest write", async () => {
   const { disk, log } = await openedLog();
   await log.append({ entries: entries(1, 20, 1, 900) });
   const oldWitness = disk.contents("tail");
@@ -72,18 +72,18 @@ test("damage is found without a witness that is up to date, everywhere but in th
     const limit = round % parts.length === parts.length - 1 ? used - writeBytes : used;
     const copy = disk.afterKill();
     copy.overwrite("tail", 0, oldWitness);
-    // The last write of each segment in turn, then anywhere.
+    // The last write of each segment in turn, then any position.
     copy.flip(name, round < 6 && limit === used ? used - 100 : Math.floor(random() * limit));
     await expect(openLogOn(copy, owner, tuning)).rejects.toMatchObject({ code: "damaged" });
   }
 });
 
-test("the last write of a segment is missed, although the next segment would follow on without a gap", async () => {
+test("a missing last write of a segment is detected, although the next segment would continue without a gap", async () => {
   const { disk, log } = await openedLog();
   const oldWitness = disk.contents("tail");
   await log.append({ entries: entries(1, 100, 1, 9000) });
   const before = disk.contents("0000000001.segment").findLastIndex((byte) => byte !== 0);
-  // Cuts from 50 on; without it, 51 of the next segment would follow on 50 of the earlier term.
+  // Cuts from 50 on. Without it, 51 of the next segment would follow on 50 of the earlier term.
   await log.append({ entries: entries(50, 50, 2) });
   await log.append({ entries: entries(51, 60, 2, 30_000) });
   await log.close();

@@ -22,28 +22,28 @@ import type { Tail } from "./tail-witness.ts";
 /** A segment that holds records. */
 export interface UsedSegment {
   readonly sequence: number;
-  /** The highest index of an entry in it, 0 when it has none that still counts. */
+  /** Highest index of an entry in it, or 0 when all its entries were replaced. */
   readonly lastIndex: number;
 }
 
 export interface Recovered {
   readonly contents: LogContents;
-  /** Oldest first; the last one is written next. */
+  /** Used segments, oldest first. The last one is written next. */
   readonly used: readonly UsedSegment[];
-  /** Numbers behind the used ones: files that hold nothing yet. Those in `torn` have a header all the same. */
+  /** Numbers after the used ones: files without records yet. Those in `torn` have a header all the same. */
   readonly prepared: readonly number[];
   readonly torn: readonly number[];
   readonly tail: Tail;
   readonly chain: number;
-  /** Where the newest write begins in the last used segment; the header belongs to it when it is the first one there. */
+  /** Start of the newest write in the last used segment. The header belongs to it when it is the first one there. */
   readonly lastWriteStart: number;
 }
 
 /**
- * Reads and checks the whole log. Only a write that never became durable may be missing or torn: it is the last one, the
- * witness does not know it, and nothing of a later write follows. Everything else is damage.
+ * Reads and checks the whole log. Only a write that never became durable may be missing or torn: it is the last one,
+ * the witness does not know it, and it has no successor. Everything else is damage.
  *
- * @throws LogError naming file and place
+ * @throws LogError with the file and the offset
  */
 export function recoverLog(disk: Disk, logId: string, witness: Tail): Recovered {
   const sequences = checkedSequences(disk);
@@ -52,7 +52,7 @@ export function recoverLog(disk: Disk, logId: string, witness: Tail): Recovered 
   return walk.finish(witness);
 }
 
-/** @throws LogError when there is no segment, or one is missing between others */
+/** Returns the segments in order. @throws LogError without any segment, or when one is missing between others */
 function checkedSequences(disk: Disk): number[] {
   const sequences = disk.list().flatMap((name) => segmentSequence(name) ?? []);
   const [first] = sequences;
@@ -130,7 +130,7 @@ class Walk {
     }
   }
 
-  /** Nothing of a write that was made durable may be in it. */
+  /** Checks that an unused segment holds no part of a durable write. */
   #visitPrepared(sequence: number, bytes: Buffer, salt: number): void {
     const nothingBefore: SegmentHeader = { sequence, chain: 0, write: Number.MAX_SAFE_INTEGER, previousEnd: 0 };
     const { writeBeyond = 0 } = scanSegment(bytes, nothingBefore, salt);
@@ -205,7 +205,7 @@ class Walk {
     for (const segment of this.#used) segment.lastIndex = 0;
   }
 
-  /** An entry cuts what is there from its index on. In the oldest segment the first one may have any index. */
+  /** Takes an entry, which cuts the log at its index. In the oldest segment the first one may have any index. */
   #takeEntry(entry: Entry, sequence: number, offset: number): void {
     const first = this.#entries[0]?.index ?? entry.index;
     const keep = Math.max(0, entry.index - first);
@@ -219,7 +219,10 @@ class Walk {
     if (segment !== undefined) segment.lastIndex = Math.max(segment.lastIndex, entry.index);
   }
 
-  /** The newest base may be newer than the oldest entries on disk, but there must be no gap between it and the entries. */
+  /**
+   * Returns the entries after the base. The newest base may be newer than the oldest entries on disk, but a gap between
+   * it and the entries is damage.
+   */
   #entriesBehindBase(sequence: number): Entry[] {
     const { index, term } = this.#base;
     const first = this.#entries[0]?.index ?? index + 1;

@@ -2,14 +2,14 @@ import { crc32 } from "node:zlib";
 import { decodeRecord, nextRecordOffset, type ReadRecord } from "./record.ts";
 
 /**
- * A segment is one preallocated file of the log: a header of one sector, then records back to back, then whatever the
- * file held before.
+ * A segment is one preallocated file of the log: a header of one sector, then records without gaps, then the former
+ * contents of the file.
  *
  *     0   "raftlog\n"         16  u32  sequence number       32  u64  offset at which the segment before it ends
  *     8   u32  checksum       20  u32  chain                 40  zeros
  *     12  u32  format         24  u64  last write before
  *
- * A segment without a right header of its own number is a prepared one: it holds nothing yet.
+ * A segment without a valid header for its own number is prepared: it has no records yet.
  */
 export const segmentHeaderBytes = 512;
 const magic = Buffer.from("raftlog\n");
@@ -25,18 +25,20 @@ export interface SegmentHeader {
   readonly previousEnd: number;
 }
 
-/** Numbers of one width sort as text. */
+/** Returns a file name. Numbers of one width sort as text. */
 export function segmentName(sequence: number): string {
   return `${String(sequence).padStart(10, "0")}.segment`;
 }
 
-/** Undefined for a file that is none of the log's segments. */
+/** Parses a file name. Returns undefined for a file that is not a segment. */
 export function segmentSequence(name: string): number | undefined {
   const match = /^(\d{10})\.segment$/.exec(name);
   return match === null ? undefined : Number(match[1]);
 }
 
-/** Where the checksums of a segment's records begin. The log's own id is secret enough for it: see `identity.ts`. */
+/**
+ * Returns the start value of the checksums in a segment. The log's own id is secret enough for it: see `identity.ts`.
+ */
 export function segmentSalt(logId: string, sequence: number): number {
   return crc32(Buffer.from(`${logId} ${sequence}`));
 }
@@ -54,7 +56,7 @@ export function encodeSegmentHeader(header: SegmentHeader, salt: number, into: B
   into.writeUInt32LE(crc32(into.subarray(12, segmentHeaderBytes), salt), 8);
 }
 
-/** Undefined when the bytes begin with no whole header of this segment. */
+/** Decodes a header. Returns undefined without a complete header of this segment. */
 export function decodeSegmentHeader(bytes: Buffer, sequence: number, salt: number): SegmentHeader | undefined {
   if (bytes.length < segmentHeaderBytes || !bytes.subarray(0, magic.length).equals(magic)) return undefined;
   if (crc32(bytes.subarray(12, segmentHeaderBytes), salt) !== bytes.readUInt32LE(8)) return undefined;
@@ -67,19 +69,19 @@ export function decodeSegmentHeader(bytes: Buffer, sequence: number, salt: numbe
   };
 }
 
-/** What a segment holds, up to the first place that does not follow on. */
+/** The contents of a segment up to the first record that does not continue the log. */
 export interface SegmentScan {
-  /** Of whole writes only. */
+  /** Records of complete writes only. */
   readonly records: readonly ReadRecord[];
-  /** Behind the last whole write. */
+  /** Offset after the last complete write. */
   readonly end: number;
   readonly write: number;
   readonly chain: number;
-  /** Number of the newest write of which a record lies behind `end`: `write` + 1 where a crash tore that one. */
+  /** Number of the newest write with a record after `end`: `write` + 1 where a crash tore that one. */
   readonly writeBeyond: number | undefined;
 }
 
-/** @param start the state before the first record: a segment's header, or what should have been in it */
+/** @param start the state before the first record: a segment's header, or the values that it should have had */
 export function scanSegment(bytes: Buffer, start: SegmentHeader, salt: number): SegmentScan {
   const records: ReadRecord[] = [];
   let whole = { count: 0, end: segmentHeaderBytes, write: start.write, chain: start.chain };
@@ -102,7 +104,7 @@ export function scanSegment(bytes: Buffer, start: SegmentHeader, salt: number): 
   };
 }
 
-/** Looks for records at every place where one may begin. */
+/** Searches for records at every offset where one may begin. */
 function newestWriteFrom(bytes: Buffer, from: number, segment: number, salt: number): number | undefined {
   let newest: number | undefined;
   for (let offset = from; offset < bytes.length; ) {

@@ -1,35 +1,35 @@
 import assert from "node:assert/strict";
 import type { Disk, DiskFile } from "./disk.ts";
 
-/** What a disk writes as a whole or not at all. */
+/** Size of the unit that a disk writes atomically. */
 const sectorBytes = 512;
 
 export type DiskOperation = "write" | "sync" | "syncDirectory";
 
 export interface SimulatedDiskOptions {
-  /** In [0, 1): decides which unsynced sectors and names survive a power cut. */
+  /** Returns numbers in [0, 1), which decide the unsynced sectors and names that survive a power cut. */
   readonly random: () => number;
-  /** Bytes that fit; writes beyond fail with ENOSPC. */
+  /** Capacity. Writes beyond it fail with ENOSPC. */
   readonly capacityBytes?: number;
 }
 
 /**
- * A disk in memory that forgets what was not synced, and fails on command. It behaves as Linux does where that hurts:
- * after a failed sync the unsynced sectors count as clean, so that a second sync succeeds and makes nothing durable.
+ * A disk in memory that forgets unsynced data and fails on command. It imitates the harmful behaviour of Linux: after a
+ * failed sync the unsynced sectors count as clean, so a second sync succeeds and makes nothing durable.
  */
 export class SimulatedDisk implements Disk {
   readonly directory = "(simulated)";
   readonly #options: SimulatedDiskOptions;
-  /** The names as programs see them, as they are on the platter, and the changes in between, oldest first. */
+  /** File names as programs see them, as they are on the platter, and the changes between, oldest first. */
   #names: Map<string, Inode>;
   #durableNames: Map<string, Inode>;
   #nameChanges: ((names: Map<string, Inode>) => void)[] = [];
   #failures: { readonly operation: DiskOperation; readonly name: string; readonly code: string }[] = [];
   #hangs: { readonly operation: DiskOperation; readonly name: string; readonly released: Promise<void> }[] = [];
   readonly #unreadable = new Set<string>();
-  /** A disk of a process that has ended: handles that are still open reach nothing. */
+  /** Whether the process of this disk has ended. Open handles then reach nothing. */
   #gone = false;
-  /** Successful operations by kind: tests count syncs. */
+  /** Number of successful operations by kind. Tests count syncs. */
   readonly counts: Record<DiskOperation, number> = { write: 0, sync: 0, syncDirectory: 0 };
 
   constructor(options: SimulatedDiskOptions, names = new Map<string, Inode>()) {
@@ -80,12 +80,15 @@ export class SimulatedDisk implements Disk {
     this.#nameChanges.push(change);
   }
 
-  /** The next such operation on a file whose name starts so fails, once. A failed write may have done part of its work. */
+  /**
+   * Makes the next such operation on a file with this name prefix fail, once. A failed write may have done part of its
+   * work.
+   */
   failNext(operation: DiskOperation, code: "EIO" | "ENOSPC", name = ""): void {
     this.#failures.push({ operation, code, name });
   }
 
-  /** Every read of this file fails, as on a disk with a bad place. */
+  /** Makes every read of this file fail, as with a bad sector. */
   failReads(name: string): void {
     this.#unreadable.add(name);
   }
@@ -94,14 +97,14 @@ export class SimulatedDisk implements Disk {
     return this.#unreadable.has(name);
   }
 
-  /** The next such operation does not come back before the returned function is called. */
+  /** Makes the next such operation hang until the returned function is called. */
   hangNext(operation: DiskOperation, name = ""): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#hangs.push({ operation, name, released: promise });
     return resolve;
   }
 
-  /** Turns one bit of the file's durable and visible contents. */
+  /** Flips one bit of the file's durable and visible contents. */
   flip(name: string, position: number, bit = 0): void {
     this.#inode(name).change((bytes) => {
       bytes[position] = (bytes[position] ?? 0) ^ (1 << bit);
@@ -122,13 +125,16 @@ export class SimulatedDisk implements Disk {
     return this.#inode(name).visible.slice();
   }
 
-  /** The process is killed: all that was written is still with the operating system. */
+  /** Returns the disk after a kill of the process: the operating system still has all written data. */
   afterKill(): SimulatedDisk {
     this.#gone = true;
     return new SimulatedDisk(this.#options, new Map([...this.#names].map(([name, inode]) => [name, inode.copy()])));
   }
 
-  /** The power is cut: each unsynced sector was written or was not; of the unsynced names, a first part. */
+  /**
+   * Returns the disk after a power cut: each unsynced sector was written or not, and a prefix of the unsynced name
+   * changes survives.
+   */
   afterPowerCut(): SimulatedDisk {
     this.#gone = true;
     const { random } = this.#options;
@@ -143,7 +149,7 @@ export class SimulatedDisk implements Disk {
     );
   }
 
-  /** Lets a planned hang or failure happen. For the disk's own files. */
+  /** Executes a planned hang or failure. For the disk's own files. */
   async before(operation: DiskOperation, name: string): Promise<void> {
     const matches = (plan: { operation: DiskOperation; name: string }) =>
       plan.operation === operation && name.startsWith(plan.name);
@@ -155,7 +161,7 @@ export class SimulatedDisk implements Disk {
     if (failure >= 0) throw systemError(this.#failures.splice(failure, 1)[0]?.code ?? "EIO", name);
   }
 
-  /** How many of these bytes still fit. */
+  /** Returns how many of these bytes still fit. */
   room(growth: number): number {
     const used = [...this.#names.values()].reduce((sum, inode) => sum + inode.visible.length, 0);
     return Math.min(growth, Math.max(0, (this.#options.capacityBytes ?? Number.POSITIVE_INFINITY) - used));
@@ -172,7 +178,10 @@ export class SimulatedDisk implements Disk {
   }
 }
 
-/** One file: what is on the platter, what programs see, and the sectors that differ because nobody synced them. */
+/**
+ * One file: its contents on the platter and as programs see it, and the sectors that differ because they are not
+ * synced.
+ */
 class Inode {
   durable: Uint8Array = new Uint8Array(0);
   visible: Uint8Array = new Uint8Array(0);

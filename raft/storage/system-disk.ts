@@ -2,12 +2,12 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
 
-/** Entries and votes are nobody else's business: a log holds whatever the state machine holds. */
+/** Permissions. A log contains the data of the state machine, so no other user may read it. */
 const directoryMode = 0o700;
 const fileMode = 0o600;
 const writeHereBytesMax = 256 << 10;
 
-/** The real file system. Makes the directory where it is missing. */
+/** Opens a directory of the real file system, creating it when it is missing. */
 export function openSystemDisk(directory: string): Disk {
   fs.mkdirSync(directory, { recursive: true, mode: directoryMode });
   fs.chmodSync(directory, directoryMode);
@@ -53,7 +53,7 @@ class SystemFile implements DiskFile {
     return done;
   }
 
-  /** Small writes end in the kernel's memory sooner than another thread could be asked to make them. */
+  /** Writes bytes. A small write reaches the kernel's memory sooner than another thread could be asked to make it. */
   async write(bytes: Uint8Array, position: number): Promise<void> {
     const here = bytes.length <= writeHereBytesMax;
     for (let done = 0; done < bytes.length; ) {
@@ -68,7 +68,10 @@ class SystemFile implements DiskFile {
     return count;
   }
 
-  /** A short write is no error by itself: the next one tells why, as on a disk that has just become full. */
+  /**
+   * Writes on another thread. A short write is not an error by itself: the next one gives the reason, such as a disk
+   * that has just become full.
+   */
   #writeElsewhere(bytes: Uint8Array, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
       fs.write(this.#descriptor, bytes, 0, bytes.length, position, (error, count) => {

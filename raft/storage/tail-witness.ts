@@ -1,26 +1,26 @@
 import { crc32 } from "node:zlib";
 import type { Disk, DiskFile } from "./disk.ts";
 
-/** The end of the newest write that is durable. */
+/** The end of the newest durable write. */
 export interface Tail {
   /** Number of the write. */
   readonly write: number;
   readonly segment: number;
-  /** Where it ends in the segment, in bytes. */
+  /** End offset in the segment, in bytes. */
   readonly end: number;
 }
 
 interface Note extends Tail {
-  /** How often the log was opened. */
+  /** Number of times the log was opened. */
   readonly starts: number;
 }
 
 /**
- * The durable end of the log, noted outside of the log: what the log lost at its end cannot be seen from within.
+ * The durable end of the log, recorded outside of the log, because a log cannot detect the loss of its own end.
  *
- * It is written after the log's sync and not synced with each write, so it never runs ahead of the log: after a kill of
- * the process it names the last write but the one or two that had just been made, after a power cut the last one before the witness's own sync,
- * `syncIntervalMs` earlier at most.
+ * It is written after the log's sync and is not synced with each write, so it is never ahead of the log. After a kill
+ * of the process it lacks at most the last one or two writes. After a power cut it names the last write before the
+ * witness's own sync, at most `syncIntervalMs` earlier.
  *
  * Two slots in two sectors take turns, so that a torn one leaves the other.
  */
@@ -31,9 +31,9 @@ const syncIntervalMs = 1000;
 const half = 2 ** 32;
 
 export class TailWitness {
-  /** The tail that was noted when the file was opened. */
+  /** Tail that was recorded when the file was opened. */
   readonly found: Tail;
-  /** How often the log was opened, this time included. */
+  /** Number of times the log was opened, including this one. */
   readonly starts: number;
   readonly #file: DiskFile;
   readonly #salt: number;
@@ -62,7 +62,7 @@ export class TailWitness {
     }
   }
 
-  /** Undefined when neither slot can be read. */
+  /** Opens the witness. Returns undefined when neither slot can be read. */
   static open(disk: Disk, logId: string): TailWitness | undefined {
     if (!disk.list().includes(witnessFile)) return undefined;
     const file = disk.open(witnessFile);
@@ -80,15 +80,15 @@ export class TailWitness {
     return newest && new TailWitness(file, salt, newest.note, newest.slot);
   }
 
-  /** Makes durable that the log was opened once more, which needs no space on the disk. */
+  /** Makes durable that the log was opened again. It needs no space on the disk. */
   async begin(tail: Tail): Promise<void> {
     await this.#write(tail);
     await this.#file.sync();
   }
 
   /**
-   * Notes a tail that is durable. Does not wait for the disk; only the newest of several is written. A failure leaves the
-   * witness behind the log, where it notices less and does no harm.
+   * Records a durable tail. It does not wait for the disk, and only the newest of several is written. A failure leaves
+   * the witness behind the log, where it detects less and does no harm.
    */
   note(tail: Tail): void {
     this.#wanted = tail;
@@ -129,7 +129,7 @@ function witnessSalt(logId: string): number {
   return crc32(Buffer.from(`${logId} tail`));
 }
 
-/** A checksum, then the counts, low half first. */
+/** Encodes a checksum, then the counts, low half first. */
 function encodeNote(note: Note, salt: number): Buffer {
   const bytes = Buffer.alloc(slotUsedBytes);
   [note.write, note.segment, note.end, note.starts].forEach((count, position) => {

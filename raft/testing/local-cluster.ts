@@ -26,7 +26,7 @@ export interface Member {
 
 const opened: Cluster[] = [];
 
-/** For `afterEach`. */
+/** Stops all clusters; for `afterEach`. */
 export async function stopClusters(): Promise<void> {
   for (const cluster of opened.splice(0)) await cluster.stop();
 }
@@ -80,7 +80,10 @@ export class Cluster {
     return among.filter(leads).sort((a, b) => b.node.status().term - a.node.status().term)[0] as Member;
   }
 
-  /** Proposes until it is taken, which is only right because adding is not repeated after an unknown outcome. */
+  /**
+   * Proposes until the proposal is accepted. It is only correct because an addition is not repeated after an unknown
+   * outcome.
+   */
   async add(member: Member, text: string): Promise<number> {
     for (;;) {
       try {

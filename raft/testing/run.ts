@@ -2,13 +2,15 @@ import { parseArgs } from "node:util";
 import type { SeedReport } from "./simulator/simulation.ts";
 import { Simulation } from "./simulator/simulation.ts";
 
-/** `bun raft/testing/run.ts --seeds N --from S --steps M`: runs seeds, shows progress, exits 1 when one fails. */
+/**
+ * Runs seeds, shows progress, and exits with 1 when one fails: `bun raft/testing/run.ts --seeds N --from S --steps M`.
+ */
 const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "500" },
     from: { type: "string", default: "1" },
     steps: { type: "string", default: "20000" },
-    /** Stop after this many failures. */
+    /** Number of failures after which it stops. */
     failures: { type: "string", default: "5" },
   },
 });

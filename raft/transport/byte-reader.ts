@@ -1,4 +1,4 @@
-/** What came is not what the protocol allows; the connection it came on is closed. */
+/** A violation of the protocol. The connection that received it is closed. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
@@ -6,12 +6,12 @@ export class ProtocolError extends Error {
 const nothing = Buffer.alloc(0);
 
 /**
- * Reads what `ByteWriter` wrote, from a peer that may send anything. Bytes are views, copies only where they lie in two
- * pieces.
+ * Reads the output of `ByteWriter` from a peer that may send anything. Bytes are views, and copies only where they span
+ * two pieces.
  */
 export class ByteReader {
   readonly #pieces: readonly Buffer[];
-  /** The piece that is being read, the place in it, and how much comes behind it. */
+  /** Current piece, position in it, and number of bytes behind it. */
   #bytes: Buffer;
   #position = 0;
   #behind: number;
@@ -67,7 +67,7 @@ export class ByteReader {
     return this.#gather(length);
   }
 
-  /** The whole of it was read. */
+  /** Checks that everything was read. */
   end(): void {
     if (this.rest > 0) throw new ProtocolError("a message is longer than it says");
   }
@@ -83,7 +83,7 @@ export class ByteReader {
     return gathered;
   }
 
-  /** To the next piece, if there is one; none is empty. */
+  /** Moves to the next piece, if any. Pieces are never empty. */
   #turn(): void {
     const next = this.#pieces[this.#nextPiece];
     if (next === undefined) return;

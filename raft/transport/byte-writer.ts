@@ -1,7 +1,7 @@
-/** What is kept for the next time: a larger one was for one large message. */
+/** Largest buffer that is kept for reuse. A larger one served one large message. */
 const capacityKept = 1 << 20;
 
-/** Grows as needed. */
+/** A byte buffer that grows as needed. */
 export class ByteWriter {
   #bytes: Buffer;
   #length = 0;
@@ -24,7 +24,7 @@ export class ByteWriter {
     this.#length = this.#bytes.writeUInt32LE(value, this.#length);
   }
 
-  /** A whole number from 0 to 2^53 − 1, seven bits a byte, low ones first. */
+  /** Writes an integer from 0 to 2^53 − 1, seven bits per byte, low bits first. */
   count(value: number): void {
     this.#reserve(8);
     let rest = value;
@@ -55,19 +55,19 @@ export class ByteWriter {
     this.#bytes.writeUInt32LE(this.#length - position - 4, position);
   }
 
-  /** What was written so far, good until the next `reset`. */
+  /** Returns the bytes written so far, valid until the next `reset`. */
   view(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Begins anew, in the same memory, where there is room for so many bytes. */
+  /** Starts again in the same memory if it has room for `capacity` bytes. */
   reset(capacity: number): void {
     this.#length = 0;
     if (this.#bytes.length > capacityKept) this.#bytes = Buffer.allocUnsafe(4096);
     this.#reserve(capacity);
   }
 
-  /** Own memory: what was written so far is the caller's. */
+  /** Returns the bytes written so far as the caller's own memory. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#bytes = Buffer.allocUnsafe(4096);

@@ -2,14 +2,14 @@ import type { TLSSocket } from "node:tls";
 import { type Frame, FrameReader } from "./frame.ts";
 
 export interface ConnectionEvents {
-  /** @throws to have the connection closed */
+  /** Handles a frame. @throws to have the connection closed */
   frame(frame: Frame): void;
   closed(): void;
 }
 
 const emptyFrame = Buffer.alloc(4);
 
-/** Frames over a socket. A peer that vanished without a word is noticed long before TCP gives up: see `ping`. */
+/** Frames over a socket. A peer that vanished silently is noticed long before TCP gives up: see `ping`. */
 export class Connection {
   readonly #socket: TLSSocket;
   #events: ConnectionEvents;
@@ -33,24 +33,24 @@ export class Connection {
     return this.#open;
   }
 
-  /** Whoever holds it by then. Called with what was wrong when the other side did not keep to the protocol. */
+  /** Adds a listener for the close, which gets the error if the other side violated the protocol. */
   whenClosed(listener: (violation: Error | undefined) => void): void {
     this.#whenClosed.push(listener);
   }
 
-  /** Given to the socket and not yet taken over by the kernel. */
+  /** Bytes given to the socket and not yet to the kernel. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** After the handshake somebody else takes over. */
+  /** Passes the connection to another handler after the handshake. */
   handOver(events: ConnectionEvents): void {
     this.#events = events;
   }
 
   /**
-   * @param frames whole ones, with their lengths, one after the other
-   * @param written called when the bytes are needed no more; not when the connection closes before
+   * @param frames complete frames with their lengths, without gaps
+   * @param written called when the bytes are no longer needed, but not if the connection closes before
    */
   writeFrames(frames: Buffer, written?: () => void): void {
     if (!this.#open) return;
@@ -69,19 +69,19 @@ export class Connection {
     this.writeFrames(Buffer.concat([length, body]));
   }
 
-  /** Resolves when nothing is pending, or the connection is closed. */
+  /** Resolves when no bytes are pending, or the connection is closed. */
   async drained(): Promise<void> {
     if (!this.#open || this.#pendingBytes === 0) return;
     await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
-  /** Called at an interval: counts how often nothing has come in since the last time, and closes at so many. */
+  /** Counts intervals without input and closes the connection at the limit. Called once per interval. */
   countSilence(turnsMax: number): void {
     if (this.#silentTurns >= turnsMax) this.close();
     this.#silentTurns++;
   }
 
-  /** An empty frame: the side that connected sends one at an interval, the other one sends it back. */
+  /** Sends an empty frame. The side that connected sends one per interval, and the other side returns it. */
   ping(): void {
     this.writeFrames(emptyFrame);
   }
@@ -95,7 +95,7 @@ export class Connection {
     this.#events.closed();
   }
 
-  /** Sends what was written, then closes. */
+  /** Sends pending bytes, then closes. */
   end(): void {
     this.#socket.end(() => this.close());
   }

@@ -1,11 +1,11 @@
 import { ProtocolError } from "./byte-reader.ts";
 
-/** A frame is its length in four bytes, then so many bytes. */
+/** Size of a frame's length, which precedes its bytes. */
 const lengthBytes = 4;
-/** One that comes in more pieces is put together in memory of its own: many small pieces cost more than their copy. */
+/** Pieces above which a frame is copied into its own memory. Many small pieces cost more than the copy. */
 const piecesMax = 256;
 
-/** What a frame holds, in the pieces it came in: views of what the socket gave, so that entries are not copied. */
+/** The contents of a frame as views of the pieces received, so that entries are not copied. */
 export class Frame {
   readonly pieces: readonly Buffer[];
   readonly length: number;
@@ -15,21 +15,21 @@ export class Frame {
     this.length = length;
   }
 
-  /** In one piece. */
+  /** Returns the contents in one piece. */
   whole(): Buffer {
     const [only] = this.pieces;
     return only !== undefined && this.pieces.length === 1 ? only : Buffer.concat(this.pieces, this.length);
   }
 }
 
-/** Cuts what comes from a socket into frames. A length beyond the limit is refused before any memory is given to it. */
+/** Splits a socket's data into frames. A length beyond the limit is rejected before memory is allocated for it. */
 export class FrameReader {
   readonly #frameBytesMax: number;
   readonly #length = Buffer.alloc(lengthBytes);
   #lengthFilled = 0;
   #pieces: Buffer[] = [];
   #filled = 0;
-  /** Of a frame in too many pieces. */
+  /** Buffer for a frame in too many pieces. */
   #body: Buffer | undefined;
 
   constructor(frameBytesMax: number) {
@@ -37,7 +37,7 @@ export class FrameReader {
   }
 
   /**
-   * Calls `take` with each frame that is whole.
+   * Calls `take` with each complete frame.
    * @throws ProtocolError when a frame is too large
    */
   push(chunk: Buffer, take: (frame: Frame) => void): void {
@@ -82,7 +82,7 @@ export class FrameReader {
   }
 }
 
-/** At the front of so many bytes. */
+/** Returns a buffer of `length` bytes that begins with the pieces. */
 function joined(pieces: readonly Buffer[], length: number): Buffer {
   const body = Buffer.allocUnsafe(length);
   let offset = 0;

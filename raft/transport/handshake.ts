@@ -3,27 +3,27 @@ import { ByteReader, ProtocolError } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import type { HandshakeRefusal } from "./transport.ts";
 
-/** Of everything that goes over a connection. */
+/** Version of everything sent over a connection. */
 export const protocolVersion = 1;
 const magic = Buffer.from("raft");
 const clusterIdBytesMax = 256;
 
 /**
- * What a connection is for. Entries and proposals go on `bulk`; `control` has everything small, so that a heartbeat never
- * waits behind a megabyte of entries.
+ * The purpose of a connection. Entries and proposals go on `bulk`. Small messages go on `control`, so that a heartbeat
+ * never waits behind a megabyte of entries.
  */
 export const connectionKinds = ["control", "bulk", "snapshot"] as const;
 export type ConnectionKind = (typeof connectionKinds)[number];
 
 /** One running process of a member. */
 export interface Incarnation {
-  /** How often the member's log was opened. */
+  /** Number of times the member's log was opened. */
   readonly starts: number;
-  /** Drawn by chance at each start. */
+  /** Random value drawn at each start. */
   readonly nonce: string;
 }
 
-/** The first frame of each side: the one that connects, then the one that accepts. */
+/** The first frame of each side: the connecting side, then the accepting one. */
 export interface Hello {
   readonly kind: ConnectionKind;
   readonly clusterId: string;
@@ -58,7 +58,7 @@ export function encodeRefusal(refusal: HandshakeRefusal): Buffer {
   return bytes.take();
 }
 
-/** @throws ProtocolError for anything but a handshake; one of another version is a refusal */
+/** Decodes a handshake. Returns a refusal for another version. @throws ProtocolError for anything else */
 export function decodeHandshake(frame: Buffer): HandshakeReply {
   const from = new ByteReader(frame);
   if (!from.raw(magic.length).equals(magic)) throw new ProtocolError("this is no handshake");

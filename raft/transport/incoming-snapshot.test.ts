@@ -19,7 +19,7 @@ const message: InstallSnapshot = {
 const bytes = Buffer.from("the state");
 const digest = createHash("sha256").update(bytes).digest();
 
-/** A connection by hand: what comes in is given, what goes out is kept. */
+/** A connection moved by hand: input is given, output is kept. */
 class Wire {
   readonly sent: SnapshotFrame[] = [];
   #events: ConnectionEvents | undefined;
@@ -66,7 +66,7 @@ test("all of it arrives, is acknowledged as it is taken, and is installed", asyn
   ]);
 });
 
-test("what is not what was sent is never installed", async () => {
+test("altered data is never installed", async () => {
   const { wire, found } = receiver();
   wire.give({ kind: "chunk", offset: 0, bytes: Buffer.from("the stale") });
   wire.give({ kind: "end", length: bytes.length, digest });
@@ -75,7 +75,7 @@ test("what is not what was sent is never installed", async () => {
   expect(wire.sent.at(-1)).toEqual({ kind: "failed", reason: "the snapshot is not what was sent" });
 });
 
-test("a part that is missing, comes twice or comes after the end is refused", () => {
+test("a part that is missing, comes twice or comes after the end is rejected", () => {
   const { wire } = receiver();
   expect(() => wire.give({ kind: "chunk", offset: 5, bytes })).toThrow(/missing/);
   wire.give({ kind: "chunk", offset: 0, bytes });
@@ -85,7 +85,7 @@ test("a part that is missing, comes twice or comes after the end is refused", ()
   expect(() => wire.give({ kind: "chunk", offset: bytes.length, bytes })).toThrow(/missing/);
 });
 
-test("another connection goes on where the last one ended, and hears the result", async () => {
+test("another connection continues where the last one ended and gets the result", async () => {
   const { incoming, wire, found } = receiver();
   wire.give({ kind: "chunk", offset: 0, bytes: bytes.subarray(0, 4) });
   wire.connection.close();
@@ -105,7 +105,7 @@ test("another connection goes on where the last one ended, and hears the result"
   ]);
 });
 
-test("another connection says what was taken, also where the last one broke before it could", async () => {
+test("another connection reports the progress, even if the last one broke before it could", async () => {
   const { incoming, wire } = receiver();
   wire.give({ kind: "chunk", offset: 0, bytes });
   wire.connection.close();
@@ -120,7 +120,7 @@ test("another connection says what was taken, also where the last one broke befo
   second.connection.close();
 });
 
-test("what still comes over the connection before is sent again over the new one, and does not count", async () => {
+test("data on the old connection is sent again over the new one and does not count", async () => {
   const { incoming, wire, found } = receiver();
   wire.give({ kind: "chunk", offset: 0, bytes: bytes.subarray(0, 4) });
   const next = new Wire();
@@ -132,7 +132,7 @@ test("what still comes over the connection before is sent again over the new one
   expect(found).toEqual(["the state"]);
 });
 
-test("one that is given up ends its installation", async () => {
+test("an aborted transfer ends its installation", async () => {
   const { incoming, wire, found } = receiver();
   wire.give({ kind: "chunk", offset: 0, bytes });
   incoming.abort("another snapshot took its place");

@@ -4,10 +4,10 @@ import { ProtocolError } from "./byte-reader.ts";
 import type { Connection } from "./connection.ts";
 import { decodeSnapshotFrame, encodeSnapshotFrame, type SnapshotFrame, windowBytes } from "./snapshot-frames.ts";
 
-/** A transfer whose connection broke waits so long for the next one. */
+/** Time that a transfer waits for another connection after a break. */
 const resumeMsMax = 10_000;
 
-/** One snapshot that comes in, over as many connections as it takes. */
+/** One incoming snapshot, over as many connections as it takes. */
 export class IncomingSnapshot {
   readonly transfer: string;
   readonly #digest = createHash("sha256");
@@ -21,7 +21,7 @@ export class IncomingSnapshot {
   #wake = () => {};
   #giveUp: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param install takes the chunks; when it resolves, the snapshot is installed */
+  /** @param install takes the chunks and resolves when the snapshot is installed */
   constructor(
     transfer: string,
     message: InstallSnapshot,
@@ -31,7 +31,7 @@ export class IncomingSnapshot {
     void this.#install(install(message, this.#chunks()));
   }
 
-  /** Frames that come over this connection are for this transfer now, and no others: the sender sends them again. */
+  /** Takes over a connection for this transfer and closes the old one. The sender sends the missing frames again. */
   attach(connection: Connection): void {
     clearTimeout(this.#giveUp);
     const before = this.#connection;
@@ -46,12 +46,12 @@ export class IncomingSnapshot {
       },
     });
     this.#reply({ kind: "resume", offset: this.#receivedOffset });
-    // What was said over the connection before may be lost, and the sender sends no more than a window ahead of it.
+    // Replies on the old connection may be lost, and the sender sends no more than a window ahead of them.
     if (this.#takenOffset > 0) this.#reply({ kind: "taken", offset: this.#takenOffset });
     if (this.#result !== undefined) this.#reply(this.#result);
   }
 
-  /** Another transfer takes its place, or the transport closes. */
+  /** Ends the transfer because another replaces it or the transport closes. */
   abort(reason: string): void {
     clearTimeout(this.#giveUp);
     this.#fail(new Error(reason));

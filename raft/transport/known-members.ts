@@ -1,15 +1,15 @@
 import type { MemberId } from "../core/ids.ts";
 
-/** A member that never was one is told apart from one that left, for as long as so many left. */
+/** Number of removed members that are remembered, so that they are told apart from unknown ones. */
 const removedMax = 10_000;
 
 /**
- * Whether one that the log does not name may have become a member all the same: the log may be behind, and would stay so
- * if whoever leads by now could not be heard.
+ * Reports whether a member that the log does not name may still exist. The log may be behind, and would stay so if the
+ * current leader could not be heard.
  */
 export type MayHaveJoined = (member: MemberId) => boolean;
 
-/** Who takes part, by this member's log, and who did. */
+/** The current and former members according to this member's log. */
 export class KnownMembers {
   readonly #mayHaveJoined: MayHaveJoined;
   #members = new Set<MemberId>();
@@ -19,7 +19,7 @@ export class KnownMembers {
     this.#mayHaveJoined = mayHaveJoined;
   }
 
-  /** @returns who takes part no more */
+  /** Sets the members. @returns those that are no longer members */
   set(members: readonly MemberId[]): readonly MemberId[] {
     const next = new Set(members);
     const left = [...this.#members].filter((member) => !next.has(member));
@@ -37,7 +37,7 @@ export class KnownMembers {
     return this.#members.has(member);
   }
 
-  /** Why a member is not heard; undefined when it is. */
+  /** Returns the reason why a member is not heard, or undefined when it is. */
   refusalOf(member: MemberId): "removed" | "unknown" | undefined {
     if (this.#removed.has(member)) return "removed";
     return this.has(member) || this.#mayHaveJoined(member) ? undefined : "unknown";

@@ -4,33 +4,33 @@ import { KnownMembers, type MayHaveJoined } from "./known-members.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 export interface NetworkFaults {
-  /** Each message arrives after a time drawn from this range. */
+  /** Range from which each message's delay is drawn. */
   readonly delayMs: readonly [min: number, max: number];
-  /** Chances from 0 to 1, drawn for each message. */
+  /** Probability, from 0 to 1, that a message is lost. */
   readonly loss: number;
-  /** Of every kind but proposals: see `Transport`. */
+  /** Probability that a message is duplicated, for every kind but proposals: see `Transport`. */
   readonly duplication: number;
-  /** Of a message to be delayed by as much again as the longest delay, and be overtaken. */
+  /** Probability that a message is delayed by the longest delay again, so that others overtake it. */
   readonly reorder: number;
 }
 
 export const noFaults: NetworkFaults = { delayMs: [0, 0], loss: 0, duplication: 0, reorder: 0 };
 
 export interface MemoryNetworkOptions {
-  /** In [0, 1). */
+  /** Returns numbers in [0, 1). */
   readonly random: () => number;
-  /** Real timers unless told. */
+  /** Timer; real time by default. */
   readonly after?: (delayMs: number, run: () => void) => void;
   readonly faults?: NetworkFaults;
 }
 
-/** A network between members in one process, as bad as a test wants it. */
+/** A network between members in one process, with adjustable faults. */
 export class MemoryNetwork {
   faults: NetworkFaults;
   readonly #random: () => number;
   readonly #after: (delayMs: number, run: () => void) => void;
   readonly #joined = new Map<MemberId, MemoryTransport>();
-  /** `from>to` */
+  /** Cut links as `from>to`. */
   readonly #cuts = new Set<string>();
 
   constructor({
@@ -43,17 +43,17 @@ export class MemoryNetwork {
     this.faults = faults;
   }
 
-  /** One that joins under the id of another takes its place. @param mayHaveJoined nobody unless told */
+  /** Adds a member, replacing one with the same id. @param mayHaveJoined always false by default */
   join(member: MemberId, mayHaveJoined?: MayHaveJoined): Transport {
     return new MemoryTransport(member, this, mayHaveJoined);
   }
 
-  /** In one direction only. */
+  /** Cuts the link in one direction. */
   cut(from: MemberId, to: MemberId): void {
     this.#cuts.add(`${from}>${to}`);
   }
 
-  /** In both directions, from and to every other member. */
+  /** Cuts all links of a member in both directions. */
   isolate(member: MemberId): void {
     for (const other of this.#joined.keys()) {
       if (other === member) continue;
@@ -133,7 +133,7 @@ class MemoryTransport implements Transport {
     if (this.#known.refusalOf(message.from) === undefined) this.#events?.receive(message);
   }
 
-  /** As when a process ends, and its connections with it. */
+  /** Reports that a process ended, and its connections with it. */
   seeGone(member: MemberId): void {
     if (this.#known.has(member) && !this.#network.isCut(member, this.member)) this.#events?.gone?.(member);
   }

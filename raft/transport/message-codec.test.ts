@@ -54,12 +54,15 @@ function encoded(message: Message): Buffer {
 }
 
 describe("messages", () => {
-  test.each(messages.map((message) => [message.type, message] as const))("%s comes out as it went in", (_, message) => {
-    expect(decodeMessage(encoded(message))).toEqual(message);
-  });
+  test.each(messages.map((message) => [message.type, message] as const))(
+    "%s is decoded as it was encoded",
+    (_, message) => {
+      expect(decodeMessage(encoded(message))).toEqual(message);
+    },
+  );
 
   test.each(messages.map((message) => [message.type, message] as const))(
-    "%s cut short anywhere is refused",
+    "%s truncated anywhere is rejected",
     (_, message) => {
       const bytes = encoded(message);
       for (let length = 0; length < bytes.length; length++) {
@@ -69,7 +72,7 @@ describe("messages", () => {
     },
   );
 
-  test("nonsense is refused or is some message, and takes no memory beyond itself", () => {
+  test("random bytes are rejected or decoded as a message, without more memory than their size", () => {
     const seed = Date.now() % 1e9;
     let state = seed;
     const next = () => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) / 2 ** 32;
@@ -87,21 +90,21 @@ describe("messages", () => {
     }
   });
 
-  test("an append that claims more entries than it has bytes is refused at once", () => {
+  test("an append that claims more entries than it has bytes is rejected at once", () => {
     const writer = new ByteWriter(64);
     writer.byte(4);
     for (const field of [1, 2, 3, 0, 0, 0, 2 ** 50]) writer.count(field);
     expect(() => decodeMessage(writer.take())).toThrow(/cut short/);
   });
 
-  test("a term beyond what a number counts exactly is refused", () => {
+  test("a term beyond exact integers is rejected", () => {
     const bytes = Buffer.from([10, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10]);
     expect(() => decodeMessage(bytes)).toThrow(/too large/);
   });
 });
 
 describe("frames", () => {
-  test("are found however the bytes are cut", () => {
+  test("are found however the bytes are split", () => {
     const bodies = [Buffer.from("one"), Buffer.alloc(0), Buffer.alloc(5000, 1), Buffer.from("x")];
     const all = Buffer.concat(
       bodies.flatMap((body) => {
@@ -120,7 +123,7 @@ describe("frames", () => {
     }
   });
 
-  test("hold messages that are read across their pieces", () => {
+  test("contain messages that are read across their pieces", () => {
     for (const message of messages) {
       const bytes = encoded(message);
       for (const step of [1, 2, 5, 64]) {
@@ -132,7 +135,7 @@ describe("frames", () => {
     }
   });
 
-  test("of 4 GiB are refused by their length", () => {
+  test("of 4 GiB are rejected by their length", () => {
     const reader = new FrameReader(5000);
     expect(() => reader.push(Buffer.from([255, 255, 255, 255]), () => {})).toThrow(/too large/);
   });
@@ -147,12 +150,12 @@ describe("handshakes", () => {
     incarnation: { starts: 4, nonce: "abc" },
   };
 
-  test("come out as they went in", () => {
+  test("are decoded as they were encoded", () => {
     expect(decodeHandshake(encodeHello(hello))).toEqual({ hello });
     expect(decodeHandshake(encodeRefusal("twin"))).toEqual({ refusal: "twin" });
   });
 
-  test("of another version are refused as such, of another protocol as nonsense", () => {
+  test("of another version are rejected as such, of another protocol as invalid", () => {
     const other = encodeHello(hello);
     other[4] = 200;
     expect(decodeHandshake(other)).toEqual({ refusal: "version" });
@@ -160,7 +163,7 @@ describe("handshakes", () => {
   });
 });
 
-test("a part of a snapshot that was changed is refused", () => {
+test("an altered part of a snapshot is rejected", () => {
   const frame = Buffer.from(encodeSnapshotFrame({ kind: "chunk", offset: 300, bytes: Buffer.from("some state") }));
   expect(decodeSnapshotFrame(frame)).toEqual({ kind: "chunk", offset: 300, bytes: Buffer.from("some state") });
   frame[frame.length - 1] = 0;

@@ -17,9 +17,9 @@ import { ByteReader, ProtocolError } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 
 /**
- * A message as bytes: its type, from, to and term, then the fields of its type in the order of `core/message.ts`. Places
- * in these tables are the numbers on the wire: new ones go to the end, and a change of meaning is a new
- * `protocolVersion` (`handshake.ts`).
+ * Message types. A message is encoded as its type, from, to and term, then the fields of its type in the order of
+ * `core/message.ts`. Positions in these tables are the numbers on the wire: append new ones at the end. A change of
+ * meaning needs a new `protocolVersion` (`handshake.ts`).
  */
 const messageTypes = [
   "preVote",
@@ -38,7 +38,7 @@ const messageTypes = [
   "readIndex",
   "readIndexReply",
 ] as const satisfies readonly MessageType[];
-/** Fails to compile when a type of message has no number. */
+/** Fails to compile when a message type has no number. */
 const everyTypeHasANumber: Exclude<MessageType, (typeof messageTypes)[number]> extends never ? true : never = true;
 
 const entryKinds = ["normal", "confChange", "empty"] as const satisfies readonly EntryKind[];
@@ -61,7 +61,7 @@ const refusals = [
 ] as const satisfies readonly Refusal[];
 const everyRefusalHasANumber: Exclude<Refusal, (typeof refusals)[number]> extends never ? true : never = true;
 
-/** More members than any cluster has. */
+/** Limit of the members in a message, more than any cluster has. */
 const membersMax = 1000;
 
 export function encodeMessage(message: Message, to: ByteWriter): void {
@@ -126,7 +126,10 @@ export function encodeMessage(message: Message, to: ByteWriter): void {
   }
 }
 
-/** @throws ProtocolError, RangeError for anything but a whole message. Entries and data are views of `bytes`, mostly. */
+/**
+ * Decodes a message. Entries and data are mostly views of `bytes`. @throws ProtocolError, RangeError unless `bytes` is
+ * exactly one message
+ */
 export function decodeMessage(bytes: Buffer | readonly Buffer[]): Message {
   const from = new ByteReader(bytes);
   const message = readMessage(from);
@@ -170,7 +173,7 @@ function readMessage(from: ByteReader): Message {
   }
 }
 
-/** Indexes follow from the first one. */
+/** Encodes entries without their indexes, which follow from the first one. */
 function encodeEntries(entries: readonly Entry[], to: ByteWriter): void {
   to.count(entries.length);
   for (const entry of entries) {
@@ -185,7 +188,7 @@ function readAppend(from: ByteReader) {
   const prevTerm = term(from);
   const commit = index(from);
   const count = from.count();
-  // An entry takes three bytes at least: a count beyond that is refused before memory is given to it.
+  // An entry takes at least three bytes. A higher count is rejected before memory is allocated.
   if (count * 3 > from.rest) throw new ProtocolError("an append is cut short");
   const entries: Entry[] = [];
   for (let position = 1; position <= count; position++) {

@@ -8,10 +8,10 @@ import type { HandshakeRefusal, TransportEvents } from "./transport.ts";
 const backoffMsMin = 20;
 const backoffMsMax = 1000;
 
-/** Large enough that calls cost little, small enough to stay in the processor's cache. */
+/** Target size of a write: large enough that calls cost little, small enough for the processor's cache. */
 const writeBytesWanted = 128 << 10;
 
-/** How a lane gets its connection: handshake done, or the reason why not. */
+/** Connects a lane. Resolves with a connection after the handshake, or with the reason for a refusal. */
 export type Dial = (closed: () => void) => Promise<Connection | HandshakeRefusal>;
 
 export interface LaneOptions {
@@ -22,8 +22,8 @@ export interface LaneOptions {
 }
 
 /**
- * The messages of one kind to one member: over one connection, which is made anew when it breaks. One write is under way
- * at a time, in memory that is used again for the next; what comes meanwhile waits as it is.
+ * The messages of one kind to one member, over one connection that is restored when it breaks. One write is under way
+ * at a time, in memory that the next write reuses. Later messages wait unencoded.
  */
 export class OutgoingLane {
   readonly #options: LaneOptions;
@@ -41,12 +41,12 @@ export class OutgoingLane {
     void this.#connect();
   }
 
-  /** Waiting here or with the socket. */
+  /** Bytes waiting here or in the socket. */
   get queuedBytes(): number {
     return this.#waitingBytes + (this.#connection?.pendingBytes ?? 0);
   }
 
-  /** What does not fit is dropped, and what comes behind it in the list as well. */
+  /** Sends messages. Drops the first one that does not fit and all after it. */
   send(messages: readonly Message[]): void {
     if (this.#connection === undefined) return this.#drop(messages, "notConnected");
     const fitting = this.#takeFitting(messages);
@@ -54,7 +54,7 @@ export class OutgoingLane {
     if (fitting < messages.length) this.#drop(messages.slice(fitting), "queueFull");
   }
 
-  /** Called at an interval: a connection on which nothing came back so often is closed. */
+  /** Pings the peer and closes a connection that has been silent too often. Called once per interval. */
   ping(silentTurnsMax: number): void {
     this.#connection?.countSilence(silentTurnsMax);
     this.#connection?.ping();
@@ -80,7 +80,7 @@ export class OutgoingLane {
     return count;
   }
 
-  /** As much of what waits as makes a write of a good size. */
+  /** Writes as many waiting messages as make a write of a good size. */
   #writeNext(connection: Connection): void {
     const [first] = this.#waiting;
     this.#writing = first !== undefined;
@@ -132,7 +132,7 @@ export class OutgoingLane {
     this.#retryLater();
   }
 
-  /** With jitter, so that members that lost each other at once do not meet at once. */
+  /** Retries with jitter, so that members that lost each other at the same time do not reconnect at the same time. */
   #retryLater(): void {
     const delayMs = this.#backoffMs * (0.5 + Math.random());
     this.#backoffMs = Math.min(backoffMsMax, 2 * this.#backoffMs);
@@ -141,7 +141,7 @@ export class OutgoingLane {
   }
 }
 
-/** Whole ones, with their lengths, one after the other. */
+/** Encodes complete frames with their lengths, without gaps. */
 export function encodeFrames(messages: readonly Message[]): Buffer {
   const bytes = new ByteWriter(messages.reduce((sum, message) => sum + bytesAtMost(message), 0));
   for (const message of messages) writeFrame(message, bytes);

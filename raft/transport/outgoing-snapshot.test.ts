@@ -18,7 +18,7 @@ const parts = ["the ", "state"];
 
 type Say = (frame: SnapshotFrame) => void;
 
-/** A receiver at the other end of a connection, by hand. */
+/** Returns a connection to a receiver that the test controls. */
 function connectionTo(receive: (frame: SnapshotFrame, say: Say, close: () => void) => void): Connection {
   let events: ConnectionEvents | undefined;
   let isOpen = true;
@@ -56,7 +56,7 @@ function sender(connections: readonly Connection[]) {
   });
 }
 
-/** Takes one chunk, and is gone. */
+/** Takes one chunk and disconnects. */
 const takesOne = () =>
   connectionTo((frame, say, close) => {
     if (frame.kind === "begin") say({ kind: "resume", offset: 0 });
@@ -65,7 +65,7 @@ const takesOne = () =>
     setTimeout(close, 5);
   });
 
-test("what a receiver has not taken is sent again over the next connection", async () => {
+test("data that a receiver has not taken is sent again over the next connection", async () => {
   const received: string[] = [];
   const next = connectionTo((frame, say) => {
     if (frame.kind === "begin") say({ kind: "resume", offset: 4 });
@@ -76,7 +76,7 @@ test("what a receiver has not taken is sent again over the next connection", asy
   expect(received).toEqual(["state"]);
 });
 
-test("a receiver that has restarted ends the transfer: a new one can give it what it had", async () => {
+test("a restarted receiver ends the transfer, because a new one can send it everything", async () => {
   const restarted = connectionTo((frame, say) => {
     if (frame.kind === "begin") say({ kind: "resume", offset: 0 });
   });

@@ -4,7 +4,7 @@ import type { Connection } from "./connection.ts";
 import { chunkBytesMax, decodeSnapshotFrame, encodeSnapshotFrame, windowBytes } from "./snapshot-frames.ts";
 import type { HandshakeRefusal } from "./transport.ts";
 
-/** A transfer that gets nowhere for so long is given up; the core asks for another one. */
+/** Time without progress after which a transfer is given up. The core requests another one. */
 const stalledMsMax = 30_000;
 const retryMs = 100;
 
@@ -27,7 +27,7 @@ export class OutgoingSnapshot {
   readonly #transfer = randomUUID();
   readonly #digest = createHash("sha256");
   readonly #source: AsyncIterator<Uint8Array>;
-  /** Read from the source and not yet taken by the receiver: sent again after a break. */
+  /** Chunks read from the source and not yet taken by the receiver, which are sent again after a break. */
   #window: SentChunk[] = [];
   #rest: Buffer = Buffer.alloc(0);
   #length = 0;
@@ -42,7 +42,7 @@ export class OutgoingSnapshot {
     this.#source = options.chunks[Symbol.asyncIterator]();
   }
 
-  /** @throws when the receiver failed, refused, or is out of reach for too long */
+  /** Runs the transfer. @throws when the receiver fails, refuses, or is out of reach for too long */
   async run(): Promise<void> {
     try {
       while (!(await this.#attempt())) {
@@ -55,7 +55,7 @@ export class OutgoingSnapshot {
     }
   }
 
-  /** Over one connection. True when the snapshot is installed, false when the connection broke. */
+  /** Tries one connection. Returns true when the snapshot is installed, and false when the connection broke. */
   async #attempt(): Promise<boolean> {
     let result: "installed" | { readonly failed: string } | undefined;
     let resumeAt: number | undefined;
@@ -79,7 +79,7 @@ export class OutgoingSnapshot {
       const { message } = this.#options;
       connection.writeFrame(encodeSnapshotFrame({ kind: "begin", transfer: this.#transfer, message }));
       await this.#until(() => over() || resumeAt !== undefined);
-      // Restarted: what it had taken is neither there nor here any more.
+      // The receiver restarted and lost data that is no longer here either.
       if (resumeAt !== undefined && resumeAt < this.#windowOffset) throw new Error("the receiver begins anew");
       for (const chunk of this.#window) {
         if (chunk.offset >= (resumeAt ?? 0) && !over()) await this.#write(connection, chunk);
@@ -126,7 +126,7 @@ export class OutgoingSnapshot {
     await connection.drained();
   }
 
-  /** Where the oldest begins of what can be sent again. */
+  /** Offset of the oldest byte that can be sent again. */
   get #windowOffset(): number {
     return this.#window[0]?.offset ?? this.#length;
   }
@@ -137,7 +137,7 @@ export class OutgoingSnapshot {
     this.#window = this.#window.filter((chunk) => chunk.offset + chunk.bytes.length > this.#takenOffset);
   }
 
-  /** Looks again whenever something came in, and now and then: a receiver that says nothing is given up. */
+  /** Waits for a condition. Checks it after each input and at intervals, and gives up on a silent receiver. */
   async #until(condition: () => boolean): Promise<void> {
     while (!condition()) {
       if (performance.now() - this.#progressAtMs > stalledMsMax) throw new Error("the receiver does not go on");

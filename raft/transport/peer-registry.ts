@@ -15,7 +15,7 @@ interface Seen {
   heardAtMs: number;
 }
 
-/** Who may talk to us: decides handshakes, and remembers which process speaks for which member. */
+/** Decides which peers may connect, and remembers which process speaks for each member. */
 export class PeerRegistry {
   readonly #self: Self;
   readonly #silenceMs: number;
@@ -23,7 +23,7 @@ export class PeerRegistry {
   readonly #known: KnownMembers;
   readonly #seen = new Map<MemberId, Seen>();
 
-  /** @param silenceMs after so long without a word, a connection that is still open no longer speaks for its member */
+  /** @param silenceMs time without input after which an open connection no longer speaks for its member */
   constructor(self: Self, silenceMs: number, nowMs: () => number, mayHaveJoined?: MayHaveJoined) {
     this.#self = self;
     this.#known = new KnownMembers(mayHaveJoined);
@@ -39,7 +39,7 @@ export class PeerRegistry {
     return this.#known.refusalOf(member);
   }
 
-  /** Undefined when the other side may stay. */
+  /** Returns the reason for a refusal, or undefined when the other side may stay. */
   judge(hello: Hello, certified: boolean): HandshakeRefusal | undefined {
     if (hello.clusterId !== this.#self.clusterId) return "wrongCluster";
     if (hello.to !== this.#self.memberId) return "wrongMember";
@@ -48,7 +48,10 @@ export class PeerRegistry {
     return this.refusalOf(hello.from) ?? (this.#isTwin(hello) ? "twin" : undefined);
   }
 
-  /** A start counts further than the one before; a process that was restarted has left no live connection behind. */
+  /**
+   * Reports whether another process speaks for the member. A restart has a higher count than the start before it, and a
+   * restarted process has left no live connection behind.
+   */
   #isTwin({ from, incarnation }: Hello): boolean {
     const seen = this.#seen.get(from);
     if (seen === undefined || seen.incarnation.nonce === incarnation.nonce) return false;
@@ -56,7 +59,7 @@ export class PeerRegistry {
     return seen.connections > 0 && this.#nowMs() - seen.heardAtMs < this.#silenceMs;
   }
 
-  /** A connection with this process is open: to be followed by `closed`. */
+  /** Records an open connection with this process. `closed` must follow. */
   opened(member: MemberId, incarnation: Incarnation): void {
     const seen = this.#seen.get(member);
     if (seen !== undefined && seen.incarnation.nonce === incarnation.nonce) seen.connections++;
@@ -69,7 +72,7 @@ export class PeerRegistry {
     if (seen?.incarnation.nonce === incarnation.nonce) seen.heardAtMs = this.#nowMs();
   }
 
-  /** @returns whether it was the last one with the process that speaks for the member */
+  /** Records a closed connection. @returns whether it was the last one with the process that speaks for the member */
   closed(member: MemberId, incarnation: Incarnation): boolean {
     const seen = this.#seen.get(member);
     if (seen?.incarnation.nonce !== incarnation.nonce) return false;

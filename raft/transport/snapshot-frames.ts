@@ -5,14 +5,14 @@ import { ByteWriter } from "./byte-writer.ts";
 import { decodeMessage, encodeMessage } from "./message-codec.ts";
 
 /**
- * A snapshot's way over its own connection:
+ * The frames of a snapshot over its own connection:
  *
  *     sender → receiver   begin (which, and whose)      receiver → sender   resume at this byte
  *                         chunk … chunk                                     taken up to this byte …
  *                         end (length, digest)                              installed, or failed and why
  *
- * When the connection breaks, the sender connects again and begins anew with the same transfer id; the receiver says
- * from where on.
+ * When the connection breaks, the sender connects again and begins with the same transfer id. The receiver replies with
+ * the byte to resume at.
  */
 export type SnapshotFrame =
   | { readonly kind: "begin"; readonly transfer: string; readonly message: InstallSnapshot }
@@ -29,7 +29,7 @@ const transferBytesMax = 64;
 const reasonBytesMax = 1024;
 
 export const chunkBytesMax = 256 << 10;
-/** What a receiver has not taken yet. */
+/** Most bytes in flight that the receiver has not taken. */
 export const windowBytes = 4 << 20;
 
 export function encodeSnapshotFrame(frame: SnapshotFrame): Buffer {
@@ -61,7 +61,7 @@ export function encodeSnapshotFrame(frame: SnapshotFrame): Buffer {
   return bytes.take();
 }
 
-/** @throws ProtocolError, also for a chunk whose checksum is wrong */
+/** Decodes a frame. @throws ProtocolError, also for a chunk with a wrong checksum */
 export function decodeSnapshotFrame(frame: Buffer): SnapshotFrame {
   const from = new ByteReader(frame);
   const kind = kinds[from.byte()];

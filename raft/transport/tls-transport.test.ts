@@ -84,7 +84,7 @@ async function until(condition: () => boolean, what: string, ms = 5000): Promise
   }
 }
 
-/** Sends until something arrives: messages before the first connection are lost. */
+/** Sends until a message arrives, because messages before the first connection are lost. */
 async function reach(from: Peer, to: Peer, message: Message): Promise<void> {
   const before = to.received.length;
   await until(() => {
@@ -103,7 +103,7 @@ async function pair(options: Partial<TlsTransportOptions> = {}, events: Partial<
   return { one, two, directory };
 }
 
-test("a member is gone when the last connection with it breaks, in whichever direction, and not before", async () => {
+test("a member is gone when the last connection with it breaks, in either direction, and not before", async () => {
   const gone: MemberId[] = [];
   const broken: MemberId[] = [];
   const events = {
@@ -122,7 +122,7 @@ test("a member is gone when the last connection with it breaks, in whichever dir
 });
 
 describe("messages", () => {
-  test("arrive whole and in order on each lane, small ones ahead of large ones", async () => {
+  test("arrive completely and in order on each lane, small ones ahead of large ones", async () => {
     const { one, two } = await pair();
     await reach(one, two, append(1, 2, 10));
     await Bun.sleep(50);
@@ -137,7 +137,7 @@ describe("messages", () => {
     expect(two.received.find(({ type }) => type === "append")).toEqual(append(1, 2, 1 << 20));
   });
 
-  test("to a member without connection, or to nobody's member, are dropped and reported", async () => {
+  test("to a member without a connection, or to a non-member, are dropped and reported", async () => {
     const directory: Directory = new Map();
     const one = await open(1, directory);
     one.transport.setMembers(ids(1, 2));
@@ -145,7 +145,7 @@ describe("messages", () => {
     expect(one.dropped).toEqual(["notConnected", "unknown"]);
   });
 
-  test("beyond what the queue holds are dropped and reported, and the lane goes on", async () => {
+  test("beyond the queue's limit are dropped and reported, and the lane continues", async () => {
     const { one, two } = await pair();
     await reach(one, two, append(1, 2, 10));
     await Bun.sleep(50);
@@ -160,7 +160,7 @@ describe("messages", () => {
     await reach(one, two, append(1, 2, 10));
   }, 30_000);
 
-  test("come again after the other side was away", async () => {
+  test("arrive again after the other side was away", async () => {
     const { one, two, directory } = await pair();
     await two.transport.close();
     directory.delete(toMemberId(2));
@@ -169,10 +169,10 @@ describe("messages", () => {
     await reach(one, again, heartbeat(1, 2));
   });
 
-  test("find a peer that vanished without a word", async () => {
+  test("detect a peer that vanished silently", async () => {
     const { one, two, directory } = await pair();
     const address = directory.get(toMemberId(2)) as Address;
-    // A middle man who stops passing anything on, in both directions, and closes nothing.
+    // A proxy that stops forwarding in both directions without closing a connection.
     let passing = true;
     const middle = net.createServer((near) => {
       const far = net.connect(address);
@@ -192,7 +192,7 @@ describe("messages", () => {
   });
 });
 
-test("connections of a peer that vanished do not pile up", async () => {
+test("connections of a vanished peer do not accumulate", async () => {
   const { one, two } = await pair({ silenceMs: 40 });
   const { host, port } = two.transport.address;
   await one.transport.close();
@@ -213,7 +213,7 @@ test("connections of a peer that vanished do not pile up", async () => {
   expect(closed).toBe(true);
 });
 
-describe("who is refused", () => {
+describe("refused connections", () => {
   async function refusalOf(options: Partial<TlsTransportOptions>, members = ids(1, 2), id = 1): Promise<string[]> {
     const directory: Directory = new Map();
     const two = await open(2, directory);
@@ -226,15 +226,15 @@ describe("who is refused", () => {
     return other.refusals;
   }
 
-  test("one of another cluster", async () => {
+  test("a member of another cluster", async () => {
     expect(await refusalOf({ clusterId: "other" })).toContain("2 wrongCluster");
   });
 
-  test("one that is no member", async () => {
+  test("a non-member", async () => {
     expect(await refusalOf({}, ids(2, 3), 3)).toContain("2 unknown");
   });
 
-  test("one that is no member, but not if it may have become one: it is answered over its own connections", async () => {
+  test("a non-member, but not if it may have become a member: it is answered over its own connections", async () => {
     const directory: Directory = new Map();
     const two = await open(2, directory, { mayHaveJoined: (member) => member === 3, addressOf: () => undefined });
     two.transport.setMembers(ids(2));
@@ -249,11 +249,11 @@ describe("who is refused", () => {
     await until(() => three.refusals.includes("2 removed"), "the refusal");
   });
 
-  test("one that speaks for another than its certificate", async () => {
+  test("a member that speaks for another than its certificate", async () => {
     expect(await refusalOf({ tls: () => readCertificates(scratch, 3) })).toContain("2 certificate");
   });
 
-  test("one that was a member", async () => {
+  test("a former member", async () => {
     const { one, two } = await pair();
     two.transport.setMembers(ids(2));
     await until(() => one.refusals.includes("2 removed"), "the refusal");
@@ -263,7 +263,7 @@ describe("who is refused", () => {
     expect(two.received).toEqual([]);
   });
 
-  test("a second process of the same member, while the first one is heard; a restarted one is not", async () => {
+  test("a second process of the same member while the first one is heard; a restarted one is not", async () => {
     const { one, two, directory } = await pair();
     const twin = await open(1, new Map(directory).set(toMemberId(1), { host: "127.0.0.1", port: 1 }), { starts: 2 });
     twin.transport.setMembers(ids(1, 2));
@@ -273,7 +273,7 @@ describe("who is refused", () => {
     await reach(twin, two, heartbeat(1, 2));
   });
 
-  test("a process from an older copy of the member's directory, for good", async () => {
+  test("a process from an older copy of the member's directory, permanently", async () => {
     const { one, two, directory } = await pair({ starts: 5 });
     await one.transport.close();
     const copy = await open(1, directory, { starts: 5 });
@@ -282,7 +282,7 @@ describe("who is refused", () => {
     expect(two.received.length).toBe(1);
   });
 
-  test("one with a certificate of another authority, or none, or without TLS", async () => {
+  test("a certificate of another authority, no certificate, or no TLS", async () => {
     const directory: Directory = new Map();
     const two = await open(2, directory);
     two.transport.setMembers(ids(1, 2));
@@ -312,7 +312,7 @@ describe("who is refused", () => {
     expect(two.received).toEqual([]);
   });
 
-  test("frames that are none end their connection and reach nobody", async () => {
+  test("invalid frames end their connection and are not delivered", async () => {
     const { two } = await pair();
     const received = two.received.length;
     const { host, port } = two.transport.address;
@@ -332,7 +332,7 @@ describe("who is refused", () => {
     ]);
   });
 
-  test("one that sends what is not for its connection: it is closed, and what was right before stays", async () => {
+  test("a message on the wrong connection closes it, and earlier messages stay", async () => {
     const { one, two } = await pair();
     const received = two.received.length;
     one.transport.send([{ ...heartbeat(1, 2), from: toMemberId(3) }]);
@@ -342,7 +342,7 @@ describe("who is refused", () => {
     await reach(one, two, heartbeat(1, 2));
   });
 
-  test("one with an old certificate, until the new one is loaded", async () => {
+  test("an old certificate, until the new one is loaded", async () => {
     const directory: Directory = new Map();
     let certificate = 3;
     const two = await open(2, directory, { tls: () => readCertificates(scratch, certificate) });
@@ -357,7 +357,7 @@ describe("who is refused", () => {
     await reach(two, one, heartbeat(2, 1));
   });
 
-  test("one whose certificate is of an authority that is trusted no more, on open connections too; no other is", async () => {
+  test("a certificate of an authority that is no longer trusted, on open connections too; no other is", async () => {
     const directory: Directory = new Map();
     const { ca } = readCertificates(scratch, 2);
     const former = readCertificates(strangers, 1);
@@ -395,7 +395,7 @@ describe("who is refused", () => {
     expect(gone).toEqual(ids(1));
   });
 
-  test("a member whose server has another member's certificate is not talked to", async () => {
+  test("a server with another member's certificate", async () => {
     const directory: Directory = new Map();
     const two = await open(2, directory, { tls: () => readCertificates(scratch, 3) });
     const one = await open(1, directory);
@@ -428,7 +428,7 @@ describe("snapshots", () => {
     return hash.digest("hex");
   }
 
-  test("arrive whole, beside messages that do not wait for them", async () => {
+  test("arrive completely, beside messages that do not wait for them", async () => {
     const found: string[] = [];
     const { one, two } = await pair(
       {},
@@ -445,7 +445,7 @@ describe("snapshots", () => {
     expect(found).toEqual([await collect(parts(100, 300_000))]);
   });
 
-  test("are no faster than allowed", async () => {
+  test("are not faster than allowed", async () => {
     const { one } = await pair(
       { snapshotBytesPerSecond: 4 << 20 },
       { receiveSnapshot: async (_, chunks) => void (await collect(chunks)) },
@@ -455,7 +455,7 @@ describe("snapshots", () => {
     expect(performance.now() - begun).toBeGreaterThan(400);
   });
 
-  test("go on where they were after their connection broke", async () => {
+  test("resume after their connection broke", async () => {
     const found: string[] = [];
     let read = 0;
     const { one, directory } = await pair(
@@ -501,7 +501,7 @@ describe("snapshots", () => {
     middle.close();
   }, 30_000);
 
-  test("whose installation fails tell the sender why", async () => {
+  test("report a failed installation to the sender", async () => {
     const { one } = await pair(
       {},
       {
@@ -513,7 +513,7 @@ describe("snapshots", () => {
     await expect(one.transport.sendSnapshot(message, parts(3, 1000))).rejects.toThrow(/no space is left/);
   });
 
-  test("that the receiver needs no more end early", async () => {
+  test("that the receiver no longer needs end early", async () => {
     const { one } = await pair({}, { receiveSnapshot: async () => {} });
     await one.transport.sendSnapshot(message, parts(10_000, 100_000));
   });

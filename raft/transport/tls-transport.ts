@@ -20,9 +20,9 @@ export interface Address {
   readonly port: number;
 }
 
-/** PEM. */
+/** TLS files in PEM. */
 export interface TlsFiles {
-  /** One authority, or several while one takes the place of another; they sign members of this cluster and nobody else. */
+  /** One authority, or several during a rotation. They sign members of this cluster only. */
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
@@ -31,31 +31,34 @@ export interface TlsFiles {
 export interface TlsTransportOptions {
   readonly clusterId: string;
   readonly memberId: MemberId;
-  /** From the log: how often it was opened. */
+  /** Number of times the log was opened. */
   readonly starts: number;
   readonly listen: Address;
-  /** Where a member listens; undefined while that is not known. Asked before each connection. */
+  /** Returns the address of a member, or undefined while it is unknown. Called before each connection. */
   readonly addressOf: (member: MemberId) => Address | undefined;
-  /** Asked before each connection; what listens changes with `reloadCertificates`. */
+  /** Returns the TLS files. Called before each connection; the listener changes with `reloadCertificates`. */
   readonly tls: () => TlsFiles;
-  /** The DNS name that a member's certificate bears; `member-<id>` unless told. */
+  /** DNS name in a member's certificate; `member-<id>` by default. */
   readonly certificateName?: (member: MemberId) => string;
-  /** Nobody unless told. */
+  /** Always false by default. */
   readonly mayHaveJoined?: MayHaveJoined;
-  /** After so long without a word a connection is closed. */
+  /** Time without input after which a connection is closed. */
   readonly silenceMs?: number;
   readonly snapshotBytesPerSecond?: number;
 }
 
 const defaultSilenceMs = 2000;
 const pingsPerSilence = 4;
-/** One that others made is given up later than they would: a snapshot that waits for its receiver is silent. */
+/**
+ * Silent intervals after which an accepted connection is closed. It is longer than for own connections, because a
+ * snapshot that waits for its receiver is silent.
+ */
 const acceptedSilentTurnsMax = 20 * pingsPerSilence;
 const handshakeMsMax = 5000;
 const handshakeBytesMax = 1024;
 const connectionsMax = 1024;
 const controlFrameBytesMax = 64 << 10;
-/** A proposal of the largest size, or an append with one such entry. */
+/** Largest frame: a proposal of the largest size, or an append with one such entry. */
 const bulkFrameBytesMax = 20 << 20;
 const snapshotFrameBytesMax = 1 << 20;
 const controlQueueBytesMax = 4 << 20;
@@ -78,8 +81,8 @@ interface Peer {
 type Other = Pick<Hello, "from" | "kind" | "incarnation">;
 
 /**
- * Mutual TLS, one port. Each member connects to each other one: what it sends goes over its own connections. One that the log
- * does not name yet is answered over those that it made, for its address is not known.
+ * Mutual TLS on one port. Each member connects to every other and sends over its own connections. A member that the log
+ * does not name yet is answered over the connections that it made, because its address is unknown.
  */
 export class TlsTransport implements Transport {
   readonly #options: TlsTransportOptions;
@@ -89,9 +92,9 @@ export class TlsTransport implements Transport {
   readonly #peers = new Map<MemberId, Peer>();
   /** Connections that others made. */
   readonly #accepted = new Map<Connection, Other>();
-  /** All that are open, from before their handshake. */
+  /** All open sockets, including those before their handshake. */
   readonly #sockets = new Set<tls.TLSSocket>();
-  /** The authorities that `#server` trusts. */
+  /** Authorities that `#server` trusts. */
   #ca: string;
   #incoming: IncomingSnapshot | undefined;
   #events: TransportEvents | undefined;
@@ -111,7 +114,7 @@ export class TlsTransport implements Transport {
     this.#server.maxConnections = connectionsMax;
   }
 
-  /** Where it listens: a port 0 that was asked for is a real one by now. */
+  /** Listening address. A requested port 0 is replaced by the real one. */
   get address(): Address {
     const address = this.#server.address();
     return {
@@ -131,7 +134,10 @@ export class TlsTransport implements Transport {
     this.#pinging = setInterval(() => this.#ping(), this.#silenceMs / pingsPerSilence);
   }
 
-  /** New connections use the new files; open ones stay, unless their peer's certificate is of an authority that is gone. */
+  /**
+   * Uses the new files for new connections. Open ones stay unless their peer's certificate belongs to a removed
+   * authority.
+   */
   reloadCertificates(): void {
     const files = this.#options.tls();
     this.#server.setSecureContext(serverOptions(files));
@@ -174,7 +180,7 @@ export class TlsTransport implements Transport {
     }
   }
 
-  /** Over a connection that the other side made. */
+  /** Sends over a connection that the other side made. */
   #answer(member: MemberId, kind: ConnectionKind, messages: readonly Message[]): void {
     const [connection] = [...this.#accepted].find(([, other]) => other.from === member && other.kind === kind) ?? [];
     if (connection !== undefined && connection.pendingBytes < answerQueueBytesMax) {
@@ -221,7 +227,7 @@ export class TlsTransport implements Transport {
       control.ping(pingsPerSilence);
       bulk.ping(pingsPerSilence);
     }
-    // Those who connected ping; a snapshot's sender is heard while it has something to send.
+    // The connecting side pings. A snapshot's sender is heard while it sends.
     for (const connection of this.#accepted.keys()) connection.countSilence(acceptedSilentTurnsMax);
   }
 
@@ -237,7 +243,7 @@ export class TlsTransport implements Transport {
     return this.#events;
   }
 
-  /** Connects and shakes hands. Rejects when the other side cannot be reached. */
+  /** Connects and completes the handshake. Rejects when the other side cannot be reached. */
   #dial(member: MemberId, kind: ConnectionKind, closed: () => void): Promise<Connection | HandshakeRefusal> {
     const address = this.#options.addressOf(member);
     if (address === undefined) return Promise.reject(new Error(`no address of member ${member} is known`));
@@ -339,7 +345,7 @@ export class TlsTransport implements Transport {
     };
   }
 
-  /** A message, or an empty frame that says that the other side lives. */
+  /** Handles a message, or an empty frame, which shows that the other side is alive. */
   #receive(frame: Frame, { from, incarnation, kind }: Other): void {
     this.#registry.heard(from, incarnation);
     if (frame.length === 0) return;
@@ -351,7 +357,7 @@ export class TlsTransport implements Transport {
     this.#events?.receive(message);
   }
 
-  /** The first frame says which transfer it is; from then on the frames are the transfer's. */
+  /** Returns handlers that identify the transfer by the first frame and pass it the others. */
   #snapshotEvents(connection: Connection, { from }: Hello) {
     return {
       closed: () => {},
@@ -366,7 +372,10 @@ export class TlsTransport implements Transport {
     };
   }
 
-  /** One transfer at a time: a new one, of the same sender or of a newer leader, takes the place of the old. */
+  /**
+   * Returns the transfer of a frame. Only one runs at a time: a new one, from the same sender or a newer leader,
+   * replaces the old.
+   */
   #incomingOf(transfer: string, message: InstallSnapshot): IncomingSnapshot {
     if (this.#incoming?.transfer === transfer) return this.#incoming;
     this.#incoming?.abort("another snapshot took its place");
@@ -399,7 +408,7 @@ function serverOptions(files: TlsFiles): tls.TlsOptions {
   };
 }
 
-/** The authority of the certificate was checked by TLS; here, whether it is that of this member. */
+/** Reports whether the certificate belongs to this member. TLS has already checked its authority. */
 function certifies(socket: tls.TLSSocket, name: string): boolean {
   const names = socket.getPeerCertificate()?.subjectaltname ?? "";
   return names.split(", ").includes(`DNS:${name}`);
@@ -410,7 +419,7 @@ function certificatesOf(pem: string): X509Certificate[] {
   return blocks.map((block) => new X509Certificate(block));
 }
 
-/** False before its handshake is done, too. */
+/** Reports whether one of the authorities signed the peer's certificate. False before its handshake is complete. */
 function isSignedByOneOf(authorities: readonly X509Certificate[], socket: tls.TLSSocket): boolean {
   const raw: Buffer | undefined = socket.getPeerCertificate()?.raw;
   if (raw === undefined) return false;

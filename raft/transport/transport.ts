@@ -2,59 +2,63 @@ import type { MemberId } from "../core/ids.ts";
 import type { InstallSnapshot, Message } from "../core/message.ts";
 
 /**
- * Carries messages between members, and may lose any of them: then it says so, and the core sends again what matters.
- * Nothing waits: a message that cannot be handed to the network at once is dropped. A proposal arrives at most once: the
- * core cannot tell a second copy from a second proposal. Of everything else it does not mind copies, late ones included.
+ * Carries messages between members. It may lose any message; it reports the loss, and the core repeats important
+ * messages. It never waits: a message that cannot be handed to the network at once is dropped. A proposal arrives at
+ * most once, because the core cannot tell a second copy from a second proposal. For other messages the core tolerates
+ * copies, even late ones.
  */
 export interface Transport {
-  /** Begins to receive and to connect. Called once. */
+  /** Starts to receive and to connect. Called once. */
   start(events: TransportEvents): Promise<void>;
   /**
-   * Who takes part now. Connections to others are closed; those who took part earlier are told that they were removed. One
-   * that is not named yet may be heard (`MayHaveJoined`), and is then sent what is for it.
+   * Sets the current members. Connections to others are closed, and former members are told that they were removed. A
+   * member that is not named yet may be heard (`MayHaveJoined`) and then receives its messages.
    */
   setMembers(members: readonly MemberId[]): void;
-  /** In order for each receiver and lane; heartbeats, votes and replies overtake entries. */
+  /** Sends messages, in order for each receiver and lane. Heartbeats, votes and replies overtake entries. */
   send(messages: readonly Message[]): void;
   /**
    * Streams a snapshot beside the messages. Resolves when the receiver has installed it.
    * @param chunks of any size; read no faster than the receiver takes them
    */
   sendSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** What waits to go to a member, in bytes. */
+  /** Returns the number of bytes waiting for a member. */
   queuedBytes?(member: MemberId): number;
   close(): Promise<void>;
 }
 
 export interface TransportEvents {
-  /** From a member, as its certificate proves; addressed to this one. */
+  /** Receives a message to this member from a member that proved its identity with its certificate. */
   receive(message: Message): void;
   /**
-   * A snapshot comes in. Resolves when the state machine has it durably; what it throws reaches the sender.
-   * @param chunks end only when all has arrived and been verified; they throw when the stream breaks for good
+   * Receives a snapshot. Resolves when the state machine has it durably; an error reaches the sender.
+   * @param chunks end only when everything has arrived and been verified; they throw when the stream breaks permanently
    */
   receiveSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void>;
   dropped(message: Message, reason: DropReason): void;
-  /** A connection that was open broke: what was sent on it may be lost. */
+  /** Reports that an open connection broke, so messages sent on it may be lost. */
   disconnected(member: MemberId): void;
   /**
-   * The last of the connections with a member broke, in either direction: its process has ended, or the network has. A
-   * hint and no more.
+   * Reports that the last connection with a member broke, in either direction: its process or the network failed. It is
+   * only a hint.
    */
   gone?(member: MemberId): void;
-  /** Something came in that is not of the protocol; its connection was closed. Unknown who: it had not said so yet. */
+  /**
+   * Reports a violation of the protocol; the connection was closed. The member is unknown if it had not identified
+   * itself yet.
+   */
   violated(member: MemberId | undefined, violation: Error): void;
-  /** Another member does not talk to us, or we not to it. `removed` is final for this member. */
+  /** Reports that another member refuses this one, or the reverse. `removed` is final for this member. */
   refused(member: MemberId, refusal: HandshakeRefusal): void;
 }
 
-/** - `notConnected`: there is no connection (yet). - `queueFull`: the receiver does not keep up. - `unknown`: no member. */
+/** - `notConnected`: not connected (yet). - `queueFull`: the receiver does not keep up. - `unknown`: not a member. */
 export type DropReason = "notConnected" | "queueFull" | "unknown";
 
 /**
- * - `version`, `wrongCluster`, `wrongMember`: the two do not mean each other.
- * - `certificate`: the certificate is not that of the member it speaks for.
- * - `unknown`: not a member here (yet). `removed`: not any more.
+ * - `version`, `wrongCluster`, `wrongMember`: the connection reached the wrong peer.
+ * - `certificate`: the certificate does not belong to the member that presents it.
+ * - `unknown`: not a member here (yet). `removed`: not a member any more.
  * - `twin`: another process speaks for this member, or did so with a newer state of its directory.
  */
 export type HandshakeRefusal =

@@ -1,6 +1,6 @@
 import type { AdmissionPlugin } from "../registry/admission.ts";
 
-/** Refuses nothing. It exists so that command lines which name it start. */
+/** Rejects nothing. It exists so that command lines that name it work. */
 export function alwaysAdmit(): AdmissionPlugin {
   return { name: "AlwaysAdmit" };
 }

@@ -1,7 +1,7 @@
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { refuse } from "./attributes.ts";
 
-/** Makes the API read-only, for tests of what clients do then. */
+/** Makes the API read-only, to test how clients react. */
 export function alwaysDeny(): AdmissionPlugin {
   return {
     name: "AlwaysDeny",

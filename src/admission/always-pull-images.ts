@@ -5,7 +5,9 @@ import { containersOf, type Pod } from "./pod.ts";
 
 const containerFields = ["initContainers", "containers", "ephemeralContainers"] as const;
 
-/** An image that is already on a node does not make up for missing credentials: it is pulled by everybody who uses it. */
+/**
+ * Makes every container pull its image, so that an image already on a node does not make up for missing credentials.
+ */
 export function alwaysPullImages(): AdmissionPlugin {
   return {
     name: "AlwaysPullImages",

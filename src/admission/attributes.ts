@@ -2,17 +2,17 @@ import type { GroupResource } from "../api/gvk.ts";
 import { type StatusCause, type StatusError, status } from "../api/status.ts";
 import type { AdmissionAttributes } from "../registry/admission.ts";
 
-/** Whether the request is about this resource, of any version. */
+/** Reports whether the request is for this resource, of any version. */
 export function isResource({ info }: AdmissionAttributes, group: string, resource: string): boolean {
   return info.group === group && info.resource === resource;
 }
 
-/** A create or update of an object of this resource itself, not of a subresource. */
+/** Reports whether the request creates or updates an object of this resource rather than a subresource. */
 export function isObjectWrite(attributes: AdmissionAttributes, { group, resource }: GroupResource): boolean {
   return attributes.operation !== "DELETE" && attributes.subresource === "" && isResource(attributes, group, resource);
 }
 
-/** The 403 of a plugin, which names the object. One that has no name yet is named by its `generateName`. */
+/** Returns the 403 of a plugin with the object's name, or its `generateName` if it has no name yet. */
 export function refuse(attributes: AdmissionAttributes, why: string, causes?: readonly StatusCause[]): StatusError {
   const { info, object, name } = attributes;
   const shown = name === "" ? (object?.metadata.generateName ?? "") : name;

@@ -2,13 +2,13 @@ import type { ResourceAttributes } from "../access/authorization/attributes.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
-/** Whether the user may do this, and what the authorizer says about it. */
+/** The authorizer's decision with its reason. */
 export interface Permission {
   readonly allowed: boolean;
   readonly reason: string;
 }
 
-/** Asked by plugins about more than the request itself says. */
+/** Authorizes further attributes for plugins, beyond those of the request itself. */
 export type Authorize = (user: UserInfo, attributes: Omit<ResourceAttributes, "kind">) => Promise<Permission>;
 
 export function authorizeBy(authorizer: Authorizer): Authorize {
@@ -18,7 +18,7 @@ export function authorizeBy(authorizer: Authorizer): Authorize {
   };
 }
 
-/** Whether the user may do `verb` for this signer: by its name, or by all of its domain. */
+/** Reports whether the user may use `verb` on this signer: by its name, or by its whole domain. */
 export async function mayUseSigner(
   authorize: Authorize,
   user: UserInfo,

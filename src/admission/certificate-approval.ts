@@ -3,7 +3,7 @@ import { isResource, refuse } from "./attributes.ts";
 import { type Authorize, mayUseSigner } from "./authorization.ts";
 import { signerNameOf, signingRequests } from "./signing-request.ts";
 
-/** Who approves a signing request must be allowed to do so for its signer. */
+/** Requires permission for the signer to approve a signing request. */
 export function certificateApproval({ authorize }: { authorize: Authorize }): AdmissionPlugin {
   return {
     name: "CertificateApproval",

@@ -5,7 +5,7 @@ import { isResource, refuse } from "./attributes.ts";
 import { type Authorize, mayUseSigner } from "./authorization.ts";
 import { signerNameOf, signingRequests } from "./signing-request.ts";
 
-/** Who issues a certificate, or judges the request in its conditions, must be allowed to do so for its signer. */
+/** Requires permission for the signer to issue a certificate or set the request's conditions. */
 export function certificateSigning({ authorize }: { authorize: Authorize }): AdmissionPlugin {
   return {
     name: "CertificateSigning",

@@ -5,7 +5,7 @@ import { requestedOrganizations, signerNameOf, signingRequests } from "./signing
 const clientSigner = "kubernetes.io/kube-apiserver-client";
 const mastersGroup = "system:masters";
 
-/** A certificate of the group that may do everything cannot be had by asking for it. */
+/** Rejects requests for a certificate of the group that may do everything. */
 export function certificateSubjectRestriction(): AdmissionPlugin {
   return {
     name: "CertificateSubjectRestriction",

@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 import { type Authorize, mayUseSigner } from "./authorization.ts";
 
-/** Who says what a signer's certificates are trusted by must be allowed to speak for the signer. */
+/** Requires permission for the signer to publish its trust bundle. */
 export function clusterTrustBundleAttest({ authorize }: { authorize: Authorize }): AdmissionPlugin {
   return {
     name: "ClusterTrustBundleAttest",

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../api/object-meta.ts";
 
-/** The classes that an annotation makes a default, the newest first; of the same age by name. */
+/** Returns the classes that an annotation makes a default, the newest first and then by name. */
 export function defaultClasses(classes: readonly KubeObject[], annotations: readonly string[]): readonly KubeObject[] {
   return classes
     .filter(({ metadata }) => annotations.some((name) => metadata.annotations?.[name] === "true"))

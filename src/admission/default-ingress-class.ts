@@ -7,7 +7,7 @@ import type { ObjectLookup } from "../registry/object-lookup.ts";
 const defaultAnnotation = "ingressclass.kubernetes.io/is-default-class";
 const ingressClassAnnotation = "kubernetes.io/ingress.class";
 
-/** An Ingress that names no class gets the default one, the newest where there are several. */
+/** Sets the default class of an Ingress that names none; the newest of several. */
 export function defaultIngressClass({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "DefaultIngressClass",

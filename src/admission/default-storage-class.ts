@@ -7,7 +7,7 @@ import type { ObjectLookup } from "../registry/object-lookup.ts";
 const annotations = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 
-/** A claim that names no class gets the default one; "" is a name: it asks for volumes without a class. */
+/** Sets the default class of a claim that names none. The name "" requests volumes without a class. */
 export function defaultStorageClass({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "DefaultStorageClass",

@@ -2,11 +2,11 @@ import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import type { Pod, Toleration } from "./pod.ts";
 
-/** How long a pod stays on a node that is not ready or cannot be reached, unless it says otherwise. */
+/** Default time for which a pod stays on a node that is not ready or unreachable. */
 const tolerationSeconds = 300;
 const taints = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
-/** Pods outlast a short failure of their node. */
+/** Lets pods outlast a short failure of their node. */
 export function defaultTolerationSeconds(): AdmissionPlugin {
   return {
     name: "DefaultTolerationSeconds",

@@ -2,7 +2,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite, refuse } from "./attributes.ts";
 
-/** An external IP draws traffic that is meant for somebody else: none may be added. Those that are there stay. */
+/** Rejects new external IPs, which can attract another service's traffic. Existing ones stay. */
 export function denyServiceExternalIps(): AdmissionPlugin {
   return {
     name: "DenyServiceExternalIPs",

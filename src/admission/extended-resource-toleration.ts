@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from "../registry/admission.ts";
 import { isObjectWrite } from "./attributes.ts";
 import { containersOf, type Pod } from "./pod.ts";
 
-/** A pod that asks for a device may run on the nodes that are kept for pods which do. */
+/** Lets a pod that requests a device run on nodes that are reserved for such pods. */
 export function extendedResourceToleration(): AdmissionPlugin {
   return {
     name: "ExtendedResourceToleration",

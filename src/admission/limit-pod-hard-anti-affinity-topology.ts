@@ -4,7 +4,7 @@ import type { Pod } from "./pod.ts";
 
 const hostname = "kubernetes.io/hostname";
 
-/** A pod may keep others off its node, not off its zone or the whole cluster. */
+/** Rejects pods that exclude others from more than their node, such as from a zone or the whole cluster. */
 export function limitPodHardAntiAffinityTopology(): AdmissionPlugin {
   return {
     name: "LimitPodHardAntiAffinityTopology",

@@ -11,7 +11,7 @@ const container = (requests: object | undefined, limits: object | undefined) => 
   resources: { ...(requests === undefined ? {} : { requests }), ...(limits === undefined ? {} : { limits }) },
 });
 
-test("fills in what containers do not say, and says so", async () => {
+test("sets defaults for containers and annotates them", async () => {
   const object = pod({
     containers: [container({ cpu: "1" }, undefined)],
     initContainers: [{ name: "i", resources: { requests: { cpu: "2", memory: "3" } } }],
@@ -95,14 +95,14 @@ test.each([
   ["resize", true],
   ["status", false],
   ["", false],
-])("a change of a running pod through %j is judged: %p", async (subresource, judged) => {
+])("a change of a running pod through %j is checked: %p", async (subresource, judged) => {
   const object = pod({ containers: [container({ cpu: "1" }, { cpu: "2" })] });
   const request = attributes("/pods", { operation: "UPDATE", subresource, object, oldObject: pod() });
   const message = await verdict(plugin({ type: "Container", max: { cpu: "1" } }), request);
   expect(message !== undefined).toBe(judged);
 });
 
-test("a pod is what its containers add up to, or its largest init container beside its sidecars", async () => {
+test("a pod uses the sum of its containers, or its largest init container with its sidecars", async () => {
   const cpu = (name: string, amount: string, more: object = {}) => ({
     name,
     resources: { requests: { cpu: amount }, limits: { cpu: amount } },

@@ -21,7 +21,7 @@ type LimitRangeItem = {
 const annotation = "kubernetes.io/limit-ranger";
 const nanosPerUnit = 1e9;
 
-/** Containers get the resources that their namespace gives to those that name none, and nothing is larger than it allows. */
+/** Sets the namespace's default resources of containers and rejects anything larger than it allows. */
 export function limitRanger({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "LimitRanger",
@@ -75,7 +75,7 @@ function setDefaults(pod: Pod, { spec }: LimitRange): void {
   pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: text };
 }
 
-/** Says what it has filled in: `cpu, memory request for container c`. */
+/** Sets missing resources and returns a description: `cpu, memory request for container c`. */
 function fillIn(container: Container, what: string, requests: ResourceList, limits: ResourceList): string[] {
   const resources = container.resources ?? {};
   const missingRequests = missing(resources.requests, requests);
@@ -121,13 +121,13 @@ function usageProblems(item: LimitRangeItem, requests: Amounts, limits: Amounts)
 
 interface Usage {
   readonly name: string;
-  /** Container or Pod. */
+  /** Kind: Container or Pod. */
   readonly type: string;
   readonly bound: Quantity;
   readonly request: Quantity | undefined;
   readonly limit: Quantity | undefined;
 }
-/** Undefined when the usage is fine. */
+/** Returns the problem with a usage, or undefined. */
 type Rule = (usage: Usage) => string | undefined;
 
 function belowMin({ name, type, bound, request, limit }: Usage): string | undefined {
@@ -169,7 +169,7 @@ function claimProblems(object: KubeObject, limits: readonly LimitRangeItem[]): s
     ]);
 }
 
-/** Storage has no limit, so it is the request that is bounded. */
+/** Checks the request of storage, which has no limit. */
 function aboveMaxRequest(
   name: string,
   type: string,

@@ -5,7 +5,7 @@ import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 const namespaces = { group: "", resource: "namespaces" };
 
-/** Nothing at all is written in a namespace that does not exist, not even a deletion. */
+/** Rejects every write in a namespace that does not exist, even a deletion. */
 export function namespaceExists({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "NamespaceExists",

@@ -4,16 +4,16 @@ import { status } from "../api/status.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 
-/** Namespaces that cannot be deleted: the control plane itself lives in them. */
+/** Namespaces that cannot be deleted because the control plane itself uses them. */
 const immortalNamespaces = new Set(["default", "kube-system", "kube-public"]);
 
 export interface NamespaceLifecycleParts {
   readonly lookup: ObjectLookup;
-  /** Resolves when everything that has been acknowledged anywhere can be looked up. */
+  /** Resolves when all acknowledged objects can be looked up. */
   readonly catchUp: () => Promise<void>;
 }
 
-/** Nothing is created in a namespace that is missing or being deleted, and the system's own namespaces stay. */
+/** Rejects creations in a namespace that is missing or being deleted, and deletions of the system's own namespaces. */
 export function namespaceLifecycle({ lookup, catchUp }: NamespaceLifecycleParts): AdmissionPlugin {
   return {
     name: "NamespaceLifecycle",
@@ -26,7 +26,7 @@ export function namespaceLifecycle({ lookup, catchUp }: NamespaceLifecycleParts)
       }
       if (operation !== "CREATE" || namespace === "" || isAccessReview(info)) return;
       const find = () => lookup.get({ group: "", resource: "namespaces" }, "", namespace);
-      // Another replica may have made it a moment ago.
+      // Another replica may have just created it.
       const found = find() ?? (await catchUp().then(find));
       if (found === undefined) throw status.notFound({ group: "", resource: "namespaces", name: namespace });
       if (found.metadata.deletionTimestamp === undefined && phaseOf(found) !== "Terminating") return;
@@ -45,7 +45,7 @@ export function namespaceLifecycle({ lookup, catchUp }: NamespaceLifecycleParts)
   };
 }
 
-/** A question is not content, and its answer must not tell whether the namespace exists. */
+/** Reports whether the request is a review. Its answer must not reveal whether the namespace exists. */
 function isAccessReview({ group, resource }: GroupResource): boolean {
   return group === "authorization.k8s.io" && resource === "localsubjectaccessreviews";
 }

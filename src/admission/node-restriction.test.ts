@@ -14,7 +14,7 @@ const plugin = nodeRestriction({
 });
 
 type Parts = Omit<Parameters<typeof attributes>[1], "user">;
-/** "" when the node is let through. */
+/** Returns the rejection, or "" when the node is allowed. */
 function refusal(resource: ResourceText, parts: Parts, user: AdmissionAttributes["user"] = node): string {
   try {
     plugin.admit?.(attributes(resource, { user, ...parts }));
@@ -297,7 +297,7 @@ test.each<[string, ResourceText, Parts, string]>([
   else expect(text).toContain(message);
 });
 
-test("others are left alone, and a node without a name is refused", () => {
+test("other users are ignored, and a node without a name is rejected", () => {
   expect(refusal("/nodes", { name: "n2", object: {} }, { ...node, groups: [] })).toBe("");
   expect(refusal("/nodes", { name: "n2", object: {} }, { ...node, name: "system:node:" })).toContain(
     "could not determine node",

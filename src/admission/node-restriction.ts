@@ -48,7 +48,9 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["certificates.k8s.io/podcertificaterequests", certificateOfPod],
 ]);
 
-/** Nodes write only what is theirs: themselves, the status of their pods, mirror pods and tokens for their pods. */
+/**
+ * Restricts nodes to their own objects: themselves, the status of their pods, mirror pods and tokens for their pods.
+ */
 export function nodeRestriction({ lookup }: { readonly lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "NodeRestriction",
@@ -109,7 +111,7 @@ function mirrorPod({ node, attributes, lookup }: Request): void {
   if (problem !== undefined) throw refuse(attributes, problem.startsWith("node ") ? problem : `${who} ${problem}`);
 }
 
-/** A mirror pod belongs to its node and to nothing else. */
+/** Returns the problem with the owners. A mirror pod's only owner is its node. */
 function ownerProblem({ metadata }: KubeObject, node: string, lookup: ObjectLookup): string | undefined {
   const [owner, ...others] = metadata.ownerReferences ?? [];
   if (others.length > 0) return "can only create pods with a single owner reference set to itself";
@@ -124,7 +126,10 @@ function ownerProblem({ metadata }: KubeObject, node: string, lookup: ObjectLook
   return `node ${node} UID mismatch: expected ${owner.uid} got ${found.metadata.uid}`;
 }
 
-/** Whatever a pod refers to, its node may read: a node must not make up such pods. */
+/**
+ * Returns the problem with a pod's references. A node may read the objects its pods refer to, so it must not create
+ * such pods.
+ */
 function referenceProblem(pod: KubeObject): string | undefined {
   const used = new Set(podReferences(pod as unknown as JsonObject, "ns", "pod").map((key) => key.split("/")[0]));
   const spec = fields(pod["spec"]);
@@ -172,7 +177,7 @@ function ownNode({ node, attributes }: Request): void {
   }
   if (object === undefined) return;
   const forbidden = forbiddenLabels(object.metadata.labels ?? {}, oldObject?.metadata.labels ?? {});
-  // Whoever owns a node takes it along when it goes.
+  // The owner of a node deletes it with itself.
   if (!equalJson(object.metadata.ownerReferences ?? [], oldObject?.metadata.ownerReferences ?? [])) {
     throw refuse(attributes, `node ${quote(node)} is not allowed to modify ownerReferences`);
   }
@@ -197,7 +202,9 @@ function ownNode({ node, attributes }: Request): void {
   if (forbidden.length > 0) throw refuse(attributes, `is not allowed to modify labels: ${forbidden.join(", ")}`);
 }
 
-/** Labels that are added, changed or gone and are not a node's own business: they steer which pods come to it. */
+/**
+ * Returns the labels added, changed or removed that a node must not set itself, because they decide which pods it gets.
+ */
 function forbiddenLabels(
   labels: Readonly<Record<string, string>>,
   old: Readonly<Record<string, string>>,
@@ -218,7 +225,7 @@ function isWithin(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`);
 }
 
-/** Fields of a claim's status that the node reports; everything else stays as it is. */
+/** Fields of a claim's status that the node reports. All others stay unchanged. */
 const claimStatusFields = ["capacity", "conditions", "allocatedResourceStatuses", "allocatedResources"];
 
 function claimStatus({ node, attributes }: Request): void {

@@ -11,13 +11,13 @@ import { attributes, objects, pod, verdict } from "./testing.ts";
 
 const refused = (problem: string) => `pods "p" is forbidden: ${problem}`;
 
-test("AlwaysDeny refuses everything", async () => {
+test("AlwaysDeny rejects everything", async () => {
   expect(await verdict(alwaysDeny(), attributes("/pods", { object: pod() }))).toBe(
     refused("admission control is denying all modifications"),
   );
 });
 
-test.each(["CREATE", "UPDATE", "DELETE"] as const)("NamespaceExists wants a namespace for %s", async (operation) => {
+test.each(["CREATE", "UPDATE", "DELETE"] as const)("NamespaceExists requires a namespace for %s", async (operation) => {
   const plugin = namespaceExists({ lookup: objects({ "/namespaces": [{ metadata: { name: "ns" } }] }) });
   expect(await verdict(plugin, attributes("/pods", { operation, object: pod() }))).toBeUndefined();
   const elsewhere = attributes("/pods", { operation, object: pod(), namespace: "none" });
@@ -42,14 +42,14 @@ test.each([
       "affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey zone but only key kubernetes.io/hostname is allowed",
     ),
   ],
-])("a pod that keeps others off its %s: %p", async (topologyKey, problem) => {
+])("a pod that excludes others from its %s: %p", async (topologyKey, problem) => {
   const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] };
   const object = pod({ affinity: { podAntiAffinity } });
   const message = await verdict(limitPodHardAntiAffinityTopology(), attributes("/pods", { object }));
   expect(message).toBe(problem as never);
 });
 
-test("ExtendedResourceToleration tolerates what is asked for, once", async () => {
+test("ExtendedResourceToleration tolerates the requested devices once", async () => {
   const resources = { requests: { cpu: "1", "example.com/gpu": "1", "kubernetes.io/x": "1" } };
   const object = pod({ containers: [{ name: "c", resources }] });
   for (let times = 0; times < 2; times++) {
@@ -63,7 +63,7 @@ test.each([
   [["192.0.2.1"], ["192.0.2.1"], false],
   [["192.0.2.1"], ["192.0.2.2"], true],
   [["192.0.2.1"], [], false],
-])("external IPs from %j to %j are refused: %p", async (before, after, isRefused) => {
+])("external IPs from %j to %j are rejected: %p", async (before, after, isRefused) => {
   const service = (externalIPs: string[] | undefined) => ({ metadata: { name: "s" }, spec: { externalIPs } });
   const request = attributes("/services", {
     operation: before === undefined ? "CREATE" : "UPDATE",
@@ -97,7 +97,7 @@ test.each([
   ["", true],
   ["example.com/s", true],
   ["example.com/other", false],
-])("ClusterTrustBundleAttest lets a bundle of the signer %j pass: %p", async (signerName, passes) => {
+])("ClusterTrustBundleAttest accepts a bundle of the signer %j: %p", async (signerName, passes) => {
   const authorize = async (_user: unknown, { verb, name }: { verb: string; name: string }) => ({
     allowed: verb === "attest" && name === "example.com/s",
     reason: "",

@@ -5,14 +5,15 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission
 import { isResource, refuse } from "./attributes.ts";
 import type { Authorize } from "./authorization.ts";
 
-/** How the plugin learns what resource an owner is of. */
+/** Returns the resource of an owner's kind. */
 export type ResourceOfKind = (
   gvk: GroupVersion & { kind: string },
 ) => { resource: string; namespaced: boolean } | undefined;
 
 /**
- * Whoever names an owner decides when the object is deleted, so must be allowed to delete it; whoever lets it hold the
- * owner's deletion must be allowed to set the owner's finalizers.
+ * Requires permissions for owner references. An owner decides when the object is deleted, so setting one requires
+ * permission to delete the object. Letting the object delay the owner's deletion requires permission to set the owner's
+ * finalizers.
  */
 export function ownerReferencesPermissionEnforcement(parts: {
   authorize: Authorize;
@@ -23,7 +24,7 @@ export function ownerReferencesPermissionEnforcement(parts: {
     async validate(attributes) {
       const { object, oldObject, operation } = attributes;
       if (operation === "DELETE" || object === undefined) return;
-      // The node agent sets the owner of pods that it runs from files, and is checked elsewhere.
+      // The node agent sets the owner of pods that it runs from files. Another plugin checks that.
       if (isResource(attributes, "", "pods") && attributes.subresource === "status") return;
       if (sameOwners(ownersOf(object), ownersOf(oldObject))) return;
       await checkDelete(attributes, parts.authorize);
@@ -42,7 +43,7 @@ async function checkDelete(attributes: AdmissionAttributes, authorize: Authorize
     resource,
     subresource,
     namespace,
-    // An object that is not stored yet is not what a rule for its name means.
+    // A rule for a name does not apply to an object that is not stored yet.
     name: operation === "CREATE" ? "" : name,
   });
   if (allowed) return;
@@ -72,7 +73,7 @@ async function checkOwner(
   );
 }
 
-/** Reason and error, as upstream prints the two. */
+/** Formats reason and error like upstream. */
 function reasonText(reason: string): string {
   return `${reason}, <nil>`;
 }

@@ -6,7 +6,7 @@ import { certificateSubjectRestriction } from "./certificate-subject-restriction
 import { ownerReferencesPermissionEnforcement } from "./owner-references-permission-enforcement.ts";
 import { attributes, verdict } from "./testing.ts";
 
-/** `verb group/resource[/subresource] name` of everything that is allowed. */
+/** Returns an authorizer that allows each `verb group/resource[/subresource] name`. */
 const allowing =
   (...permissions: string[]): Authorize =>
   async (_user, { verb, group, resource, subresource, name }) => {
@@ -36,12 +36,15 @@ describe.each([
   });
 });
 
-test("a status that issues nothing needs no permission to sign", async () => {
+test("a status without a certificate needs no permission to sign", async () => {
   const change = attributes(csr, { operation: "UPDATE", subresource: "status", object: signed, oldObject: signed });
   expect(await verdict(certificateSigning({ authorize: allowing() }), change)).toBeUndefined();
 });
 
-/** PKCS #10 with one organization: sequences of sequences, see RFC 2986. The rest is of no interest here. */
+/**
+ * Returns a PKCS #10 request with one organization: nested sequences, see RFC 2986. The other parts are irrelevant
+ * here.
+ */
 function signingRequestPem(organization: string): string {
   const element = (tag: number, ...parts: Buffer[]) => {
     const content = Buffer.concat(parts);
@@ -69,7 +72,7 @@ test.each([
 });
 
 test.each(["", "!!", Buffer.from("-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END").toString("base64")])(
-  "nonsense %j is not judged here",
+  "the invalid request %j is not checked here",
   async (nonsense) => {
     const spec = { signerName: "kubernetes.io/kube-apiserver-client", request: nonsense };
     const object = { metadata: { name: "r" }, spec };

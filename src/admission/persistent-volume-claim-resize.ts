@@ -11,7 +11,7 @@ interface Claim extends KubeObject {
 
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 
-/** A bound claim grows only where the class of its volume can do that. */
+/** Allows a bound claim to grow only if the class of its volume supports that. */
 export function persistentVolumeClaimResize({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "PersistentVolumeClaimResize",

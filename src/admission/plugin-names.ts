@@ -1,6 +1,7 @@
 /**
- * Every admission plugin in the order in which they run, first all that change objects, then all that judge them.
- * `--enable-admission-plugins` and `--disable-admission-plugins` choose among them; their own order means nothing.
+ * Admission plugins in the order in which they run, first those that change objects, then those that check them. The
+ * value says whether the plugin runs by default. `--enable-admission-plugins` and `--disable-admission-plugins` choose
+ * among them; the order of these flags does not matter.
  */
 const table = {
   AlwaysAdmit: false,
@@ -36,7 +37,10 @@ export type PluginName = keyof typeof table;
 
 export const pluginNames = Object.keys(table) as readonly PluginName[];
 
-/** In their order: what runs by default, without those disabled, with those enabled. A name on both lists is enabled. */
+/**
+ * Returns the plugins to run, in order: the defaults without those disabled, with those enabled. A name on both lists
+ * is enabled.
+ */
 export function chosenPlugins(enabled: readonly string[], disabled: readonly string[]): readonly PluginName[] {
   return pluginNames.filter((name) => enabled.includes(name) || (table[name] && !disabled.includes(name)));
 }

@@ -12,16 +12,16 @@ test.each([
   expect(chosenPlugins(enabled, disabled).includes(name as never)).toBe(runs);
 });
 
-test("the order of the flags means nothing", () => {
+test("the order of the flags does not matter", () => {
   const all = chosenPlugins([...pluginNames].reverse(), []);
   expect(all).toEqual(pluginNames);
 });
 
-test("quotas count what every other plugin has let through", () => {
+test("quotas count requests that every other plugin has accepted", () => {
   expect(pluginNames.slice(-2)).toEqual(["ResourceQuota", "AlwaysDeny"]);
 });
 
-test("each plugin is known by its name", () => {
+test("each plugin has its name", () => {
   const parts = {} as Parameters<typeof makePlugins>[1];
   expect(makePlugins(pluginNames, parts).map(({ name }) => name)).toEqual([...pluginNames]);
 });

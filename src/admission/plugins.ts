@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { RandomInt } from "../registry/random-name.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { alwaysAdmit } from "./always-admit.ts";
@@ -36,7 +36,7 @@ import { serviceAccount } from "./service-account.ts";
 import { storageObjectInUseProtection } from "./storage-object-in-use-protection.ts";
 import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
 
-/** What plugins need of the rest of the server. */
+/** The parts of the server that plugins use. */
 export interface PluginParts {
   readonly lookup: ObjectLookup;
   readonly authorize: Authorize;
@@ -78,7 +78,7 @@ const makers = {
   AlwaysDeny: alwaysDeny,
 } satisfies Record<PluginName, (parts: PluginParts) => AdmissionPlugin>;
 
-/** The plugins of these names, in the same order. */
+/** Creates the plugins of these names, in the same order. */
 export function makePlugins(names: readonly PluginName[], parts: PluginParts): readonly AdmissionPlugin[] {
   return names.map((name) => makers[name](parts));
 }

@@ -18,7 +18,7 @@ describe("DefaultTolerationSeconds", () => {
     [[own], [own, unreachable]],
     [[otherEffect], [otherEffect, notReady, unreachable]],
     [[{ operator: "Exists" }], [{ operator: "Exists" }]],
-  ])("makes %j to %j", async (tolerations, expected) => {
+  ])("changes %j to %j", async (tolerations, expected) => {
     const object = pod({ tolerations });
     await verdict(defaultTolerationSeconds(), attributes("/pods", { object }));
     expect((object["spec"] as any).tolerations).toEqual(expected);
@@ -42,7 +42,7 @@ describe("Priority", () => {
     [[high, fallback], {}, { priority: 5, preemptionPolicy: "PreemptLowerPriority", priorityClassName: "fallback" }],
     [[], { priorityClassName: "system-node-critical" }, { priority: 2_000_001_000 }],
     [[high], { priorityClassName: "high", priority: 1_000 }, { priority: 1_000 }],
-  ])("with classes %j makes %j to %j", async (classes, spec, expected) => {
+  ])("with classes %j changes %j to %j", async (classes, spec, expected) => {
     const object = pod(spec);
     expect(await verdict(plugin(...classes), attributes("/pods", { object }))).toBeUndefined();
     expect(object["spec"]).toMatchObject(expected);
@@ -58,7 +58,7 @@ describe("Priority", () => {
       { priorityClassName: "high", preemptionPolicy: "PreemptLowerPriority" },
       "the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided in pod spec; priority admission controller computed Never from the given PriorityClass name",
     ],
-  ])("refuses %j", async (spec, problem) => {
+  ])("rejects %j", async (spec, problem) => {
     expect(await verdict(plugin(high), attributes("/pods", { object: pod(spec) }))).toBe(
       `pods "p" is forbidden: ${problem}`,
     );
@@ -71,7 +71,7 @@ describe("Priority", () => {
     expect(object["spec"]).toMatchObject({ priority: 3, preemptionPolicy: "Never" });
   });
 
-  test("there is one default class at most", async () => {
+  test("at most one class is the default", async () => {
     const object = priorityClass("second", 1, { globalDefault: true });
     const request = attributes("scheduling.k8s.io/priorityclasses", { object, namespace: "" });
     expect(await verdict(plugin(fallback), request)).toBe(
@@ -117,7 +117,7 @@ describe("RuntimeClass", () => {
       { runtimeClassName: "vm", nodeSelector: { vm: "no" } },
       "conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no",
     ],
-  ])("refuses %j", async (spec, problem) => {
+  ])("rejects %j", async (spec, problem) => {
     expect(await verdict(plugin, attributes("/pods", { object: pod(spec) }))).toBe(`pods "p" is forbidden: ${problem}`);
   });
 });

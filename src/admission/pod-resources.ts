@@ -5,14 +5,14 @@ import type { PodSpec, ResourceList } from "./pod.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 
-/** What the scheduler sets aside for a pod. */
+/** Returns the resources that the scheduler reserves for a pod. */
 export function podRequests(spec: PodSpec): Amounts {
   const total = podTotalOf(spec, "requests");
   const own = podLevel(spec.resources?.requests);
   return sum(new Map([...total, ...own]), amountsOf(spec.overhead));
 }
 
-/** What a pod may use at most. Overhead counts only for resources that are limited at all. */
+/** Returns the limits of a pod. Overhead only counts for resources with a limit. */
 export function podLimits(spec: PodSpec): Amounts {
   const total = podTotalOf(spec, "limits");
   const limits = new Map([...total, ...podLevel(spec.resources?.limits)]);
@@ -30,14 +30,14 @@ export function resourceListOf(amounts: Amounts): ResourceList {
   return list;
 }
 
-/** Names of either, each with the sum of both. */
+/** Adds two sets of amounts by name. */
 export function sum(a: Amounts, b: Amounts): Amounts {
   const total = new Map(a);
   for (const [name, amount] of b) total.set(name, addQuantities(total.get(name) ?? { ...amount, nanos: 0n }, amount));
   return total;
 }
 
-/** A pod as a whole can set these; they count instead of what its containers add up to. */
+/** Returns the resources set on the pod as a whole. They replace the sum of its containers. */
 function podLevel(list: ResourceList | undefined): Amounts {
   const supported = [...amountsOf(list)].filter(([name]) => name === "cpu" || name === "memory" || isHugePages(name));
   return new Map(supported);

@@ -5,7 +5,7 @@ import type { Pod } from "./pod.ts";
 
 const topologyLabels = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
 
-/** A pod that gets a node gets the node's zone and region, so that it can tell where it runs. */
+/** Copies the zone and region of a pod's node to the pod, so that it knows where it runs. */
 export function podTopologyLabels({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "PodTopologyLabels",
@@ -22,7 +22,7 @@ export function podTopologyLabels({ lookup }: { lookup: ObjectLookup }): Admissi
   };
 }
 
-/** The node that a new pod names, or that a binding gives to one; "" for any other request. */
+/** Returns the node that a new pod names or a binding assigns, or "" for any other request. */
 function nodeNameOf(attributes: AdmissionAttributes): string {
   const { operation, subresource, object } = attributes;
   if (operation !== "CREATE" || object === undefined) return "";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 
-/** What admission reads and writes of a pod; absent fields are absent. */
+/** The fields of a pod that admission reads and writes. */
 export interface Pod extends KubeObject {
   spec?: PodSpec;
   status?: { phase?: string };
@@ -79,12 +79,12 @@ export type SecurityContext = CommonSecurityContext & {
 
 const mirrorAnnotation = "kubernetes.io/config.mirror";
 
-/** Set by a node on pods that it runs from its own files. */
+/** Reports whether a node created the pod from its own files. */
 export function isMirrorPod({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[mirrorAnnotation] !== undefined;
 }
 
-/** Init containers, containers and ephemeral containers, in this order. */
+/** Returns init containers, containers and ephemeral containers, in this order. */
 export function containersOf({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): Container[] {
   return [...initContainers, ...containers, ...ephemeralContainers];
 }

@@ -11,14 +11,17 @@ interface PriorityClass extends KubeObject {
 }
 
 const resource = { group: "scheduling.k8s.io", resource: "priorityclasses" };
-/** The classes of the system exist even before their objects do: pods of the control plane must not wait for them. */
+/**
+ * Classes of the system, which exist even before their objects do, because pods of the control plane must not wait for
+ * them.
+ */
 const systemPriorities: ReadonlyMap<string, number> = new Map([
   ["system-cluster-critical", 2_000_000_000],
   ["system-node-critical", 2_000_001_000],
 ]);
 const defaultPolicy = "PreemptLowerPriority";
 
-/** Pods get the priority of their class, and there is one class at most for those that name none. */
+/** Sets the priority of pods from their class, and allows at most one default class. */
 export function priority({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "Priority",
@@ -44,7 +47,7 @@ export function priority({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin 
   };
 }
 
-/** A priority that the client leaves out of an update is the one that the pod has. */
+/** Keeps the pod's priority in an update that omits it. */
 function keepPriority(spec: PodSpec, old: PodSpec): void {
   if (spec.priority === undefined && old.priority !== undefined) spec.priority = old.priority;
   if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined) {
@@ -52,7 +55,7 @@ function keepPriority(spec: PodSpec, old: PodSpec): void {
   }
 }
 
-/** @throws StatusError 403 */
+/** Sets the priority of a new pod. @throws StatusError 403 */
 function assignPriority(attributes: AdmissionAttributes, spec: PodSpec, lookup: ObjectLookup): void {
   const { name, value, policy } = computedPriority(attributes, spec, lookup);
   if (spec.priority !== undefined && spec.priority !== value) {
@@ -94,7 +97,7 @@ function computedPriority(
   return { name: priorityClassName, value, policy: found?.preemptionPolicy ?? defaultPolicy };
 }
 
-/** Two defaults can only come from before the plugin ran: then the lowest counts. */
+/** Returns the default class. Two of them can only be older than the plugin; then the lowest counts. */
 function globalDefault(lookup: ObjectLookup): PriorityClass | undefined {
   const defaults = (lookup.list(resource, "") as readonly PriorityClass[]).filter(
     (found) => found.globalDefault === true,

@@ -13,14 +13,14 @@ const rbacGroup = "rbac.authorization.k8s.io";
 
 export interface RbacEscalationParts {
   readonly policy: RbacPolicy;
-  /** Asked whether the user has the verbs `escalate` and `bind`. */
+  /** Authorizer of the verbs `escalate` and `bind`. */
   readonly authorizer: Authorizer;
 }
 
 /**
- * Nobody grants more than they have: a role holds only rules of its writer, unless they may `escalate`, and a binding
- * refers only to a role whose rules its writer has, unless they may `bind` it. It judges the object as it will be
- * stored, so every verb, patch and dry run is covered, and it cannot be switched off.
+ * Prevents users from granting more permissions than they have. A role may only contain rules that its writer has,
+ * unless they may `escalate`. A binding may only refer to a role whose rules its writer has, unless they may `bind` it.
+ * It checks the object as it will be stored, which covers every verb, patch and dry run. It cannot be disabled.
  */
 export function rbacEscalation(parts: RbacEscalationParts): AdmissionPlugin {
   return {
@@ -38,7 +38,7 @@ export function rbacEscalation(parts: RbacEscalationParts): AdmissionPlugin {
 
 async function checkRole(parts: RbacEscalationParts, attributes: AdmissionAttributes, role: KubeObject): Promise<void> {
   const { info, operation, oldObject } = attributes;
-  // As for every create, there is no name to authorize.
+  // As for every creation, there is no name to authorize.
   const name = operation === "CREATE" ? "" : attributes.name;
   if (await isAllowed(parts, attributes, { verb: "escalate", resource: info.resource, name })) return;
   refuseMissing(parts, attributes, policyRules(role["rules"] as JsonValue));
@@ -70,7 +70,7 @@ async function isAllowed(
   try {
     return (await authorizer.authorize(user, { kind: "resource", ...place, ...action })).kind === "allow";
   } catch {
-    // An authorizer that fails never allows; the rules that the user has still count.
+    // An authorizer that fails never allows. The user's own rules still count.
     return false;
   }
 }
@@ -106,7 +106,10 @@ function isAggregated({ aggregationRule }: KubeObject): boolean {
   return isJsonObject(aggregationRule);
 }
 
-/** Owners and finalizers are the garbage collector's: it must get rid of what it could not grant. */
+/**
+ * Reports whether only owners and finalizers change, which the garbage collector must be able to do without having the
+ * permissions itself.
+ */
 function changesOnlyForCollection(object: KubeObject, old: KubeObject): boolean {
   return equalJson(withoutCollectionFields(object), withoutCollectionFields(old));
 }

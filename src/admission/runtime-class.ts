@@ -10,7 +10,7 @@ interface RuntimeClass extends KubeObject {
   scheduling?: { nodeSelector?: Record<string, string>; tolerations?: Toleration[] };
 }
 
-/** A pod costs what its runtime costs, and goes where its runtime is. */
+/** Adds the overhead and the scheduling constraints of a pod's runtime class. */
 export function runtimeClass({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
     name: "RuntimeClass",
@@ -42,7 +42,7 @@ function createdPodSpec(attributes: AdmissionAttributes): PodSpec | undefined {
   return (attributes.object as Pod).spec;
 }
 
-/** @throws StatusError 403 for a class that does not exist */
+/** Returns the runtime class. @throws StatusError 403 for a class that does not exist */
 function findClass(
   attributes: AdmissionAttributes,
   { runtimeClassName = "" }: PodSpec,

@@ -58,7 +58,7 @@ test.each([
   expect(spec.volumes !== undefined).toBe(mounted);
 });
 
-test("a volume of that name is used, and a mount at that path is left alone", async () => {
+test("a volume of that name is used, and a mount at that path is kept", async () => {
   const own = { name: "other", mountPath: tokenPath };
   const spec = await admitted(
     pod({
@@ -83,7 +83,7 @@ test.each([
   expect(spec.imagePullSecrets).toEqual(expected);
 });
 
-describe("refuses", () => {
+describe("rejects", () => {
   const mounting = { metadata: { annotations: { "kubernetes.io/enforce-mountable-secrets": "true" } } };
   const strict = account("default", { secrets: [{ name: "ok" }] }, mounting.metadata);
   test.each([
@@ -127,14 +127,14 @@ describe("refuses", () => {
   });
 });
 
-test("a mirror pod is left as it is", async () => {
+test("a mirror pod is unchanged", async () => {
   const object = pod({}, mirror);
   const before = JSON.stringify(object);
   await admitted(object);
   expect(JSON.stringify(object)).toBe(before);
 });
 
-test("the default account of a new namespace is waited for", async () => {
+test("waits for the default account of a new namespace", async () => {
   const accounts: object[] = [];
   let waits = 0;
   const waiting = serviceAccount({

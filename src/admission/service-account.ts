@@ -8,14 +8,14 @@ import { type Container, containersOf, isMirrorPod, type Pod, type PodSpec, type
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 export const defaultServiceAccount = "default";
-/** In every namespace: the authority that pods know the server by. */
+/** ConfigMap in every namespace with the authority of the server for pods. */
 export const rootCaConfigMap = "kube-root-ca.crt";
 
 const tokenMountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
 const tokenVolumePrefix = "kube-api-access-";
-/** An hour and a bit, by which the token's issuer knows tokens that were mounted by default. */
+/** Lifetime of default tokens: slightly more than an hour, by which the issuer recognises them. */
 const tokenExpirationSeconds = 3_607;
-/** The account of a namespace that was made a moment ago is on its way. */
+/** Longest wait for the account of a namespace that was just created. */
 const defaultAccountWaitMsMax = 1_500;
 const defaultAccountCheckMs = 20;
 const mountableSecretsAnnotation = "kubernetes.io/enforce-mountable-secrets";
@@ -32,7 +32,7 @@ interface ServiceAccount extends KubeObject {
   imagePullSecrets?: { name?: string }[];
 }
 
-/** Pods run under an account that exists, and find its token at a known place. */
+/** Gives pods an existing account and mounts its token at the known path. */
 export function serviceAccount(parts: ServiceAccountParts): AdmissionPlugin {
   return {
     name: "ServiceAccount",
@@ -78,7 +78,7 @@ function isPodCreation(attributes: AdmissionAttributes): boolean {
   return attributes.operation === "CREATE" && attributes.subresource === "" && isResource(attributes, "", "pods");
 }
 
-/** @throws StatusError 403 */
+/** Returns the account. @throws StatusError 403 */
 async function findAccount(
   attributes: AdmissionAttributes,
   name: string,
@@ -100,7 +100,7 @@ function missingAccount(attributes: AdmissionAttributes, name: string): StatusEr
   return refuse(attributes, `error looking up service account ${attributes.namespace}/${name}: ${found}`);
 }
 
-/** The pod's word counts before the account's. */
+/** Reports whether the token is mounted. The pod's setting overrides the account's. */
 function mountsToken(account: ServiceAccount, spec: PodSpec): boolean {
   return spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
 }
@@ -137,7 +137,7 @@ function tokenVolume(name: string): Volume {
   };
 }
 
-/** A pod that a node made by itself must not reach for what only the API may hand out. */
+/** Returns the problem with a mirror pod, which must not use objects that only the API may provide. */
 function mirrorPodProblem(spec: PodSpec): string | undefined {
   if ((spec.serviceAccountName ?? "") !== "") return "a mirror pod may not reference service accounts";
   if (secretVolumes(spec).length > 0 || secretVariables(spec).length > 0 || (spec.imagePullSecrets ?? []).length > 0) {

@@ -8,15 +8,15 @@ export function signerNameOf(request: KubeObject): string {
 }
 
 /**
- * The organizations in the subject of a PKCS #10 request. Empty for bytes that are none: judging those is validation's
- * business.
+ * Returns the organizations in the subject of a PKCS #10 request. Empty for an invalid request, which validation
+ * rejects.
  * @param pem the request's PEM text, in base64
  */
 export function requestedOrganizations(pem: string): readonly string[] {
   return requestIn(pem)?.organizations ?? [];
 }
 
-/** The common name in the subject, undefined where there is none or more than one. */
+/** Returns the common name in the subject, or undefined unless it occurs once. */
 export function requestedCommonName(pem: string): string | undefined {
   return requestIn(pem)?.commonName;
 }

@@ -52,7 +52,7 @@ test.each([
   expect(object.metadata.finalizers).toEqual(["mine/x", finalizer]);
 });
 
-test("a new node is not ready, once", async () => {
+test("a new node gets the not-ready taint once", async () => {
   const object: any = { metadata: { name: "n" } };
   const request = attributes("/nodes", { object, namespace: "" });
   await verdict(taintNodesByCondition(), request);

@@ -6,7 +6,7 @@ export const volumeFinalizer = "kubernetes.io/pv-protection";
 
 const finalizers = { persistentvolumeclaims: claimFinalizer, persistentvolumes: volumeFinalizer };
 
-/** A volume and the claim for it stay until nobody uses them: a controller takes the finalizer away then. */
+/** Adds a finalizer to volumes and claims, which a controller removes when they are no longer used. */
 export function storageObjectInUseProtection(): AdmissionPlugin {
   return {
     name: "StorageObjectInUseProtection",

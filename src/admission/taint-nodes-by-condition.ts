@@ -3,7 +3,7 @@ import { isObjectWrite } from "./attributes.ts";
 
 const notReady = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 
-/** A new node gets no pods until something has seen that it is ready. */
+/** Taints a new node, so that it gets no pods until it is known to be ready. */
 export function taintNodesByCondition(): AdmissionPlugin {
   return {
     name: "TaintNodesByCondition",

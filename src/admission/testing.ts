@@ -6,10 +6,10 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 
-/** `/pods`, `apps/deployments`: a resource as tests write it. */
+/** A resource in tests: `/pods`, `apps/deployments`. */
 export type ResourceText = `${string}/${string}`;
 
-/** Objects for plugins to find, by resource. */
+/** Returns a lookup over objects by resource. */
 export function objects(byResource: Readonly<Record<ResourceText, readonly object[]>>): ObjectLookup {
   const of = ({ group, resource }: GroupResource) => (byResource[`${group}/${resource}`] ?? []) as KubeObject[];
   const isIn = (namespace: string) => (object: KubeObject) => (object.metadata.namespace ?? "") === namespace;
@@ -24,13 +24,13 @@ export function objects(byResource: Readonly<Record<ResourceText, readonly objec
   };
 }
 
-/** A request as a plugin sees it, and what it has said besides its verdict. */
+/** A request as a plugin sees it, with the warnings and annotations it causes. */
 export interface TestAttributes extends AdmissionAttributes {
   readonly warnings: string[];
   readonly annotations: Map<string, string>;
 }
 
-/** By default the creation of a pod `p` in the namespace `ns`. */
+/** Returns the creation of a pod `p` in the namespace `ns`, unless changed. */
 export function attributes(
   resource: ResourceText,
   parts: Partial<Omit<AdmissionAttributes, "object" | "oldObject">> & { object?: object; oldObject?: object },
@@ -58,7 +58,7 @@ export function attributes(
   };
 }
 
-/** Runs both halves of a plugin. @returns the message of its refusal, undefined when it has none */
+/** Runs both halves of a plugin. @returns the message of its rejection, or undefined */
 export async function verdict(plugin: AdmissionPlugin, request: AdmissionAttributes): Promise<string | undefined> {
   try {
     await plugin.admit?.(request);
@@ -70,7 +70,7 @@ export async function verdict(plugin: AdmissionPlugin, request: AdmissionAttribu
   }
 }
 
-/** A pod `p` in `ns` with one container `c`, unless the spec says otherwise. */
+/** Returns a pod `p` in `ns` with one container `c`, unless changed. */
 export function pod(spec: object = {}, metadata: object = {}): KubeObject {
   return {
     kind: "Pod",

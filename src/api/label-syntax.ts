@@ -13,7 +13,7 @@ const subdomainText =
 export function labelKeyErrors(key: string): string[] {
   const parts = key.split("/");
   if (parts.length > 2) {
-    return [`a qualified name ${nameText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+    return [`a valid label key ${nameText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   const name = parts[parts.length - 1] as string;
   return [...(parts.length === 2 ? prefixErrors(parts[0] as string) : []), ...nameErrors(name)];

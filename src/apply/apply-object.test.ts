@@ -21,7 +21,15 @@ function apply(
   const { force = false, now = first } = options;
   const find = (apiVersion: string) => (apiVersion === sampleVersion.apiVersion ? sampleVersion : undefined);
   const steps = applyObject({
-    ...{ live, applied, kind: "Sample", manager, subresource: "", force, version: sampleVersion, find, now },
+    live,
+    applied,
+    kind: "Sample",
+    manager,
+    subresource: "",
+    force,
+    version: sampleVersion,
+    find,
+    now,
     emptied: "empty",
   });
   return runSteps(steps, ({ object }) => ({ object }));

@@ -83,7 +83,15 @@ function apply(
 ): JsonObject | undefined {
   const outcome = runSteps(
     applyObject({
-      ...{ live, applied, kind: "Sample", manager, subresource: "", force, version: sampleVersion, find, ...clock },
+      live,
+      applied,
+      kind: "Sample",
+      manager,
+      subresource: "",
+      force,
+      version: sampleVersion,
+      find,
+      ...clock,
       emptied: "empty",
     }),
     onlyVersion,

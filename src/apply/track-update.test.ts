@@ -44,7 +44,11 @@ test("a creation owns everything but what says which object it is", () => {
   const created = track(undefined, sample({ tags: ["a"] }, { uid: "u", labels: { app: "x" } }));
   expect(created).toEqual([
     {
-      ...{ manager: "writer", operation: "Update", apiVersion: "test/v1", time: now, fieldsType: "FieldsV1" },
+      manager: "writer",
+      operation: "Update",
+      apiVersion: "test/v1",
+      time: now,
+      fieldsType: "FieldsV1",
       fieldsV1: {
         "f:metadata": { "f:labels": { ".": {}, "f:app": {} } },
         "f:spec": { ".": {}, "f:tags": { ".": {}, 'v:"a"': {} } },

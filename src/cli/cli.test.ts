@@ -213,8 +213,8 @@ describe("the commands of a cluster", () => {
   });
 
   test.each<[string[], RegExp]>([
-    [["cluster"], /^quorate: cluster needs to be told what to do: see "quorate cluster --help"$/],
-    [["cluster", "token"], /^quorate: cluster token needs to be told what to do: see "quorate cluster token --help"$/],
+    [["cluster"], /^quorate: cluster needs a subcommand: see "quorate cluster --help"$/],
+    [["cluster", "token"], /^quorate: cluster token needs a subcommand: see "quorate cluster token --help"$/],
     [["member", "promote"], /missing required argument 'id': see "quorate member promote --help"$/],
     [["member", "promote", "b"], /^quorate: "b" is not the id of a member: see "quorate member list"$/],
     [["member", "promote", "0"], /is not the id of a member/],
@@ -250,6 +250,9 @@ describe("up", () => {
       token: "",
       ca: "",
       failed: new Promise(() => undefined),
+      client: () => {
+        throw new Error("nobody asks");
+      },
       beginShutdown: () => calls.push("beginShutdown"),
       close: async () => void calls.push("close"),
     };
@@ -284,7 +287,7 @@ describe("up", () => {
     while (terminal.exits.length === 0) await Bun.sleep(10);
     expect(terminal.exits).toEqual([1]);
     expect(terminal.complaints.join("\n")).toMatch(
-      /^quorate: the store failed .*no space left on device; nothing that was acknowledged is lost$/,
+      /^quorate: the store failed .*no space left on device; no acknowledged write is lost$/,
     );
   });
 

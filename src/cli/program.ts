@@ -8,7 +8,7 @@ import { processTerminal, type Terminal } from "./terminal.ts";
 import { up } from "./up.ts";
 import { version } from "./version.ts";
 
-/** The commands behind the names; each gives its exit code. */
+/** The commands by name. Each returns its exit code. */
 export interface Commands {
   up(options: ServerOptions, terminal: Terminal): Promise<number>;
   version(terminal: Terminal): Promise<number>;
@@ -20,7 +20,7 @@ const commands: Commands = { up, version, cluster: clusterCommands };
 /**
  * Runs one command line.
  * @param args without the program's own name
- * @returns the exit code: 0 done, 1 with one line on standard error that says what to do
+ * @returns the exit code: 0 for success, or 1 with one line on standard error that says what to do
  */
 export async function runCommand(
   args: readonly string[],
@@ -52,38 +52,38 @@ function buildProgram(terminal: Terminal, run: Commands, setExitCode: (code: num
     .showHelpAfterError(false)
     .configureHelp({ optionDescription: ({ description }) => description })
     .configureOutput({ writeOut: (text) => terminal.print(text.trimEnd()), writeErr: () => {} })
-    .helpCommand("help [command]", "show what a command does and which flags it has");
+    .helpCommand("help [command]", "show a command's purpose and flags");
   const upCommand = program
     .command("up")
-    .description("run a control plane until interrupted, and write a kubeconfig for it")
+    .description("run a control plane until interrupted, and write its kubeconfig")
     .allowExcessArguments(false)
     .action(async (values: Record<string, unknown>) => setExitCode(await run.up(toServerOptions(values), terminal)));
   addServerFlags(upCommand);
   addClusterCommands(program, run.cluster, terminal, setExitCode);
   program
     .command("version")
-    .description("print the version of quorate and of the API that it serves")
+    .description("print the versions of quorate and of the served API")
     .allowExcessArguments(false)
     .action(async () => setExitCode(await run.version(terminal)));
   return program;
 }
 
-/** `-v=4` as other servers of this kind take it; commander would read the value `=4`. */
+/** Accepts `-v=4`, as other Kubernetes servers do; commander would read the value `=4`. */
 function withoutShortEquals(argument: string): string {
   return argument.replace(/^-([a-z])=/, "-$1");
 }
 
-/** One line, in our words, with the way out. */
+/** Turns commander's error into one line that ends with the remedy. */
 function usageErrorText(error: CommanderError, args: readonly string[], program: Command): string {
   if (error.code === "commander.help") {
     const group = commandOf(args, program);
     if (group === program) return `unknown command '${args[1]}': see "quorate help"`;
-    return `${nameOf(group)} needs to be told what to do: see "quorate ${nameOf(group)} --help"`;
+    return `${nameOf(group)} needs a subcommand: see "quorate ${nameOf(group)} --help"`;
   }
   const text = error.message
     .replace(/^error: /, "")
     .replace(/\s+/g, " ")
-    // What was typed too much may be a secret.
+    // Excess arguments may be secrets.
     .replace(/(but got \d+): .*$/, "$1")
     .replace(/^unknown option/, "unknown flag")
     .replace(/^(required )?option /, "flag ");
@@ -93,7 +93,7 @@ function usageErrorText(error: CommanderError, args: readonly string[], program:
   return `${text}: see "quorate ${name.includes(" ") ? `${name} --help` : `help ${name}`}"`;
 }
 
-/** The command that the arguments name, as far as they name one. */
+/** Returns the command that the arguments name, as far as they name one. */
 function commandOf(args: readonly string[], program: Command): Command {
   let command = program;
   for (const word of args) {
@@ -104,13 +104,13 @@ function commandOf(args: readonly string[], program: Command): Command {
   return command;
 }
 
-/** `member promote` */
+/** Returns the full name, such as `member promote`. */
 function nameOf(command: Command): string {
   const parent = command.parent?.parent === null || command.parent === null ? undefined : command.parent;
   return parent === undefined ? command.name() : `${nameOf(parent)} ${command.name()}`;
 }
 
-/** Before what nobody has put in words: a server could not start, or a command has just failed. */
+/** Returns the prefix of an unknown error: a server could not start, or a command failed. */
 function prefixOf([first]: readonly string[]): string {
   return first === "up" ? "cannot start: " : "";
 }

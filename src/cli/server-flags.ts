@@ -1,16 +1,17 @@
 import { type Command, Option } from "commander";
 import { formatDurationMs } from "../server/config/duration.ts";
-import { type Flag, type FlagName, flagNames, flags, optionName } from "../server/config/flags.ts";
+import { type FlagName, flagNames, flags, optionName } from "../server/config/flags.ts";
+import type { Flag } from "../server/config/flag.ts";
 import { parseFlag } from "../server/config/parse-flag.ts";
 import type { ServerOptions } from "../server/config/server-options.ts";
 
-/** Gives a command every flag of the server. */
+/** Adds every flag of the server to a command. */
 export function addServerFlags(command: Command): Command {
   for (const name of flagNames) command.addOption(toOption(name, flags[name]));
   return command;
 }
 
-/** Commander names values in its own camel case; the options have names of their own. */
+/** Renames commander's values, which have its own camel case, to the server's options. */
 export function toServerOptions(values: Record<string, unknown>): ServerOptions {
   const given = flagNames.flatMap((name) => {
     const value = values[toOption(name, flags[name]).attributeName()];
@@ -22,7 +23,7 @@ export function toServerOptions(values: Record<string, unknown>): ServerOptions 
 function toOption(name: FlagName, flag: Flag): Option {
   const placeholder = flag.value ?? "bool";
   const value = flag.type === "boolean" ? `[${placeholder}]` : `<${placeholder}>`;
-  // Commander has one dash for short names only; `--v` works as well, as upstream has it.
+  // Commander allows one dash for short names only. `--v` works as well, as upstream has it.
   const option = new Option(`${flag.short === undefined ? "" : `-${flag.short}, `}--${name} ${value}`, helpText(flag))
     .helpGroup(`${flag.group}:`)
     .argParser((text, previous) => parseFlag(name, flag, text, previous));

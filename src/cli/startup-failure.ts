@@ -9,8 +9,8 @@ interface SystemError extends Error {
 }
 
 /**
- * Why a start failed, in one line that says what to do.
- * @param prefix goes before the text of an error that we do not know
+ * Returns the reason for a failed start, in one line that says what to do.
+ * @param prefix text before the message of an unknown error
  */
 export function startupFailureText(error: unknown, prefix = "cannot start: "): string {
   const chain = causesOf(error);
@@ -20,7 +20,7 @@ export function startupFailureText(error: unknown, prefix = "cannot start: "): s
   return escapeControls(redactText(text.replace(/\s*\n\s*/g, " ")));
 }
 
-/** Errors wrap errors; a bound keeps a ring of causes from holding us. */
+/** Bounds the walk, because errors may wrap each other in a ring. */
 const causesMax = 8;
 
 function causesOf(error: unknown): unknown[] {
@@ -60,7 +60,7 @@ function systemFailureText(error: unknown): string | undefined {
     case "ENOENT":
       return `${place} does not exist: check the flag that names it`;
     case "EISDIR":
-      return `${place} is a directory where a file is wanted: check the flag that names it`;
+      return `${place} is a directory where a file is expected: check the flag that names it`;
     case "LEVEL_LOCKED":
     case "LEVEL_DATABASE_NOT_OPEN":
       return "the data directory is in use by another quorate or cannot be opened: stop the other one, or choose another directory with --data-dir";
@@ -69,12 +69,9 @@ function systemFailureText(error: unknown): string | undefined {
   }
 }
 
-/** Failures that come without a code. */
+/** Failures without a code, by a part of their text. */
 const failuresByText: readonly (readonly [part: string, told: string])[] = [
-  [
-    "KEY_VALUES_MISMATCH",
-    "--tls-private-key-file is not the key of --tls-cert-file: give the two that belong together",
-  ],
+  ["KEY_VALUES_MISMATCH", "--tls-private-key-file is not the key of --tls-cert-file: give a matching pair"],
   ["Failed to listen at", "cannot listen on that address: choose an address of this machine with --bind-address"],
 ];
 

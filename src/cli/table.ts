@@ -1,6 +1,6 @@
 const gap = "   ";
 
-/** Lines of columns that are as wide as they have to be; the first row is the head. */
+/** Formats rows as lines with columns of minimal width. The first row is the header. */
 export function tableLines(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   return rows.map((row) =>

@@ -1,21 +1,21 @@
-/** What a command has of the process around it; a test passes its own. */
+/** The part of the process that commands use. Tests pass their own. */
 export interface Terminal {
-  /** One line of what the command was asked for. */
+  /** Prints one line of the result. */
   print(line: string): void;
-  /** One line about why it could not be done. */
+  /** Prints one line about an error or progress. */
   complain(line: string): void;
-  /** Calls back for SIGINT and SIGTERM until disposed. */
+  /** Calls `run` for SIGINT and SIGTERM until disposed. */
   onStopSignal(run: (signal: string) => void): Disposable;
-  /** Calls back for errors that nothing caught until disposed. */
+  /** Calls `run` for uncaught errors until disposed. */
   onUncaught(run: (error: unknown) => void): Disposable;
-  /** Leaves at once. */
+  /** Ends the process at once. */
   exit(code: number): void;
 }
 
 const stopSignals = ["SIGINT", "SIGTERM"] as const;
 const uncaughtEvents = ["uncaughtException", "unhandledRejection"] as const;
 
-// A reader that went away, as in `quorate up | head -1`, is no reason to stop serving.
+// Keep serving when a reader goes away, as in `quorate up | head -1`.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 export const processTerminal: Terminal = {

@@ -11,16 +11,16 @@ import {
 import { startupFailureText } from "./startup-failure.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Requests that run when the server is told to stop get this long to end. */
+/** Time for running requests to end after a signal to stop. */
 const closeGraceMs = 10_000;
 
-/** After the store has failed, answers that are on their way get this long. */
+/** Time for pending answers after the store has failed. */
 const failureAnswersMs = 500;
 
 /**
- * `quorate up`: runs a server until it is told to stop.
- * The first SIGINT or SIGTERM lets requests end; the second one leaves at once.
- * @param load gives `startServer`; loaded late, so that a wrong flag is answered without building a server
+ * Runs `quorate up`: a server that runs until it is told to stop.
+ * The first SIGINT or SIGTERM lets requests end; the second one exits at once.
+ * @param load returns `startServer`, loaded late so that a wrong flag is reported without building a server
  * @returns 0 after an orderly stop, 1 when the start failed or the server broke
  */
 export async function up(
@@ -39,8 +39,8 @@ export async function up(
   server = await startServer(explicit(options, config, await kubeconfigFor(config, scratch)));
   for (const line of instructions(server.kubeconfigPath)) terminal.print(line);
   void server.failed.then(async ({ message }) => {
-    terminal.complain(`quorate: ${message}; nothing that was acknowledged is lost`);
-    // Whoever waits is being told that the outcome is not known.
+    terminal.complain(`quorate: ${message}; no acknowledged write is lost`);
+    // Waiting clients are being told that the outcome is unknown.
     await Bun.sleep(failureAnswersMs);
     terminal.exit(1);
   });
@@ -48,9 +48,9 @@ export async function up(
   await leave(server, config, exitCode);
   return exitCode;
 
-  /** The store may be in any state now, so nothing of ours is trusted to tidy up: a restart recovers. */
+  /** Exits without cleaning up, because the store may be in any state. A restart recovers. */
   function fail(error: unknown): void {
-    terminal.complain(`quorate: stopped by an error of its own: ${startupFailureText(error, "")}`);
+    terminal.complain(`quorate: stopped by an internal error: ${startupFailureText(error, "")}`);
     terminal.exit(1);
   }
 
@@ -64,7 +64,7 @@ export async function up(
   }
 }
 
-/** Not ready but serving for the time that load balancers need, then no new requests, then the store is closed. */
+/** Reports not ready while load balancers need it, then refuses new requests, and then closes the store. */
 async function leave(server: RunningServer, config: ServerConfig, exitCode: number): Promise<void> {
   if (exitCode === 0 && config.shutdownDelayDurationMs > 0) {
     server.beginShutdown();
@@ -73,13 +73,13 @@ async function leave(server: RunningServer, config: ServerConfig, exitCode: numb
   await server.close({ graceMs: closeGraceMs });
 }
 
-/** The command line always has a place for its state and a fixed port, where code that embeds a server has neither. */
+/** Fixes the data directory and the port, which always have values on the command line but not in embedding code. */
 function explicit(options: ServerOptions, config: ServerConfig, kubeconfig: string): ServerOptions {
   const { dataDir, inMemory, securePort } = config;
   return { ...options, dataDir, inMemory, securePort, kubeconfig };
 }
 
-/** In memory there is no data directory, but kubectl still needs a file; it goes away with the server. */
+/** Returns the path for the kubeconfig. In memory there is no data directory, so the file is temporary. */
 async function kubeconfigFor(config: ServerConfig, scratch: AsyncDisposableStack): Promise<string> {
   if (config.kubeconfig !== undefined) return config.kubeconfig;
   const directory = await mkdtemp(join(tmpdir(), "quorate-"));
@@ -87,7 +87,7 @@ async function kubeconfigFor(config: ServerConfig, scratch: AsyncDisposableStack
   return join(directory, "kubeconfig");
 }
 
-/** Exactly what one has to type next. */
+/** Returns the lines that the user types next. */
 export function instructions(kubeconfigPath = ""): string[] {
   return [`export KUBECONFIG=${shellWord(kubeconfigPath)}`, "kubectl get namespaces"];
 }

@@ -1,7 +1,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import type { Terminal } from "./terminal.ts";
 
-/** `quorate version`: ours, that of the API, and what it runs on. */
+/** Runs `quorate version`: prints the versions of quorate, of the API and of Bun. */
 export async function version(terminal: Terminal): Promise<number> {
   const { gitVersion } = await import("../http/version.ts");
   terminal.print(`quorate ${packageJson.version}`);

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { parseTimeMs } from "../api/schema/time-text.ts";
 
@@ -12,7 +12,7 @@ const outputBytesMax = 1024 * 1024;
 /** A credential is renewed a little before its end, so that none ends on the way. */
 const expiryMarginMs = 10_000;
 
-/** What proves who we are: a token, a certificate, or both. */
+/** A proof of who we are: a token, a certificate, or both. */
 export interface Credential {
   readonly token: string | undefined;
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;

@@ -14,9 +14,9 @@ export interface Answer {
   readonly body: Uint8Array;
 }
 
-/** Somebody who answers JSON with JSON. */
+/** A server that answers JSON with JSON. */
 export interface JsonEndpoint {
-  /** Rejects when there is no answer, when it is too long, and when `signal` is aborted. */
+  /** Rejects when no answer comes, when it is too long, and when `signal` is aborted. */
   post(body: string, signal: AbortSignal): Promise<Answer>;
 }
 
@@ -49,7 +49,7 @@ export async function postJson(url: string, { body, signal, tls, authorization }
   return { code: response.status, body: await readBounded(response) };
 }
 
-/** @throws Error for another answer than 200, and for one that is no JSON */
+/** @throws Error for a code other than 200, and for a body that is not JSON */
 export async function getJson(url: string, { signal, tls }: Pick<PostOptions, "signal" | "tls">): Promise<unknown> {
   const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" }, tls });
   const body = await readBounded(response);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { type JsonEndpoint, postJson } from "./json-endpoint.ts";
 import { readKubeconfig } from "./kubeconfig.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { type Clock, systemClock } from "../api/clock.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { parseYaml } from "../api/codec/yaml.ts";
 import { type Credential, ExecCredentials, parseExecPlugin } from "./exec-credential.ts";
@@ -17,7 +17,7 @@ export interface KubeconfigServer {
   readonly url: string;
   /** Asked for each request: tokens and certificates are renewed. */
   proof(): Promise<Proof>;
-  /** The server did not accept the proof. False: there is no other one. */
+  /** Discards a proof that the server refused. Returns whether another one can be made. */
   renew(proof: Proof): boolean;
 }
 

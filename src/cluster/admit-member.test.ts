@@ -8,7 +8,7 @@ import { FakeCluster } from "./testing.ts";
 const machine = { name: "b", peerAddress: "10.0.0.2:7380", clientUrl: "https://10.0.0.2:6443" };
 const user = { name: "system:bootstrap:abcdef" } as UserInfo;
 
-/** What is replaced between the first look and the second. */
+/** Returns secrets that are available once and then being replaced. */
 function secretsOnce(): () => SharedSecrets {
   let looks = 0;
   return () => {
@@ -22,15 +22,15 @@ function admission(cluster: FakeCluster, member?: number) {
   return { cluster, tokens: { find: () => token, consume: async () => true }, secrets: secretsOnce() };
 }
 
-describe("a machine that joins in the moment in which another authority comes", () => {
-  test("is refused and leaves no record, so that it can come later under its name", async () => {
+describe("a machine that joins while the authority is being replaced", () => {
+  test("is rejected and leaves no record, so that it can join later under the same name", async () => {
     const cluster = new FakeCluster();
     const admitted = admitMember(admission(cluster), machine, user);
     await expect(admitted).rejects.toThrow(/: wait until that is done$/);
     expect(cluster.members().map(({ name }) => name)).toEqual(["a"]);
   });
 
-  test("is told what is to be done when its record cannot be removed", async () => {
+  test("gets instructions when its record cannot be removed", async () => {
     const cluster = new FakeCluster();
     cluster.remove = () => Promise.reject(new ClusterError("busy", "another change is under way"));
     const admitted = admitMember(admission(cluster), machine, user);
@@ -39,7 +39,7 @@ describe("a machine that joins in the moment in which another authority comes", 
     );
   });
 
-  test("and was recorded by somebody stays recorded, and its token is used up", async () => {
+  test("keeps its record when an administrator made it, and its token is used up", async () => {
     const cluster = new FakeCluster();
     const { id } = await cluster.addLearner(machine);
     const admitted = admitMember(admission(cluster, id), machine, user);

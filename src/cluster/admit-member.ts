@@ -5,7 +5,7 @@ import type { JoinAnswer, NewMember } from "./join-protocol.ts";
 import { joinTokenIdOf } from "./join-token.ts";
 import type { JoinTokens } from "./join-tokens.ts";
 
-/** Who asks to join has no token for it. The message is for people. */
+/** The requester has no valid join token. The message is for people. */
 export class JoinRefusedError extends Error {
   override readonly name = "JoinRefusedError";
 }
@@ -13,31 +13,31 @@ export class JoinRefusedError extends Error {
 export interface AdmissionParts {
   readonly cluster: Cluster;
   readonly tokens: Pick<JoinTokens, "find" | "consume">;
-  /** What the new member will have in common with us. */
+  /** Returns the secrets that the new member will share with us. */
   readonly secrets: () => SharedSecrets;
 }
 
 /**
- * Makes the machine that asks a member: a learner, which votes once it has caught up and is promoted. Only on the leader.
- * @param user whom the token of the request authenticated
- * @throws JoinRefusedError without a token of ours that is good; ClusterError when the change cannot be made
+ * Adds the requesting machine as a learner. It votes once it has caught up and is promoted. Works on the leader only.
+ * @param user the user that the request's token authenticated
+ * @throws JoinRefusedError without a valid token of ours; ClusterError when the change cannot be made
  */
 export async function admitMember(parts: AdmissionParts, request: NewMember, user: UserInfo): Promise<JoinAnswer> {
   const { cluster, tokens, secrets } = parts;
   requireLeader(cluster);
   const token = tokens.find(joinTokenIdOf(user.name) ?? "");
   if (token === undefined) throw new JoinRefusedError('joining needs a token of "quorate cluster token create"');
-  // A replica that is alone has none: better to hear of it before there is a member.
+  // Fails on a replica that is alone, before a member is added.
   secrets();
   const member =
     token.member === undefined
       ? await addMember(cluster, request)
       : await claimMember(parts, { ...request, id: token.member }, token.id, user);
   try {
-    // Whoever takes the members to another authority sees this one from now on: what we have now is what it goes on from.
+    // From now on a rotation of the authority includes this member. It continues from the current secrets.
     return { clusterId: cluster.clusterId, member, members: cluster.members(), secrets: secrets() };
   } catch (error) {
-    // Without them it can never come, and its name and address would be taken.
+    // Without the secrets the machine can never join, and its name and address would be taken.
     const why = error instanceof Error ? error.message : String(error);
     const isGone = token.member === undefined && (await wasRemoved(cluster, member));
     const remedy = isGone ? "" : `, and "quorate member remove ${member.id}" before the machine joins with a new token`;
@@ -54,13 +54,13 @@ async function wasRemoved(cluster: Cluster, { id }: MemberRecord): Promise<boole
   }
 }
 
-/** @throws ClusterError, also when a member has the name or the address already */
+/** Records a new member. @throws ClusterError, also when another member has the name or the address already */
 export async function addMember(cluster: Cluster, member: NewMember): Promise<MemberRecord> {
   requireLeader(cluster);
   return cluster.addLearner(member);
 }
 
-/** The token was made for a member that an administrator has recorded: it is used up, and can never be used again. */
+/** Takes the record that an administrator made for this token. The token is consumed and cannot be used again. */
 async function claimMember(
   { cluster, tokens }: AdmissionParts,
   claimed: MemberRecord,
@@ -79,7 +79,7 @@ async function claimMember(
   return recorded;
 }
 
-/** Who does not lead may know less than there is. */
+/** Rejects the request on a member that does not lead, because its state may be old. */
 function requireLeader(cluster: Cluster): void {
   if (!cluster.isLeader) throw new ClusterError("notLeader", "another member leads", cluster.status().leader);
 }

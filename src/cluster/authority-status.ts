@@ -15,21 +15,21 @@ import {
 import { ClusterRequestError } from "./cluster-client.ts";
 import { ClusterError } from "../storage/cluster.ts";
 
-/** In the order in which they are gone through. */
+/** Phases in their order. */
 export const phases: readonly RotationPhase[] = ["none", "trusting", "issuing", "using"];
 
-/** Who holds an authority, and can go the way to another one. */
+/** The holder of an authority that can be rotated. */
 export interface AuthorityHolder {
   readonly rotating: RotatingAuthority;
   rotate(step: RotationStep): Promise<void>;
 }
 
-/** What is told of an authority: nothing secret. */
+/** The public status of an authority, without secrets. */
 export interface AuthorityStatus {
   readonly phase: RotationPhase;
-  /** Of the newest that is known. */
+  /** Hash of the newest known authority. */
   readonly newest: CertificatePin;
-  /** PEM of each that is trusted. */
+  /** Trusted certificates as PEM. */
   readonly trusted: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function authorityStatus({ rotating }: AuthorityHolder): AuthorityStatus 
   return { phase: phaseOf(rotating), newest: newestOf(rotating), trusted: trustedAuthorities(rotating) };
 }
 
-/** @throws ClusterRequestError for what is no such answer */
+/** Parses a status. @throws ClusterRequestError for any other answer */
 export function parseAuthorityStatus({ phase, newest, trusted }: JsonObject): AuthorityStatus {
   const known = phases.find((one) => one === phase);
   if (known === undefined || typeof newest !== "string" || !Array.isArray(trusted)) {
@@ -48,7 +48,7 @@ export function parseAuthorityStatus({ phase, newest, trusted }: JsonObject): Au
   return { phase: known, newest, trusted: trusted.filter((one) => typeof one === "string") };
 }
 
-/** @throws Error that says what is missing or wrong, without the key */
+/** Parses a step. @throws Error that names the missing or wrong field, without the key */
 export function parseRotationStep({ step, authority, newest: hash }: JsonObject): RotationStep {
   if (step !== "trust" && step !== "issue" && step !== "use" && step !== "drop") {
     throw new Error("step has to be trust, issue, use or drop");
@@ -71,7 +71,7 @@ function parseNewest(hash: JsonValue | undefined): CertificatePin {
   }
 }
 
-/** One that we could sign with: what is not would show when it is too late. */
+/** Reports whether the pair can sign for us. An unsuitable pair would otherwise only fail when it is used. */
 function isAuthority(pair: KeyPair): boolean {
   if (!belongTogether(pair) || pair.certificate.match(/-----BEGIN/g)?.length !== 1) return false;
   const { ca, publicKey } = new X509Certificate(pair.certificate);
@@ -79,7 +79,7 @@ function isAuthority(pair: KeyPair): boolean {
   return ca && (curve === "prime256v1" || curve === "P-256");
 }
 
-/** @throws ClusterError for a step that does not follow from where the replica is */
+/** Takes a rotation step. @throws ClusterError for a step that does not follow the replica's phase */
 export async function takeRotationStep(holder: AuthorityHolder, step: RotationStep): Promise<void> {
   try {
     await holder.rotate(step);

@@ -1,21 +1,22 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { connectionFailureText } from "../client/connection-failure.ts";
 import type { KubeconfigServer, Proof } from "../client/kubeconfig.ts";
 import { parseClientUrl } from "./member-address.ts";
 
-/** Answers are a table of members at most; what is longer is none of ours. */
+/** Largest answer. A real one is at most a table of members. */
 const answerBytesMax = 4 * 1024 * 1024;
-/** From the member that was asked to the leader, and on if it changes meanwhile. */
+/** Most hops from the asked member to the leader, if that changes meanwhile. */
 const hopsMax = 4;
-/** While a leader is elected, or another change is under way. */
+/** Time for retries during an election or another change. */
 const retryMsMax = 15_000;
 const timeoutMsDefault = 70_000;
 
-/** A request that did not succeed. The message is for people, and one line. */
+/** A failed request. The message is one line for people. */
 export class ClusterRequestError extends Error {
   override readonly name = "ClusterRequestError";
-  /** Of HTTP; undefined when there was no answer. */
+  /** HTTP status code; undefined without an answer. */
   readonly code: number | undefined;
-  /** What programs can tell it by: the codes of ClusterError. */
+  /** Reasons for programs: the codes of ClusterError. */
   readonly reasons: readonly string[];
   readonly leaderUrl: string | undefined;
   readonly retryAfterMs: number | undefined;
@@ -31,49 +32,52 @@ export class ClusterRequestError extends Error {
 
 export interface ClusterRequest {
   readonly method: string;
-  /** `/cluster/…`, or any other path of the API. */
+  /** Path of the request: `/cluster/…` or any other path of the API. */
   readonly path: string;
   readonly body?: object | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
-/** The administration of a cluster as its clients see it. */
+/** The administration API of a cluster. */
 export class ClusterClient {
   readonly url: string;
   readonly #server: KubeconfigServer;
 
-  /** @param url of the member to ask; the one of the kubeconfig by default */
+  /** @param url the member to ask; the kubeconfig's server by default */
   constructor(server: KubeconfigServer, url: string = server.url) {
     this.#server = server;
     this.url = url.replace(/\/$/, "");
   }
 
-  /** Another member of the same cluster, by what a member says of it. */
+  /** Returns a client for another member of the same cluster, at the URL that a member reported. */
   at(url: string): ClusterClient {
     return new ClusterClient(this.#server, parseClientUrl(url));
   }
 
-  /** Whom it trusts, and what it proves itself with. */
+  /** Returns the trusted authorities and the client's own credentials. */
   async tls(): Promise<Proof["tls"]> {
     return (await this.#server.proof()).tls;
   }
 
-  /** @throws ClusterRequestError */
+  /** Gets a path. @throws ClusterRequestError */
   get(path: string, timeoutMs?: number): Promise<JsonObject> {
     return this.tell({ method: "GET", path, timeoutMs });
   }
 
-  /** Goes to the leader where the member that is asked is none, and waits a while for one. @throws ClusterRequestError */
+  /**
+   * Makes a change on the leader, following redirections to it and waiting a while for an election. @throws
+   * ClusterRequestError
+   */
   change(request: ClusterRequest): Promise<JsonObject> {
     return untilAnswered(this.url, (url) => new ClusterClient(this.#server, url).tell(request));
   }
 
-  /** Of this member and no other. @throws ClusterRequestError */
+  /** Makes a request to this member only. @throws ClusterRequestError */
   async tell(request: ClusterRequest): Promise<JsonObject> {
     return readAnswer(await this.#send(request));
   }
 
-  /** @throws ClusterRequestError */
+  /** Downloads a path. @throws ClusterRequestError */
   async download(path: string): Promise<AsyncIterable<Uint8Array>> {
     const response = await this.#send({ method: "GET", path, timeoutMs: Number.POSITIVE_INFINITY });
     if (!response.ok) await readAnswer(response);
@@ -98,7 +102,10 @@ export interface JsonRequest extends ClusterRequest {
   readonly tls: Proof["tls"];
 }
 
-/** Redirects are not followed: credentials go where somebody said. @throws ClusterRequestError when there is no answer */
+/**
+ * Sends a request. Redirects are not followed, so that credentials only go to the named server. @throws
+ * ClusterRequestError without an answer
+ */
 export async function sendJson(url: string, request: JsonRequest): Promise<Response> {
   const { method, path, body, authorization, tls, timeoutMs = timeoutMsDefault } = request;
   try {
@@ -120,7 +127,7 @@ export async function sendJson(url: string, request: JsonRequest): Promise<Respo
   }
 }
 
-/** @throws ClusterRequestError for any answer but a success, and for one that is no JSON object */
+/** Reads the JSON object of a successful answer. @throws ClusterRequestError for any other answer */
 export async function readAnswer(response: Response): Promise<JsonObject> {
   const value = parse(await readBounded(response));
   const { status: code } = response;
@@ -139,8 +146,8 @@ export async function readAnswer(response: Response): Promise<JsonObject> {
 }
 
 /**
- * Asks from member to member until one answers that leads; while there is none, again and again for a while. What may have
- * been done is not asked for twice.
+ * Asks one member after another until the leader answers. Without a leader it retries for a while. A request that may
+ * have succeeded is not repeated.
  */
 export async function untilAnswered<T>(url: string, ask: (url: string) => Promise<T>): Promise<T> {
   const endMs = performance.now() + retryMsMax;
@@ -184,25 +191,4 @@ function httpFailureText(code: number): string {
   if (code === 401) return "the credentials are not accepted";
   if (code === 404) return "this server is no member of a cluster: it runs in memory, or is not quorate";
   return `the server answers ${code}`;
-}
-
-const failureTexts: Readonly<Record<string, string>> = {
-  ConnectionRefused: "nothing listens there",
-  ECONNREFUSED: "nothing listens there",
-  ConnectionClosed: "the connection was closed",
-  ECONNRESET: "the connection was closed",
-  FailedToOpenSocket: "there is no way there",
-  TimeoutError: "it does not answer in time",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not of the authority that it should be",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not of the authority that it should be",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is not of the authority that it should be",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate is not of the authority that it should be",
-  CERT_HAS_EXPIRED: "its certificate has expired",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name: see --tls-san",
-};
-
-/** Why there is no answer, in a few words. */
-export function connectionFailureText(error: unknown): string {
-  const { code, name, message } = error as { code?: string; name?: string; message?: string };
-  return failureTexts[code ?? ""] ?? failureTexts[name ?? ""] ?? code ?? message ?? String(error);
 }

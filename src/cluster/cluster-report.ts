@@ -2,13 +2,13 @@ import { type MemberNumber, type MemberStatus, votes } from "../storage/cluster.
 import { type ClusterClient, ClusterRequestError } from "./cluster-client.ts";
 import { parseReplicaAnswer, type ReplicaAnswer } from "./replica-answer.ts";
 
-/** A member that lacks no more than this is not behind: entries are on their way all the time. */
+/** Largest lag of a member that does not count as behind. Some entries are always on their way. */
 const lagMax = 1_000;
 const memberTimeoutMs = 3_000;
 
 export type MemberHealth = "ok" | "behind" | "failed" | "differs" | "unreachable";
 
-/** What is known of a member: its own words where it answers, those of the leader where it does not. */
+/** The report on a member: its own answer, or the leader's view when it does not answer. */
 export interface MemberReport {
   readonly id: MemberNumber;
   readonly name: string;
@@ -16,11 +16,11 @@ export interface MemberReport {
   readonly peerAddress: string;
   readonly clientUrl: string;
   readonly health: MemberHealth;
-  /** Why it is not well, in a few words. */
+  /** Short description of its problem. */
   readonly problem: string | undefined;
   readonly version: string | undefined;
   readonly appliedIndex: number | undefined;
-  /** Entries that are committed and that it has not applied. */
+  /** Committed entries that it has not applied. */
   readonly lag: number | undefined;
   readonly revision: number | undefined;
   readonly objects: number | undefined;
@@ -33,17 +33,20 @@ export interface ClusterReport {
   readonly term: number;
   readonly commitIndex: number;
   readonly revision: number;
-  /** Voters that are well, or no worse than behind, of all of them. */
+  /** Voters that are well or at worst behind, and all voters. */
   readonly voters: { readonly well: number; readonly all: number };
   readonly members: readonly MemberReport[];
 }
 
-/** Asks one member who there is, and each of them how it is. @throws ClusterRequestError when that one does not answer */
+/**
+ * Asks one member for the members and then each of them for its status. @throws ClusterRequestError when the first does
+ * not answer
+ */
 export async function clusterReport(client: ClusterClient): Promise<ClusterReport> {
   const first = parseReplicaAnswer(await client.get("/cluster/status"));
   const answers = await Promise.all(first.members.map((member) => askMember(client, member, first)));
   const known = [first, ...answers.flatMap(({ status }) => (status === undefined ? [] : [status]))];
-  // The newest term knows who leads, and who leads knows of the others.
+  // The newest term has the current leader, and the leader knows about the others.
   const newest = known.reduce((best, status) => (status.term > best.term ? status : best));
   const leading = known.find(({ role, term }) => role === "leader" && term === newest.term) ?? newest;
   const commitIndex = Math.max(...known.map((status) => status.commitIndex));
@@ -63,7 +66,7 @@ export async function clusterReport(client: ClusterClient): Promise<ClusterRepor
 interface MemberAnswer {
   readonly member: MemberStatus;
   readonly status: ReplicaAnswer | undefined;
-  /** Why there is none. */
+  /** Reason for a missing answer. */
   readonly problem: string | undefined;
 }
 
@@ -126,7 +129,7 @@ function judge(
   return { health: "ok", problem: undefined };
 }
 
-/** Who does not answer us may still be heard by the others. */
+/** Returns the latest gossip about a member. One that does not answer us may still be heard by others. */
 function heardOf(id: MemberNumber, known: readonly ReplicaAnswer[]): string[] {
   const heard = known
     .flatMap(({ self, gossip }) => gossip.map((record) => ({ by: self, ...record })))

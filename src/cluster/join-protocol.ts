@@ -3,19 +3,19 @@ import { parseSharedSecrets, type SharedSecrets } from "../access/certificates/s
 import type { MemberRecord } from "../storage/cluster.ts";
 import { parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
 
-/** What a machine says of itself when it wants to be a member, and an administrator of a machine that will. */
+/** The record of a future member, from the machine that joins or from an administrator. */
 export type NewMember = Omit<MemberRecord, "id">;
 
-/** What a new member gets: all that it needs to start beside the others. Its own private keys never travel. */
+/** The data that a new member needs to start. Its own private keys never leave it. */
 export interface JoinAnswer {
   readonly clusterId: string;
   readonly member: MemberRecord;
-  /** All members, the new one too. */
+  /** All members, including the new one. */
   readonly members: readonly MemberRecord[];
   readonly secrets: SharedSecrets;
 }
 
-/** @throws Error that names the field and says what is wrong with it */
+/** Parses a new member. @throws Error that names the field and the problem */
 export function parseNewMember(value: JsonValue | undefined): NewMember {
   if (!isJsonObject(value)) throw new Error("a member is an object with name, peerAddress and clientUrl");
   const name = field(value, "name", parseMemberName);
@@ -26,14 +26,14 @@ export function parseNewMember(value: JsonValue | undefined): NewMember {
   return { name, peerAddress, clientUrl: field(value, "clientUrl", parseClientUrl) };
 }
 
-/** @throws Error that names the field and says what is wrong with it */
+/** Parses a member record. @throws Error that names the field and the problem */
 export function parseMemberRecord(value: JsonValue | undefined): MemberRecord {
   const id = isJsonObject(value) ? value["id"] : undefined;
   if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 1) throw new Error("id is not a number from 1");
   return { id, ...parseNewMember(value) };
 }
 
-/** @throws Error that says what is missing or wrong, without any secret */
+/** Parses an answer. @throws Error that names the missing or wrong part, without any secret */
 export function parseJoinAnswer(value: JsonValue | undefined): JoinAnswer {
   const { clusterId, member, members, secrets } = isJsonObject(value) ? value : {};
   if (typeof clusterId !== "string" || clusterId === "") throw new Error("clusterId is missing");

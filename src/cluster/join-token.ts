@@ -1,23 +1,23 @@
 import { createHmac, randomInt, timingSafeEqual } from "node:crypto";
-import { formatTime } from "../api/clock.ts";
+import { formatTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { bootstrapTokenNamespace, bootstrapTokenPrefix } from "../access/authentication/bootstrap-token.ts";
 import { joinersGroup } from "../access/authorization/join-token-authorizer.ts";
 import type { MemberNumber } from "../storage/cluster.ts";
 
-/** A bootstrap token that lets a machine become a member of the cluster, and do nothing else. */
+/** A bootstrap token that only lets a machine become a member of the cluster. */
 export interface JoinToken {
   readonly id: string;
   readonly secret: string;
 }
 
-/** What the Secret of such a token says of it; never the token itself. */
+/** The description of a token in its Secret; never the token itself. */
 export interface JoinTokenInfo {
   readonly id: string;
-  /** RFC 3339. */
+  /** Expiration time as RFC 3339. */
   readonly expiration: string;
   readonly description: string;
-  /** The member that was recorded for its bearer. With it the token is good for one time. */
+  /** Member recorded for the bearer. Such a token works once. */
   readonly member: MemberNumber | undefined;
 }
 
@@ -28,7 +28,7 @@ const type = "bootstrap.kubernetes.io/token";
 const proofPrefix = "quorate join token ";
 
 export const joinTokenNamespace = bootstrapTokenNamespace;
-/** Of the user that such a token authenticates. */
+/** Prefix of the user that such a token authenticates. */
 const userPrefix = "system:bootstrap:";
 
 export function newJoinToken(): JoinToken {
@@ -39,7 +39,7 @@ export function joinTokenText({ id, secret }: JoinToken): string {
   return `${id}.${secret}`;
 }
 
-/** @throws Error that never quotes the token */
+/** Parses a token. @throws Error that never quotes the token */
 export function parseJoinToken(text: string): JoinToken {
   const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(text) ?? [];
   if (id === undefined || secret === undefined) {
@@ -52,22 +52,22 @@ export function joinTokenName(id: string): string {
   return `${bootstrapTokenPrefix}${id}`;
 }
 
-/** The id of the token that the user came with; undefined for anybody else. */
+/** Returns the id of the token that authenticated the user, or undefined for any other user. */
 export function joinTokenIdOf(userName: string): string | undefined {
   return userName.startsWith(userPrefix) ? userName.slice(userPrefix.length) : undefined;
 }
 
-/** What a token is made with. */
+/** Options of a new token. */
 export interface JoinTokenOptions {
   readonly expirationMs: number;
   readonly description: string;
-  /** See `JoinTokenInfo`. */
+  /** Recorded member; see `JoinTokenInfo`. */
   readonly member: MemberNumber | undefined;
 }
 
 /**
- * The Secret of a token.
- * @param key what `proof` is made with: Secrets of others, who may write some, are no tokens of ours
+ * Returns the Secret of a token.
+ * @param key the key of `proof`: a Secret that another client wrote is not a token of ours
  */
 export function joinTokenSecret(token: JoinToken, info: JoinTokenOptions, key: string): KubeObject {
   const { id, secret } = token;
@@ -94,7 +94,7 @@ export function joinTokenSecret(token: JoinToken, info: JoinTokenOptions, key: s
   };
 }
 
-/** Undefined for a Secret that is not the token of a member, or was not made by a holder of `key`. */
+/** Reads a Secret. Returns undefined unless it is a join token made by a holder of `key`. */
 export function readJoinTokenSecret(secret: KubeObject, key: string): JoinTokenInfo | undefined {
   const data = (secret["data"] ?? {}) as Readonly<Record<string, string>>;
   const text = (name: string) => Buffer.from(data[name] ?? "", "base64").toString("utf8");

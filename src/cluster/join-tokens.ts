@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { hasExpired } from "../access/authentication/bootstrap-token.ts";
 import type { UserInfo } from "../request/user-info.ts";
@@ -20,7 +20,7 @@ export interface JoinTokensParts {
   readonly secrets: Registry;
   readonly store: Pick<Store, "scan">;
   readonly clock: Clock;
-  /** Only we have it: what proves that a Secret is a token of ours. */
+  /** Returns a key that only we have. It proves that a Secret is a token of ours. */
   readonly proofKey: () => string;
 }
 
@@ -30,7 +30,7 @@ export interface NewJoinToken {
   readonly member: MemberNumber | undefined;
 }
 
-/** The tokens by which machines become members: Secrets that expire. */
+/** The tokens with which machines become members, kept as Secrets that expire. */
 export class JoinTokens {
   readonly #parts: JoinTokensParts;
 
@@ -47,20 +47,20 @@ export class JoinTokens {
     return { ...token, ...(this.#read(secret) as JoinTokenInfo) };
   }
 
-  /** Those that can be used now. */
+  /** Returns the tokens that are valid now. */
   list(): JoinTokenInfo[] {
     const { secrets, store } = this.#parts;
     const entries = store.scan(secrets.keyOf(joinTokenNamespace, joinTokenName("")));
     return entries.flatMap(({ key }) => this.find(key.slice(key.lastIndexOf("-") + 1)) ?? []);
   }
 
-  /** Undefined for a token that is not there, has expired or was not made by us. */
+  /** Finds a token. Returns undefined if it is missing, expired or not ours. */
   find(id: string): JoinTokenInfo | undefined {
     const secret = this.#parts.secrets.current(joinTokenNamespace, joinTokenName(id));
     return secret === undefined ? undefined : this.#read(secret);
   }
 
-  /** False when somebody else was first: only one may use a token that is good for one time. */
+  /** Consumes a token. Returns false when another request was first: a single-use token works once. */
   async consume(id: string, user: UserInfo): Promise<boolean> {
     const { secrets } = this.#parts;
     const secret = secrets.current(joinTokenNamespace, joinTokenName(id));

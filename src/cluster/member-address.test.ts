@@ -7,7 +7,7 @@ describe("a peer address", () => {
     ["[fd00::1]:7380", "fd00::1", 7380],
     ["a.example:1", "a.example", 1],
     ["node-1:65535", "node-1", 65_535],
-  ])("%s is taken apart", (text, host, port) => {
+  ])("%s is parsed", (text, host, port) => {
     expect(parsePeerAddress(text)).toEqual({ host, port });
   });
 
@@ -26,7 +26,7 @@ describe("a peer address", () => {
     ["a:70000", "has no port from 1 to 65535"],
     ["0.0.0.0:7380", "others cannot connect to 0.0.0.0"],
     ["[::]:7380", "others cannot connect to ::"],
-  ])("%s is refused: %s", (text, message) => {
+  ])("%s is rejected: %s", (text, message) => {
     expect(() => parsePeerAddress(text)).toThrow(message);
   });
 });
@@ -51,7 +51,7 @@ describe("the URL of an API", () => {
     ["https://a:99999", "is not https://<host>:<port>"],
     ["a:6443", "is not https://<host>:<port>"],
     ["https://0.0.0.0:6443", "others cannot connect to 0.0.0.0:6443"],
-  ])("%s is refused", (text, message) => {
+  ])("%s is rejected", (text, message) => {
     expect(() => parseClientUrl(text)).toThrow(message);
   });
 });

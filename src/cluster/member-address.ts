@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** Where a member listens for the others. */
+/** The address on which a member listens for the others. */
 export interface PeerAddress {
   readonly host: string;
   readonly port: number;
@@ -10,8 +10,8 @@ const nameLengthMax = 63;
 const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /**
- * `host:port` or `[v6]:port`, that others can connect to.
- * @throws Error that says what is wrong with it, to follow the name of a flag or field
+ * Parses `host:port` or `[v6]:port` that others can connect to.
+ * @throws Error with the problem, to follow the name of a flag or field
  */
 export function parsePeerAddress(text: string): PeerAddress {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text);
@@ -26,14 +26,14 @@ export function parsePeerAddress(text: string): PeerAddress {
   return { host, port };
 }
 
-/** As `parsePeerAddress` reads it. */
+/** Formats an address as `parsePeerAddress` reads it. */
 export function peerAddressText({ host, port }: PeerAddress): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
 /**
- * `https://host:port` and nothing behind it.
- * @throws Error that says what is wrong with it, to follow the name of a flag or field
+ * Parses `https://host:port` without a path.
+ * @throws Error with the problem, to follow the name of a flag or field
  */
 export function parseClientUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -46,12 +46,12 @@ export function parseClientUrl(text: string): string {
   return url.origin;
 }
 
-/** The host of a URL, without the brackets of IPv6. */
+/** Returns the host of a URL, without the brackets of IPv6. */
 export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, "");
 }
 
-/** @throws Error that says what is wrong with it, to follow the name of a flag or field */
+/** Parses a member's name. @throws Error with the problem, to follow the name of a flag or field */
 export function parseMemberName(text: string): string {
   if (text.length <= nameLengthMax && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(text)) return text;
   throw new Error(
@@ -59,7 +59,7 @@ export function parseMemberName(text: string): string {
   );
 }
 
-/** A DNS name or an IP address; an IPv6 address stands without brackets. */
+/** Reports whether the text is a DNS name or an IP address. IPv6 has no brackets. */
 export function isHost(text: string): boolean {
   if (isIP(text) === 6) return true;
   if (/^[\d.]+$/.test(text)) return isIP(text) === 4;

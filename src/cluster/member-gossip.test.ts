@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../api/clock.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import { resolveOptions, type ServerOptions } from "../server/config/server-options.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { isPeerId } from "./gossip/peer-id.ts";
@@ -58,7 +58,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A port whose neighbour a thousand above is taken. */
+/** Returns a port whose neighbour a thousand above is taken. */
 async function takenPort(): Promise<{ taken: Server; port: number }> {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
@@ -83,7 +83,7 @@ describe("gossip of a member", () => {
     expect(existsSync(join(directory, "pki", "gossip.key"))).toBe(true);
   });
 
-  test("tells the others at once when somebody else leads", async () => {
+  test("announces a new leader to the others at once", async () => {
     const at = async () => ({ peerAddress: "127.0.0.1:7380", gossipAddress: `127.0.0.1:${await freePort()}` });
     const clusters = [new FakeCluster("a", "b"), new FakeCluster("a", "b")] as const;
     const records: MemberRecord[] = [...clusters[0].members()];
@@ -93,7 +93,7 @@ describe("gossip of a member", () => {
     });
     const one = await open(await at(), { cluster: clusters[0] });
     Object.assign(records[0] as MemberRecord, one.contact);
-    // It has no heartbeat: what is heard of it was announced.
+    // Without heartbeats, every message received was an announcement.
     const clock: Clock = { ...systemClock, every: () => new DisposableStack() };
     const other = await open(await at(), { cluster: clusters[1], clock });
     Object.assign(records[1] as MemberRecord, other.contact);
@@ -105,7 +105,7 @@ describe("gossip of a member", () => {
     expect(one.gossip.peers().get(2)).toMatchObject({ leader: 2, term: 3 });
   });
 
-  test("is off, with a warning, where the port that it takes by itself is taken", async () => {
+  test("is off, with a warning, when its default port is taken", async () => {
     const { taken, port } = await takenPort();
     const { contact, warnings } = await open({ peerAddress: `127.0.0.1:${port - 1_000}` });
     taken.close();
@@ -113,7 +113,7 @@ describe("gossip of a member", () => {
     expect(warnings.join("")).toContain("gossip is off: give another --gossip-address");
   });
 
-  test("keeps the server from starting where the port that it was given is taken", async () => {
+  test("stops the server's start when its configured port is taken", async () => {
     const { taken, port } = await takenPort();
     const opening = open({ peerAddress: "127.0.0.1:7380", gossipAddress: `127.0.0.1:${port}` });
     expect(await opening.catch((error: unknown) => error)).toBeInstanceOf(StartupError);

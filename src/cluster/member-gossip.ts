@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { gossipAddressOf, type MembershipOptions } from "./membership.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { type Gossip, noGossip, type ReplicaHealth } from "./gossip/gossip.ts";
@@ -15,23 +15,23 @@ export interface MemberGossipParts {
   readonly membership: MembershipOptions;
   readonly clock: Clock;
   readonly log: Log;
-  /** Names of the checks of `/readyz` that fail. */
+  /** Returns the names of the failing checks of `/readyz`. */
   readonly failing: () => Promise<readonly string[]>;
-  /** Of this program. */
+  /** Version of this program. */
   readonly release: string;
   readonly onDropped: (reason: DropReason) => void;
 }
 
 export interface MemberGossip {
   readonly gossip: Gossip;
-  /** For the record of this member; undefined where gossip is off. */
+  /** Contact for this member's record; undefined where gossip is off. */
   readonly contact: GossipContact | undefined;
 }
 
 /**
- * Gossip of a member; off for a replica that is alone or was told so, and when the port beside the peers' is taken: it is
- * only hints.
- * @throws StartupError when the address that was given cannot be listened on, or the key not be read
+ * Opens gossip of a member. It is off for a replica that is alone, when disabled, and when its default port is taken,
+ * because gossip is only hints.
+ * @throws StartupError when the configured address cannot be listened on, or the key cannot be read
  */
 export async function openMemberGossip(parts: MemberGossipParts): Promise<MemberGossip> {
   const { member, membership, clock, log, onDropped } = parts;

@@ -1,29 +1,37 @@
 import { hostname } from "node:os";
 import { isIP } from "node:net";
 import { hostOf, type PeerAddress, parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
-import type { FlagOptions } from "../server/config/flags.ts";
 import { StartupError } from "../process/startup-error.ts";
 
-/** How this server is a member of a cluster. */
+/** The options of this server as a member of a cluster. */
 export interface MembershipOptions {
   readonly name: string;
-  /** Whether the name was given, or is only what to be called by when there is no other. */
+  /** Whether the name was given rather than a default. */
   readonly isNamed: boolean;
-  /** What the others connect to. Undefined: as it was recorded, or none. */
+  /** Address that the others connect to. Undefined means the recorded one, or none. */
   readonly peerAddress: PeerAddress | undefined;
-  /** Of the API. Undefined: it follows from the address and the port that the server gets. */
+  /** URL of the API. Undefined means that it follows from the address and the server's port. */
   readonly clientUrl: string | undefined;
   readonly gossip: boolean;
-  /** Undefined: beside the peer address. */
+  /** Gossip address. Undefined means beside the peer address. */
   readonly gossipAddress: PeerAddress | undefined;
 }
 
+/** The flags that describe a member, as they were given. */
+export interface MembershipFlags {
+  readonly peerAddress?: string | undefined;
+  readonly advertiseClientUrl?: string | undefined;
+  readonly memberName?: string | undefined;
+  readonly gossip?: boolean | undefined;
+  readonly gossipAddress?: string | undefined;
+}
+
 const portMax = 65_535;
-/** Far enough for members that share a machine and have ports in a row. */
+/** Offset from the peer port, large enough for members on one machine with consecutive ports. */
 const gossipPortOffset = 1_000;
 
 /** @throws StartupError naming the flag, what is wrong and what to do */
-export function membershipOptionsOf(options: FlagOptions, inMemory: boolean): MembershipOptions {
+export function membershipOptionsOf(options: MembershipFlags, inMemory: boolean): MembershipOptions {
   const { peerAddress: address, advertiseClientUrl: url, memberName, gossip = true, gossipAddress } = options;
   if (inMemory && address !== undefined) {
     throw new StartupError("--peer-address: a member of a cluster keeps its data on disk: leave --in-memory out");
@@ -51,8 +59,8 @@ export function membershipOptionsOf(options: FlagOptions, inMemory: boolean): Me
 }
 
 /**
- * Where a member that the others reach at `peerAddress` is reached for gossip; undefined when that is off.
- * @throws StartupError when there is no port beside that of `peerAddress`, or it is the same
+ * Returns the gossip address of a member at `peerAddress`, or undefined when gossip is off.
+ * @throws StartupError when the port beside that of `peerAddress` is out of range, or both are the same
  */
 export function gossipAddressOf(
   { gossip, gossipAddress }: MembershipOptions,
@@ -70,19 +78,19 @@ export function gossipAddressOf(
   return { host, port };
 }
 
-/** The host that clients and members are told; undefined for a server that is alone. */
+/** Returns the host that clients and members are told, or undefined for a server that is alone. */
 export function advertisedHost({ peerAddress, clientUrl }: MembershipOptions): string | undefined {
   return clientUrl === undefined ? peerAddress?.host : hostOf(clientUrl);
 }
 
-/** What a member listens on unless told: the address that it tells others, or all when it tells a name. */
+/** Returns the default listening address: the advertised address, or all addresses if a name is advertised. */
 export function bindAddressOf(membership: MembershipOptions): string | undefined {
   const host = advertisedHost(membership);
   if (host === undefined) return undefined;
   return isIP(host) === 0 ? "0.0.0.0" : host;
 }
 
-/** Where the API of a member is that listens on `port`. */
+/** Returns the API's URL of a member that listens on `port`. */
 export function clientUrlOf(membership: MembershipOptions, port: number): string | undefined {
   const { clientUrl, peerAddress } = membership;
   if (clientUrl !== undefined || peerAddress === undefined) return clientUrl;
@@ -90,7 +98,10 @@ export function clientUrlOf(membership: MembershipOptions, port: number): string
   return `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
-/** A host may be called what no member may be: then its user has to choose, but only where it matters. */
+/**
+ * Returns the host's name if it is a valid member name. Otherwise the user has to choose one, but only where it
+ * matters.
+ */
 function hostName(): string {
   const name = hostname().toLowerCase();
   try {

@@ -1,55 +1,69 @@
 import { join } from "node:path";
-import { clientUrlOf } from "./membership.ts";
-import type { ServerConfig } from "../server/config/server-options.ts";
+import { clientUrlOf, type MembershipOptions } from "./membership.ts";
+import type { Clock } from "../process/clock.ts";
 import { StartupError } from "../process/startup-error.ts";
 import type { Log } from "../process/logs.ts";
-import type { StoreMetrics } from "../server/metrics/store-metrics.ts";
 import { PeerIdentity } from "../access/certificates/peer-identity.ts";
 import { aloneError, type Cluster, type MemberRecord } from "../storage/cluster.ts";
-import { openReplica, type ReplicaEvent, type ReplicaSelf } from "../storage/replicated/open-replica.ts";
+import {
+  openReplica,
+  type ReplicaEvent,
+  type ReplicaObserver,
+  type ReplicaSelf,
+} from "../storage/replicated/open-replica.ts";
 import { connectPeers, type PeerNetwork } from "../storage/replicated/peer-network.ts";
 import { type Store, StoreUnavailableError } from "../storage/store.ts";
 import { type PeerAddress, parsePeerAddress, peerAddressText } from "./member-address.ts";
 import { replicaNotices } from "./replica-notices.ts";
 
-/** So often the log says that the others are waited for. */
+/** Interval at which the log reports that the server waits for the others. */
 const waitingNoticeMs = 5_000;
 
-/** Who a member is in gossip, and where. */
+/** The gossip identity and address of a member. */
 export type GossipContact = Required<Pick<MemberRecord, "peerId" | "gossipAddress">>;
 
 /** A server's place in its cluster. */
 export interface OpenMember {
-  /** Of the data. */
+  /** Directory of the data. */
   readonly directory: string;
   readonly store: Store;
   readonly cluster: Cluster;
-  readonly metrics: StoreMetrics;
   /** Hears that somebody else leads, or nobody that is known. */
   onLeaderChanged(listener: () => void): void;
-  /** Resolves when the store takes no more writes. */
+  /** Resolves when the store accepts no more writes. */
   readonly failed: Promise<Error>;
-  /** How members know each other. @throws ClusterError where there are none besides this one */
+  /** Returns the identity that members verify. @throws ClusterError on a replica without other members */
   peers(): PeerIdentity;
-  /** Renews what this member proves itself with. */
+  /** Renews this member's credentials. */
   keepFresh(onError: (error: unknown) => void): Disposable;
-  /** Where the others reach it; undefined for a replica that is alone. */
+  /** Address at which the others reach it; undefined for a replica that is alone. */
   readonly peerAddress: PeerAddress | undefined;
-  /** Records where this member is reached, unless that is known already. `port` is that of its API. */
+  /** Records the addresses of this member, unless they are known already. `port` is that of its API. */
   announce(port: number, gossip: GossipContact | undefined): Promise<void>;
 }
 
+/** Hears how the replica does. */
+export interface ReplicaMetrics {
+  readonly observer: ReplicaObserver;
+  leaderChanged(): void;
+}
+
+export interface MemberParts {
+  readonly clock: Clock;
+  readonly membership: MembershipOptions;
+  readonly log: Log;
+  readonly metrics: ReplicaMetrics;
+}
+
 /**
- * Opens the replica in the data directory and connects it with the other members, if it has any. Resolves when it takes
- * part in a quorum, however long that takes.
+ * Opens the replica in the data directory and connects it to any other members. Resolves when it takes part in a
+ * quorum, however long that takes.
  * @throws StartupError, DataDirectoryError
  */
 export async function openMember(
-  config: ServerConfig,
   directory: string,
-  { log, metrics }: { readonly log: Log; readonly metrics: StoreMetrics },
+  { clock, membership, log, metrics }: MemberParts,
 ): Promise<OpenMember> {
-  const { clock, membership } = config;
   let peers: PeerIdentity | undefined;
   let network: PeerNetwork | undefined;
   let reachedAt: PeerAddress | undefined;
@@ -87,7 +101,6 @@ export async function openMember(
     directory,
     store,
     cluster,
-    metrics,
     onLeaderChanged: (listener) => void leaderListeners.push(listener),
     failed: failure.promise,
     peers() {

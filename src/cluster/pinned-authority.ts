@@ -2,16 +2,17 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
 import { type CertificatePin, keyPin } from "../access/certificates/certificate-pin.ts";
-import { ClusterRequestError, connectionFailureText } from "./cluster-client.ts";
+import { connectionFailureText } from "../client/connection-failure.ts";
+import { ClusterRequestError } from "./cluster-client.ts";
 import { hostOf } from "./member-address.ts";
 
 const handshakeMsMax = 10_000;
 const chainLengthMax = 8;
 
 /**
- * The authority of a server, known by the hash of its key alone: its certificate as the server shows it, PEM. Nothing is sent but
- * the handshake. Whether the server has a certificate of that authority shows when one connects and trusts it alone.
- * @throws ClusterRequestError when nobody is there, and when no certificate that is shown has the hash
+ * Returns the certificate of a server's authority, as PEM, given only the hash of its key. Only the handshake is made.
+ * To verify that the server has a certificate of that authority, connect and trust that authority alone.
+ * @throws ClusterRequestError without a server, and when no certificate in its chain has the hash
  */
 export function pinnedAuthority(url: string, pin: CertificatePin): Promise<string> {
   const host = hostOf(url);
@@ -44,7 +45,7 @@ interface Shown {
   readonly issuerCertificate?: Shown;
 }
 
-/** The chain from the server's own certificate up; a root names itself as its issuer. */
+/** Returns the chain from the server's own certificate up. A root is its own issuer. */
 function shownBy(leaf: Shown): X509Certificate[] {
   const chain: X509Certificate[] = [];
   for (let at: Shown | undefined = leaf; at?.raw !== undefined && chain.length < chainLengthMax; ) {

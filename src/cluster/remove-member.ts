@@ -1,8 +1,8 @@
 import { type Cluster, ClusterError, type MemberNumber } from "../storage/cluster.ts";
 
 /**
- * Takes a member out of the cluster. The leader does not remove itself: it would lead no more before it could say so. It hands over to
- * the voter that is nearest, which is then to be asked.
+ * Removes a member from the cluster. The leader does not remove itself, because it could not confirm that afterwards.
+ * It transfers leadership to the most advanced voter and directs the client there.
  * @throws ClusterError
  */
 export async function removeMember(cluster: Cluster, id: MemberNumber): Promise<void> {
@@ -12,7 +12,7 @@ export async function removeMember(cluster: Cluster, id: MemberNumber): Promise<
   throw new ClusterError("notLeader", `member ${heir} leads now`, heir);
 }
 
-/** Undefined where nobody could take over: then the removal is refused, and says why. */
+/** Returns the most advanced voter, or undefined without one. The removal is then rejected with its reason. */
 function heirOf(cluster: Cluster): MemberNumber | undefined {
   const { members } = cluster.status();
   const voters = members.filter(

@@ -10,11 +10,11 @@ import { ClusterRequestError } from "./cluster-client.ts";
 import { parseMemberRecord } from "./join-protocol.ts";
 import { parseMemberName } from "./member-address.ts";
 
-/** What `GET /cluster/status` answers. */
+/** The answer of `GET /cluster/status`. */
 export interface ReplicaAnswer extends ReplicaStatus {
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
-  /** What it has heard of the others by gossip. */
+  /** Gossip about the other members. */
   readonly gossip: readonly HeardMember[];
 }
 
@@ -38,7 +38,7 @@ const numbers = [
 ] as const;
 const texts = ["clusterId", "role", "stateHash", "version"] as const;
 
-/** @throws ClusterRequestError for what is no such answer */
+/** Parses a status. @throws ClusterRequestError for any other answer */
 export function parseReplicaAnswer(value: JsonObject): ReplicaAnswer {
   const { members, leader, failure, gossip } = value;
   try {
@@ -56,14 +56,14 @@ export function parseReplicaAnswer(value: JsonObject): ReplicaAnswer {
   }
 }
 
-/** It is only good to have: what is no such record is passed over. */
+/** Parses a gossip record. An invalid record is skipped because it is optional. */
 function parseHeard(value: JsonValue): HeardMember[] {
   const { member, ageMs, failing } = isJsonObject(value) ? value : {};
   if (typeof member !== "number" || typeof ageMs !== "number" || !Array.isArray(failing)) return [];
   return [{ member, ageMs, failing: failing.filter((name) => typeof name === "string") }];
 }
 
-/** @throws Error that says what is missing */
+/** Parses the members. @throws Error that names the missing part */
 export function parseMembers(value: JsonValue | undefined): MemberStatus[] {
   if (!Array.isArray(value)) throw new Error("members are missing");
   return value.map((member) => {
@@ -77,7 +77,7 @@ export function parseMembers(value: JsonValue | undefined): MemberStatus[] {
   });
 }
 
-/** A replica that is alone has no address for others, and may not know its URL. */
+/** Parses a record. A replica that is alone has no address for others and may not know its URL. */
 function parseRecord(member: JsonValue): MemberRecord {
   const { id, name, peerAddress, clientUrl } = isJsonObject(member) ? member : {};
   if (peerAddress !== "") return parseMemberRecord(member);

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import { openLog } from "../process/logs.ts";
 import { replicaNotices } from "./replica-notices.ts";
 
-test("trouble with a member is told once a minute, and each kind of it by itself", async () => {
+test("each kind of trouble with a member is reported once a minute", async () => {
   const lines: any[] = [];
   const log = await openLog({ pretty: false, destination: { write: (line) => void lines.push(JSON.parse(line)) } });
   let nowMs = 0;

@@ -1,15 +1,15 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/logs.ts";
 import type { ReplicaEvent } from "../storage/replicated/open-replica.ts";
 
-/** What goes on for hours is told so often. */
+/** Interval at which lasting trouble is reported again. */
 const repeatMs = 60_000;
-/** Members and reasons that are remembered to have been told. */
+/** Most pairs of member and reason that are remembered as reported. */
 const toldMax = 1_000;
 
 /**
- * Tells the operator of a replica what happens between it and the others. Attempts to connect are many: each kind of trouble
- * is told once a minute.
+ * Logs events between a replica and the others. Attempts to connect are many, so each kind of trouble is reported once
+ * a minute.
  */
 export function replicaNotices(log: Log, clock: Clock): (event: ReplicaEvent) => void {
   const told = new Map<string, number>();

@@ -5,7 +5,7 @@ import { type JoinToken, joinTokenText } from "./join-token.ts";
 import { pinnedAuthority } from "./pinned-authority.ts";
 
 export interface JoinRequest {
-  /** `https://host:port` of any member. */
+  /** URL of any member as `https://host:port`. */
   readonly endpoint: string;
   readonly token: JoinToken;
   readonly caHash: CertificatePin;
@@ -13,7 +13,7 @@ export interface JoinRequest {
 }
 
 /**
- * Asks a member, and from there the leader, to take this machine in. The token goes only to who shows a certificate of the
+ * Asks a member, and then the leader, to admit this machine. The token only goes to a server with a certificate of the
  * authority that has the hash.
  * @throws ClusterRequestError
  */

@@ -63,10 +63,10 @@ class Holder implements AuthorityHolder {
   }
 }
 
-/** Members that answer as those of a cluster do. The first is asked, and the second leads. */
+/** Simulated members of a cluster. The first is asked, and the second leads. */
 class Members {
   readonly holders: readonly Holder[];
-  /** Members that the first one has not heard of. */
+  /** Number of members that the first one does not know. */
   unknownToFirst = 0;
   /** Called before each step. */
   beforeStep: (member: number, step: RotationStep) => void | Promise<void> = silent;
@@ -75,7 +75,7 @@ class Members {
     this.holders = holders;
   }
 
-  /** All have the authority of the first one. */
+  /** Creates members that share the authority of the first one. */
   static async create(kind: AuthorityKind, count: number): Promise<Members> {
     const directory = newDirectory();
     await Holder.open(kind, directory);
@@ -151,7 +151,7 @@ class MemberClient extends ClusterClient {
   }
 }
 
-/** All parts of a rotation, however far it is. */
+/** Runs all parts of a rotation from any point. */
 async function rotateToEnd(kind: AuthorityKind, client: ClusterClient): Promise<string> {
   if (kind === peerAuthority) return rotatePeerAuthority(client, silent);
   await beginApiRotation(client, silent).catch((error) => {
@@ -160,7 +160,7 @@ async function rotateToEnd(kind: AuthorityKind, client: ClusterClient): Promise<
   return finishApiRotation(client, silent);
 }
 
-/** Files in the order in which a step writes them; "-" is one that is removed. */
+/** Files in the order in which a step writes them. "-" marks a removed one. */
 const orders = [
   [apiAuthority, "trust", ["ca-next.key", "ca-next.crt"]],
   [apiAuthority, "issue", ["ca-next.issues"]],
@@ -181,7 +181,7 @@ describe.each(orders)("a crash in the middle of a step, %p '%s'", (kind, name, o
   const take = (holder: Holder, step: (typeof steps)[number]) =>
     step === "trust" ? holder.trust(next) : holder.to(step);
 
-  test("leaves a state that the step, and the whole command, goes on from", async () => {
+  test("leaves a state from which the step and the whole command continue", async () => {
     const [before, after] = [newDirectory(), newDirectory()];
     const holder = await Holder.open(kind, before);
     const first = newestOf(holder.rotating);
@@ -208,7 +208,7 @@ describe.each(orders)("a crash in the middle of a step, %p '%s'", (kind, name, o
 
       for (const isBegunAnew of [false, true]) {
         const [rerun, directory] = await crashed();
-        // As for members of which not all have heard of the same one.
+        // As if not all members knew the same new authority.
         if (isBegunAnew && phaseOf(rerun.rotating) === "trusting") await rerun.trust(newAuthority(kind, clock.ms));
         const hash = await rotateToEnd(kind, new Members([rerun]).client());
         expect([phaseOf(rerun.rotating), newestOf(rerun.rotating)]).toEqual(["none", hash]);
@@ -221,7 +221,7 @@ describe.each(orders)("a crash in the middle of a step, %p '%s'", (kind, name, o
 });
 
 describe("a rotation of the authority of three members", () => {
-  test("goes in the order of the steps, and each is taken by all before the next", async () => {
+  test("follows the order of the steps, and all members take each before the next", async () => {
     const members = await Members.create(peerAuthority, 3);
     const taken: string[] = [];
     members.beforeStep = (member, { step }) => void taken.push(`${step} ${member}`);
@@ -231,16 +231,16 @@ describe("a rotation of the authority of three members", () => {
     expect(members.newest).toEqual([hash, hash, hash]);
   });
 
-  test("reaches one that the member that was asked has not heard of", async () => {
+  test("reaches a member that the asked member does not know", async () => {
     const members = await Members.create(peerAuthority, 3);
     members.unknownToFirst = 1;
     const hash = await rotatePeerAuthority(members.client(), silent);
     expect(members.newest).toEqual([hash, hash, hash]);
   });
 
-  test("by two at once ends with the same authority everywhere, or says that there is somebody else", async () => {
+  test("by two administrators at once ends with the same authority everywhere, or reports the other one", async () => {
     const outcomes = new Set<string>();
-    // The second one begins before each step of the first.
+    // The second rotation begins before each step of the first.
     for (let at = 0; at < 9; at++) {
       const members = await Members.create(peerAuthority, 3);
       let steps = 0;
@@ -248,7 +248,7 @@ describe("a rotation of the authority of three members", () => {
       members.beforeStep = async () => {
         if (steps++ !== at || second !== undefined) return;
         second = rotatePeerAuthority(members.client(), silent).catch((error) => error.message);
-        // Into the middle of it.
+        // Starts in the middle of the step.
         await Bun.sleep(at % 2 === 0 ? 0 : 20);
       };
       const first = await rotatePeerAuthority(members.client(), silent).catch((error) => error.message as string);
@@ -258,7 +258,7 @@ describe("a rotation of the authority of three members", () => {
       }
       const { holders } = members;
       for (const one of holders) for (const other of holders) expect(trusts(one, other)).toBe(true);
-      // Whatever is left, it is gone on from.
+      // The rotation continues from any remaining state.
       members.beforeStep = silent;
       const hash = await rotatePeerAuthority(members.client(), silent);
       expect(members.newest).toEqual([hash, hash, hash]);
@@ -266,7 +266,7 @@ describe("a rotation of the authority of three members", () => {
     expect([...outcomes].toSorted()).toEqual(["done", "refused"]);
   });
 
-  test("goes on with an authority that all trust already, and begins anew where not all do", async () => {
+  test("continues with an authority that all trust already, and starts again where not all do", async () => {
     const members = await Members.create(peerAuthority, 3);
     const next = newAuthority(peerAuthority, clock.ms);
     for (const holder of members.holders) await holder.trust(next);
@@ -280,7 +280,7 @@ describe("a rotation of the authority of three members", () => {
   test.each([
     ["the members", peerAuthority],
     ["the API", apiAuthority],
-  ])("%s: names the member whose directory was put back before the former one is given up", async (_, kind) => {
+  ])("%s: names the member whose directory was restored before the former authority is dropped", async (_, kind) => {
     const members = await Members.create(kind, 3);
     const [one, , three] = members.holders as [Holder, Holder, Holder];
     const next = newAuthority(kind, clock.ms);
@@ -293,7 +293,7 @@ describe("a rotation of the authority of three members", () => {
     expect(members.phases).toEqual(["using", "none", "using"]);
   });
 
-  test("the API: catches up with one that was put back to where it trusts the same authority", async () => {
+  test("the API: catches up with a member that was restored to a state that trusts the same authority", async () => {
     const members = await Members.create(apiAuthority, 3);
     const next = newAuthority(apiAuthority, clock.ms);
     for (const holder of members.holders) await holder.trust(next);
@@ -309,7 +309,7 @@ describe("a rotation of the authority of three members", () => {
   });
 });
 
-/** One accepts what proves itself by the authority that the other is known by. */
+/** Reports whether one member accepts the credentials of the other. */
 function trusts(one: Holder, other: Holder): boolean {
   return authorityStatus(one).trusted.includes(other.rotating.authority.certificate);
 }

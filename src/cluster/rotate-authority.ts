@@ -19,21 +19,21 @@ interface Member extends AuthorityStatus {
 
 type OnProgress = (text: string) => void;
 
-/** A member that joins meanwhile takes the step as well. */
+/** Most rounds per step. A member that joins meanwhile takes the step as well. */
 const roundsMax = 5;
-/** From the member that was asked to the leader, and on if it changes meanwhile. */
+/** Most hops from the asked member to the leader, if that changes meanwhile. */
 const hopsMax = 4;
 
 /**
- * Gives the members another authority while they serve: all of them trust it first, then each uses it, then the former one is
- * trusted no more. When it was cut short, a second call goes on where the first one was.
+ * Replaces the members' authority while they serve: first all of them trust the new one, then each uses it, then the
+ * former one is dropped. A second call continues an interrupted one.
  * @returns the hash of the new authority
- * @throws ClusterRequestError, before each step, when a member is not well or has missed one: it would be a stranger to the
- *   others
+ * @throws ClusterRequestError, before each step, when a member is not well or has missed a step, because the others
+ * would no longer trust it
  */
 export async function rotatePeerAuthority(client: ClusterClient, onProgress: OnProgress): Promise<string> {
   const rotation = await AuthorityRotation.open(client, "/cluster/peer-authority", onProgress);
-  // Once one of them uses it, all have trusted it.
+  // Once one member uses it, all have trusted it.
   if (!rotation.someAre("using") && !rotation.allTrustOne()) await rotation.trustNew(peerAuthority);
   await rotation.advance("trusting", "use", "uses the new authority");
   await rotation.advance("using", "drop", "trusts the former authority no more");
@@ -41,10 +41,11 @@ export async function rotatePeerAuthority(client: ClusterClient, onProgress: OnP
 }
 
 /**
- * Brings the API's new authority as far as nobody has to know it yet: all members trust it and publish it beside the one in
- * use, then it signs what clients get. All that clients have goes on working. A second call goes on where the first one was.
+ * Introduces the API's new authority as far as clients need not know it: all members trust it and publish it beside the
+ * current one, then it signs client certificates. All existing credentials keep working. A second call continues an
+ * interrupted one.
  * @returns the hash of the new authority
- * @throws ClusterRequestError, before each step, when a member is not well or has missed one
+ * @throws ClusterRequestError, before each step, when a member is not well or has missed a step
  */
 export async function beginApiRotation(client: ClusterClient, onProgress: OnProgress): Promise<string> {
   const rotation = await AuthorityRotation.open(client, "/cluster/authority", onProgress);
@@ -57,11 +58,11 @@ export async function beginApiRotation(client: ClusterClient, onProgress: OnProg
 }
 
 /**
- * Puts the API's new authority in the place of the former one, which is trusted no more: who has not fetched the new one by
- * now knows the servers no more, and is not known by them. A second call goes on where the first one was.
- * @returns the hash of the authority that is the only one now
- * @throws ClusterRequestError, before each step, when a member is not well or has missed one, and before the first when we
- *   were locked out ourselves
+ * Replaces the API's former authority by the new one. Clients that have not fetched the new one no longer trust the
+ * servers, and are no longer trusted. A second call continues an interrupted one.
+ * @returns the hash of the only remaining authority
+ * @throws ClusterRequestError, before each step, when a member is not well or has missed a step, and before the first
+ * step if it would lock out this client
  */
 export async function finishApiRotation(client: ClusterClient, onProgress: OnProgress): Promise<string> {
   const rotation = await AuthorityRotation.open(client, "/cluster/authority", onProgress);
@@ -69,21 +70,21 @@ export async function finishApiRotation(client: ClusterClient, onProgress: OnPro
     throw new ClusterRequestError("not all members give out certificates of it yet: go on without --finish");
   }
   await rotation.requireNewCredentials();
-  // It was as far as the others, and its directory was put back.
+  // A member with a restored directory catches up with the others.
   await rotation.advance("trusting", "issue", "gives clients certificates of the new authority");
   await rotation.advance("issuing", "use", "is known by the new authority");
   await rotation.advance("using", "drop", "trusts the former authority no more");
   return rotation.newest();
 }
 
-/** The members, each on its way from one authority to another. */
+/** The members during a rotation. */
 class AuthorityRotation {
   readonly #client: ClusterClient;
   readonly #path: string;
   readonly #onProgress: OnProgress;
-  /** Whom we ask for the members: the leader, once we know it. */
+  /** Member that is asked for the members: the leader, once known. */
   #asked: { readonly id: number | undefined; readonly client: ClusterClient };
-  /** By id: two who rotate at once come to the same one first. */
+  /** Members by id, so that two concurrent rotations reach the same one first. */
   #members: readonly Member[] = [];
 
   static async open(client: ClusterClient, path: string, onProgress: OnProgress): Promise<AuthorityRotation> {
@@ -103,7 +104,9 @@ class AuthorityRotation {
     return this.#members.some((member) => member.phase === phase);
   }
 
-  /** A call that was cut short has come as far: there is no need for yet another authority. */
+  /**
+   * Reports whether all trust the same new authority, as after an interrupted call, so that another one is unnecessary.
+   */
   allTrustOne(): boolean {
     return this.#members.every(({ phase, newest }) => phase === "trusting" && newest === this.#members[0]?.newest);
   }
@@ -113,14 +116,14 @@ class AuthorityRotation {
     const hash = pinOf(authority.certificate);
     const first = new Map(this.#members.map(({ report, newest }) => [report.id, newest]));
     const isDue = ({ newest }: Member) => newest !== hash;
-    // Of one that has joined meanwhile, what it has now.
+    // A member that joined meanwhile comes from the authority that it has now.
     const stepOf = ({ report, newest }: Member): RotationStep => {
       return { step: "trust", authority, newest: first.get(report.id) ?? newest };
     };
     await this.#advance(isDue, () => stepOf, "trusts the new authority");
   }
 
-  /** @throws ClusterRequestError also when the members do not have the same authority */
+  /** Takes a step on all members. @throws ClusterRequestError, also when the members have different authorities */
   advance(from: RotationPhase, step: "issue" | "use" | "drop", done: string): Promise<void> {
     const stepNow = () => {
       const newest = this.newest();
@@ -154,10 +157,13 @@ class AuthorityRotation {
     }
   }
 
-  /** Which all of them have. @throws ClusterRequestError naming one that missed it, such as by a backup put back */
+  /**
+   * Returns the authority that all members have. @throws ClusterRequestError naming a member that missed it, for
+   * example after a restored backup
+   */
   newest(): CertificatePin {
     const hashes = [...new Set(this.#members.map(({ newest }) => newest))];
-    // What most have; of two, what somebody has come furthest with.
+    // Prefers the authority that most members have, and then the one that has advanced furthest.
     const weight = (hash: CertificatePin) => {
       const having = this.#members.filter(({ newest }) => newest === hash);
       return having.length * phases.length + Math.max(...having.map(({ phase }) => phases.indexOf(phase)));
@@ -170,7 +176,7 @@ class AuthorityRotation {
     );
   }
 
-  /** Our own kubeconfig is one of those that have to be new. */
+  /** Checks that this client's own kubeconfig has the new credentials. */
   async requireNewCredentials(): Promise<void> {
     const newest = this.newest();
     const { ca, cert } = await this.#client.tls();
@@ -200,7 +206,7 @@ class AuthorityRotation {
     );
   }
 
-  /** Another replica may not know of a member yet, which would be left behind. */
+  /** Returns the leader's report. Another replica may not know every member, and would leave one behind. */
   async #leaderReport(): Promise<ClusterReport> {
     for (let hop = 0; hop < hopsMax; hop++) {
       const report = await clusterReport(this.#asked.client);
@@ -212,7 +218,7 @@ class AuthorityRotation {
     throw new ClusterRequestError("no member leads: wait until one does");
   }
 
-  /** A replica that is alone may not know where others would reach it. */
+  /** Returns the client of a member. A replica that is alone may not know its URL. */
   #clientOf({ clientUrl }: MemberReport, count: number): ClusterClient {
     return count === 1 ? this.#client : this.#client.at(clientUrl);
   }

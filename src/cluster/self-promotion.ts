@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeconfigServer } from "../client/kubeconfig.ts";
 import type { KeyPair } from "../access/certificates/authority.ts";
 import type { Cluster } from "../storage/cluster.ts";
@@ -15,21 +15,21 @@ const timeoutMs = 5_000;
 
 export interface SelfPromotionParts {
   readonly cluster: Cluster;
-  /** Of the data. */
+  /** Directory of the data. */
   readonly directory: string;
   readonly clock: Clock;
-  /** With what this server speaks for its administrator, and whom it trusts. */
+  /** Credentials that this server uses for its administrator, and the authority it trusts. */
   readonly identity: { readonly admin: KeyPair; readonly ca: string };
-  /** What is told of the way there. */
+  /** Receives progress messages. */
   readonly onProgress: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** A member that has joined wants to vote: it stays so over restarts until it does. */
+/** Records that a member that joined wants to vote. The record survives restarts until it votes. */
 export async function askForPromotion(directory: string): Promise<void> {
   await writeFile(join(directory, wishFile), "", { mode: 0o600 });
 }
 
-/** Where this member wants to vote, asks the leader for it until it does. */
+/** Asks the leader for promotion until this member votes, if it wants to. */
 export function startSelfPromotion(parts: SelfPromotionParts): Disposable {
   const { cluster, directory, clock, onProgress } = parts;
   const wish = join(directory, wishFile);

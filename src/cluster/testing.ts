@@ -8,12 +8,12 @@ import {
   type ReplicaStatus,
 } from "../storage/cluster.ts";
 
-/** A cluster in memory, as one of its replicas sees it, for tests of what is built upon it. */
+/** A cluster in memory, as one of its replicas sees it, for tests. */
 export class FakeCluster implements Cluster {
   readonly clusterId = "cluster-of-tests";
   self: MemberNumber = 1;
   leader: MemberNumber | undefined = 1;
-  /** Thrown by the next change. */
+  /** Error thrown by the next change. */
   nextError: ClusterError | undefined;
   readonly caughtUp = new Set<MemberNumber>();
   readonly imageBytes = [new Uint8Array(300_000).fill(1), new Uint8Array(300_000).fill(2)];

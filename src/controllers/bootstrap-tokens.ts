@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { bootstrapTokenNamespace, bootstrapTokenPrefix, hasExpired } from "../access/authentication/bootstrap-token.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -13,7 +13,7 @@ const tokenType = "bootstrap.kubernetes.io/token";
 const infoNamespace = "kube-public";
 const infoName = "cluster-info";
 const signaturePrefix = "jws-kubeconfig-";
-/** Timers cannot wait longer than this. */
+/** Longest time of a timer. */
 const waitMsMax = 2 ** 31 - 1;
 
 export interface BootstrapTokensParts {
@@ -21,7 +21,7 @@ export interface BootstrapTokensParts {
   readonly configMaps: Registry;
   readonly store: Store;
   readonly clock: Clock;
-  /** Sign with the whole token, or with its secret part alone as kubeadm expects. */
+  /** Signing key: the whole token, or its secret part alone as kubeadm expects. */
   readonly signWith: "token" | "secret";
   readonly onError: (error: unknown) => void;
 }
@@ -53,7 +53,10 @@ export function startTokenCleaner(parts: BootstrapTokensParts): Disposable {
   return running;
 }
 
-/** Signs the public ConfigMap cluster-info with every token that may, so that holders of one can trust what it says. */
+/**
+ * Signs the public ConfigMap cluster-info with every token that allows it, so that holders of one can trust its
+ * contents.
+ */
 export function startBootstrapSigner(parts: BootstrapTokensParts): Disposable {
   const { secrets, configMaps, store, clock, onError } = parts;
   const infoKey = configMaps.keyOf(infoNamespace, infoName);
@@ -99,7 +102,7 @@ function maySign(secret: KubeObject, nowMs: number): boolean {
   );
 }
 
-/** A JWS without its payload, RFC 7515 appendix F. HS256 and nothing else, on both sides. */
+/** Returns a JWS without its payload, RFC 7515 appendix F. Both sides only use HS256. */
 export function detachedSignature(payload: string, keyId: string, key: string): string {
   const encode = (text: string) => Buffer.from(text).toString("base64url");
   const header = encode(JSON.stringify({ alg: "HS256", kid: keyId }));

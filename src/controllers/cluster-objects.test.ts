@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
@@ -70,14 +70,14 @@ describe("the service of the server itself", () => {
   };
   const make = (port: number, address = "192.0.2.7") => serving([port, address]);
 
-  test("is made once, and left alone after that", async () => {
+  test("is created once and then left alone", async () => {
     await make(6443).ensure();
     const { revision } = store;
     await make(6443).ensure();
     expect(store.revision).toBe(revision);
   });
 
-  test("follows the port, and comes back when it is deleted or changed", async () => {
+  test("follows the port, and is restored when it is deleted or changed", async () => {
     await make(6443).ensure();
     const labels = (object: KubeObject) => ({ ...object, metadata: { ...object.metadata, labels: { mine: "x" } } });
     await core("services").update("default", "kubernetes", labels, context);
@@ -91,7 +91,7 @@ describe("the service of the server itself", () => {
     ]);
   });
 
-  test("has a slice of the family that it is reached by", async () => {
+  test("has a slice of the address family by which it is reached", async () => {
     const slices = registry({ group: "discovery.k8s.io", resource: "endpointslices" });
     const family = () => slices.current("default", "kubernetes")?.["addressType"];
     await make(6443, "192.0.2.7").ensure();
@@ -100,14 +100,14 @@ describe("the service of the server itself", () => {
     expect(family()).toBe("IPv6");
   });
 
-  test("names no address where nobody else can reach it", async () => {
+  test("has no address where other machines cannot reach it", async () => {
     await serving([6443, undefined]).ensure();
     const slice = registry({ group: "discovery.k8s.io", resource: "endpointslices" }).current("default", "kubernetes");
     expect(slice?.["endpoints"] ?? []).toEqual([]);
     expect((core("services").current("default", "kubernetes") as any).spec.ports[0].targetPort).toBe(6443);
   });
 
-  test("names every server, those of another port or family in slices of their own, which go with them", async () => {
+  test("names every server, with separate slices for another port or family that are removed with their servers", async () => {
     const slices = registry({ group: "discovery.k8s.io", resource: "endpointslices" });
     const told = () =>
       store.scan(slices.info.keyPrefix).map(({ key }) => {
@@ -148,11 +148,11 @@ describe("the service of the server itself", () => {
   );
 });
 
-describe("objects that every namespace has", () => {
+describe("objects of every namespace", () => {
   const parts = () => ({ namespaces: core("namespaces"), store, clock: systemClock, onError });
   const accounts = () => core("serviceaccounts");
 
-  test("come with the namespace, for those that were there before too, and come back", async () => {
+  test("are created with the namespace, also for existing ones, and restored", async () => {
     using _running = defaultServiceAccounts({ ...parts(), objects: accounts() }).start();
     await createNamespace("later");
     const account = (namespace: string) => accounts().current(namespace, "default");
@@ -165,7 +165,7 @@ describe("objects that every namespace has", () => {
     expect(second?.metadata.uid).not.toBe(first?.metadata.uid);
   });
 
-  test("are the client's to change, unless they carry the authority", async () => {
+  test("may be changed by clients, unless they contain the authority", async () => {
     using _accounts = defaultServiceAccounts({ ...parts(), objects: accounts() }).start();
     let changed = () => {};
     const ca = {
@@ -190,7 +190,7 @@ describe("objects that every namespace has", () => {
     await eventually(map, ({ data }) => data?.["ca.crt"] === authority);
   });
 
-  test("are not made any more when it has stopped", async () => {
+  test("are no longer created after the stop", async () => {
     defaultServiceAccounts({ ...parts(), objects: accounts() })
       .start()
       [Symbol.dispose]();

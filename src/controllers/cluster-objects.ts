@@ -1,6 +1,6 @@
 import type { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { resourceQuotas } from "../admission/resource-quota/quota.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { ControllerName } from "./controller-names.ts";
 import type { Catalog } from "../registry/catalog.ts";
@@ -27,12 +27,12 @@ export interface ClusterObjectsParts {
   readonly clock: Clock;
   readonly servers: ServerRecords;
   readonly ca: TrustBundle;
-  /** Which of those that can be left out run. */
+  /** Optional controllers that run. */
   readonly controllers: ReadonlySet<ControllerName>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Starts what keeps the objects that every cluster has. */
+/** Starts the controllers of the objects that every cluster has. */
 export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
   const { registries, ca, controllers } = parts;
   const registry = (resource: GroupResource) => registryOf(registries, resource);

@@ -1,57 +1,52 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
-import { systemUser } from "../access/authentication/system-user.ts";
 import { aggregatedRules, hasRules } from "../access/authorization/rbac/aggregate.ts";
-import type { Registry, WriteContext } from "../registry/registry.ts";
-import type { Store } from "../storage/store.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
+import type { Client, ResourceType } from "../client/client.ts";
+import { Informer } from "../client/informer.ts";
+import { WorkQueue } from "./work-queue.ts";
 
-const context: WriteContext = {
-  user: systemUser,
-  manager: "clusterrole-aggregation-controller",
-  dryRun: false,
-  warn() {},
+export const clusterRoles: ResourceType = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  resource: "clusterroles",
 };
+const fieldManager = "clusterrole-aggregation-controller";
+/** All roles at a time, under one key: each may be selected by several others. */
+const everyRole = "every role";
 
 export interface ClusterRoleAggregationParts {
-  readonly clusterRoles: Registry;
-  readonly store: Store;
+  readonly client: Client;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
 /** Fills aggregated ClusterRoles with the rules of the roles that they select, whenever a ClusterRole changes. */
-export function startClusterRoleAggregation(parts: ClusterRoleAggregationParts): Disposable {
-  const { store, clock, clusterRoles, onError } = parts;
-  const { keyPrefix } = clusterRoles.info;
+export function startClusterRoleAggregation({ client, clock, onError }: ClusterRoleAggregationParts): Disposable {
   const running = new DisposableStack();
-  // All of them at a time, under one key: each may be selected by several others.
-  const queue = running.use(new WorkQueue({ clock, onError, work: () => aggregate(clusterRoles) }));
-  running.use(followObjects(store, keyPrefix, () => queue.add(keyPrefix)));
+  const work = () => aggregate(client, [...roles.objects()]);
+  const queue = running.use(new WorkQueue({ clock, onError, work }));
+  const look = () => queue.add(everyRole);
+  const changes = { added: look, updated: look, deleted: look };
+  const roles = running.use(
+    new Informer({ client, type: clusterRoles, clock, random: Math.random, onError, ...changes }),
+  );
   return running;
 }
 
-async function aggregate(clusterRoles: Registry): Promise<void> {
-  const roles = await allOf(clusterRoles);
+async function aggregate(client: Client, roles: readonly KubeObject[]): Promise<void> {
   for (const role of roles) {
     const rules = aggregatedRules(role, roles);
     if (rules === undefined || hasRules(role, rules)) continue;
-    await write(clusterRoles, role.metadata.name ?? "", rules);
+    await write(client, role.metadata.name ?? "", rules);
   }
 }
 
-async function write(clusterRoles: Registry, name: string, rules: JsonValue[]): Promise<void> {
+async function write(client: Client, name: string, rules: JsonValue[]): Promise<void> {
   try {
-    await clusterRoles.update("", name, (old) => ({ ...old, rules }), context, { reapplies: true });
+    await client.patch(clusterRoles, { name }, { kind: "merge", document: { rules } }, { fieldManager });
   } catch (error) {
     if (!(error instanceof StatusError && error.code === 404)) throw error;
   }
-}
-
-async function allOf(clusterRoles: Registry): Promise<KubeObject[]> {
-  const { keyPrefix } = clusterRoles.info;
-  const page = await clusterRoles.cacher.list({ prefix: keyPrefix });
-  return page.entries.flatMap(({ key }) => clusterRoles.current("", key.slice(keyPrefix.length)) ?? []);
 }

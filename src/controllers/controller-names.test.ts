@@ -22,6 +22,6 @@ test.each([
   expect([...parseControllers(text)]).toEqual(names as never);
 });
 
-test.each(["x", "*,-x", "", "-*x"])("--controllers=%s is refused", (text) => {
+test.each(["x", "*,-x", "", "-*x"])("--controllers=%s is rejected", (text) => {
   expect(() => parseControllers(text)).toThrow(/^--controllers: /);
 });

@@ -1,6 +1,6 @@
 import { StartupError } from "../process/startup-error.ts";
 
-/** Controllers that can be switched on and off, by upstream's names; those that are on unless left out come first. */
+/** Optional controllers by upstream's names, those on by default first. */
 const onByDefault = [
   "certificatesigningrequest-approving-controller",
   "certificatesigningrequest-cleaner-controller",
@@ -11,7 +11,7 @@ const onByDefault = [
 ] as const;
 const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;
 export const controllerNames = [...onByDefault, ...offByDefault] as const;
-/** Older names that are still written on command lines. */
+/** Older names that command lines still contain. */
 const aliases: Readonly<Record<string, string>> = {
   bootstrapsigner: "bootstrap-signer-controller",
   csrapproving: "certificatesigningrequest-approving-controller",
@@ -25,8 +25,8 @@ const aliases: Readonly<Record<string, string>> = {
 export type ControllerName = (typeof controllerNames)[number];
 
 /**
- * Reads `--controllers`: `*` for all that are on by default, `name` to add one, `-name` to leave one out.
- * @throws StartupError for a name that there is not
+ * Parses `--controllers`: `*` for all that are on by default, `name` to add one, `-name` to leave one out.
+ * @throws StartupError for an unknown name
  */
 export function parseControllers(text: string): ReadonlySet<ControllerName> {
   const items = text.split(",").map((item) => canonical(item.trim()));

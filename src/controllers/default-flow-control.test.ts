@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
@@ -34,7 +34,7 @@ async function started() {
   return { store, defaults, levels, schemas, spec, change };
 }
 
-test("a second look writes nothing", async () => {
+test("a second check writes nothing", async () => {
   const { store, defaults } = await started();
   const { revision } = store;
   await defaults.ensure();
@@ -54,7 +54,7 @@ test("a suggested object is restored unless its annotation says no", async () =>
   expect(spec("system").limited.nominalConcurrencyShares).toBe(7);
 });
 
-test("an object without the annotation is the server's until somebody changes it", async () => {
+test("an object without the annotation belongs to the server until a client changes it", async () => {
   const { defaults, levels, change } = await started();
   const annotationOf = () => levels.current("", "system")?.metadata.annotations?.[annotation];
   await change("system", ({ metadata }) => delete metadata.annotations);
@@ -68,7 +68,7 @@ test("an object without the annotation is the server's until somebody changes it
   expect(annotationOf()).toBe("false");
 });
 
-test("an object that the server needs comes back, and its annotation with it", async () => {
+test("a mandatory object is restored with its annotation", async () => {
   const { defaults, levels, spec, change } = await started();
   await change("exempt", ({ metadata, spec: { exempt } }) => {
     metadata.annotations[annotation] = "false";
@@ -79,7 +79,7 @@ test("an object that the server needs comes back, and its annotation with it", a
   expect(spec("exempt").exempt.lendablePercent).toBe(10);
 });
 
-test("what an earlier release suggested goes, what an administrator made stays", async () => {
+test("suggestions of an earlier release are removed, and an administrator's objects stay", async () => {
   const { defaults, levels, spec } = await started();
   const create = (name: string, annotations: Record<string, string>) =>
     levels.create({ ...levels.current("", "system"), metadata: { name, annotations } } as KubeObject, "", context);
@@ -90,7 +90,7 @@ test("what an earlier release suggested goes, what an administrator made stays",
   expect(spec("of-mine")).toBeDefined();
 });
 
-test("what is wanted has all its defaults, so that a look is enough to see that nothing is to be done", async () => {
+test("wanted objects have all their defaults, so that a comparison shows that nothing has to change", async () => {
   const { defaults, levels, schemas } = await started();
   let updates = 0;
   for (const registry of [levels, schemas]) {

@@ -1,5 +1,5 @@
 import { cloneJson, equalJson, type JsonObject } from "../api/json.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
@@ -9,10 +9,13 @@ import { serverContext } from "../registry/server-context.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import { type FlowControlObject, flowSchemas, priorityLevels } from "../kinds/flowcontrol/flow-control-objects.ts";
 
-/** "true": the server keeps the spec as it is in this release, and removes the object when a later one has it no more. */
+/**
+ * Annotation by which the server ("true") keeps the spec as in this release, and removes the object when a later
+ * release does not have it.
+ */
 const autoUpdateAnnotation = "apf.kubernetes.io/autoupdate-spec";
 const checkIntervalMs = 60_000;
-/** Makes the priority levels and flow schemas that exist from the start, and keeps them as they should be. */
+/** Creates and maintains the default priority levels and flow schemas. */
 export class DefaultFlowControl {
   readonly #levels: Registry | undefined;
   readonly #schemas: Registry | undefined;
@@ -23,13 +26,16 @@ export class DefaultFlowControl {
     this.#schemas = registries.find({ group, resource: "flowschemas" });
   }
 
-  /** Resolves when all exist: first the levels, as the schemas name them. Where the group is off there is nothing to do. */
+  /**
+   * Resolves when all objects exist: first the levels, because the schemas name them. Without the API group it does
+   * nothing.
+   */
   async ensure(): Promise<void> {
     if (this.#levels !== undefined) await ensureAll(this.#levels, priorityLevels);
     if (this.#schemas !== undefined) await ensureAll(this.#schemas, flowSchemas);
   }
 
-  /** Checks once a minute; `onError` hears of what went wrong. */
+  /** Checks once a minute. `onError` receives errors. */
   start(clock: Clock, onError: (error: unknown) => void): Disposable {
     return clock.every(checkIntervalMs, () => void this.ensure().catch(onError));
   }
@@ -55,26 +61,26 @@ async function ensure(registry: Registry, wanted: FlowControlObject): Promise<vo
   }
 }
 
-/** The usual case, told without going through an update. */
+/** Reports whether the object is correct, which is the usual case, without an update. */
 function isAsItShouldBe(existing: KubeObject, wanted: FlowControlObject): boolean {
   const next = restored(existing, wanted);
   return equalJson(next as unknown as JsonObject, existing as unknown as JsonObject);
 }
 
-/** The same object when nothing has to be done: then nothing is written. */
+/** Returns the restored object, or the same object when nothing has to change and no write is needed. */
 function restored(old: KubeObject, { object, mandatory }: FlowControlObject): KubeObject {
   const updates = mandatory || isAutoUpdated(old);
   const annotated = withAnnotation(old, updates);
   return updates ? { ...annotated, spec: { ...(copyOf(object)["spec"] as JsonObject), ...tunable(old) } } : annotated;
 }
 
-/** Shares of the exempt level are the administrator's to set. */
+/** Returns the fields of the exempt level that administrators may set. */
 function tunable({ spec }: KubeObject): JsonObject {
   const { type, exempt } = (spec ?? {}) as JsonObject;
   return type === "Exempt" && exempt !== undefined ? { exempt } : {};
 }
 
-/** Without a word about it, an object that has never been changed is ours. */
+/** Reports whether the server maintains the object. Without the annotation, it does until the first change. */
 function isAutoUpdated({ metadata }: KubeObject): boolean {
   const value = metadata.annotations?.[autoUpdateAnnotation];
   return value === "true" || (value !== "false" && metadata.generation === 1);
@@ -85,7 +91,7 @@ function withAnnotation(object: KubeObject, updates: boolean): KubeObject {
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** What an earlier release had suggested, and nobody has taken over. */
+/** Returns the objects that an earlier release suggested and no client has taken over. */
 function outdated(registry: Registry, wanted: ReadonlySet<string | undefined>): KubeObject[] {
   const page = registry.cacher.list({ prefix: registry.info.keyPrefix });
   if (page instanceof Promise) return [];
@@ -95,7 +101,7 @@ function outdated(registry: Registry, wanted: ReadonlySet<string | undefined>): 
     .filter(({ metadata }) => metadata.annotations?.[autoUpdateAnnotation] === "true");
 }
 
-/** Another replica does the same, or an administrator is at it. */
+/** Reports whether another replica or an administrator was faster. */
 function isSomebodyFaster(error: unknown): boolean {
   return error instanceof StatusError && (error.code === 409 || error.code === 404);
 }

@@ -7,7 +7,7 @@ import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 
-/** Another replica may be doing the same; after so many collisions something else is wrong. */
+/** Most attempts. Another replica may be doing the same, but more collisions indicate another problem. */
 const triesMax = 5;
 
 /** The registries of the four kinds. */
@@ -18,7 +18,7 @@ export interface RbacRegistries {
   readonly clusterRoleBindings: Registry;
 }
 
-/** Undefined where the group is not served. */
+/** Returns the registries, or undefined where the group is not served. */
 export function rbacRegistries(registries: Registries): RbacRegistries | undefined {
   const find = (resource: string) => registries.find({ group: "rbac.authorization.k8s.io", resource });
   const roles = find("roles");
@@ -30,8 +30,8 @@ export function rbacRegistries(registries: Registries): RbacRegistries | undefin
 }
 
 /**
- * Makes the default roles and bindings, and adds to those that exist what is missing in them. All at once, so that the
- * store writes them together. Resolves when everything is there.
+ * Creates the default roles and bindings, and adds missing parts to existing ones. All are started at once, so that the
+ * store writes them together. Resolves when everything exists.
  */
 export async function ensureDefaultRbac(registries: RbacRegistries, isOn: IsGateOn): Promise<void> {
   const byKind: Readonly<Record<string, Registry>> = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { formatTime } from "../api/clock.ts";
+import { formatTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
@@ -59,7 +59,7 @@ async function create(name: string, times: Record<string, unknown> = {}): Promis
   await events().create(object as KubeObject, "default", context);
 }
 
-/** Lets time pass, and what it starts come to its end. */
+/** Lets time pass and waits for the work that it starts. */
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 60_000) {
     clock.advance(Math.min(60_000, ms - passed));
@@ -69,7 +69,7 @@ async function pass(ms: number): Promise<void> {
 
 const names = () => store.scan(events().info.keyPrefix).map(({ key }) => key.slice(key.lastIndexOf("/") + 1));
 
-test("an Event goes when nobody has written it for its time to live", async () => {
+test("an Event is removed when it has not been written for its time to live", async () => {
   using _expiry = start();
   await create("old");
   await create("renewed");
@@ -98,7 +98,7 @@ test("a restart neither shortens nor prolongs the life of an Event", async () =>
   expect(names()).toEqual([]);
 });
 
-test("an inherited Event that is written again lives on from then", async () => {
+test("an Event of an earlier run that is written again lives on from then", async () => {
   await create("kept");
   await pass(ttlMs - 120_000);
   using _expiry = start();

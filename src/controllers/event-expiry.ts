@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
@@ -6,12 +6,16 @@ import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
 import type { Revision } from "../api/revision.ts";
-import type { Entry, Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
+import type { Entry } from "../api/entry.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
 
-/** How late an Event may go, as a part of its time to live. */
+/** Marks per time to live. They determine how late an Event may be removed. */
 const marksPerTtl = 60;
-/** Events removed in one round; the rest follows in the next, so that a flood of them never stops other work for long. */
+/**
+ * Most Events removed in one round. The others follow in the next rounds, so that many of them never delay other work
+ * for long.
+ */
 const removalsPerRoundMax = 1_000;
 
 export interface EventExpiryParts {
@@ -19,15 +23,15 @@ export interface EventExpiryParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ttlMs: number;
-  /** Asked before each round: of several servers on one store the one that leads the store removes Events. */
+  /** Called before each round. Among several servers on one store, only the leader of the store removes Events. */
   readonly mayAct: () => boolean | Promise<boolean>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Events of an earlier run that are read in one turn: a start must not wait for all of them. */
+/** Events of an earlier run that are read in one turn, so that a start does not wait for all of them. */
 const inheritedPerTurn = 500;
 
-/** An Event of an earlier run, and when its time is over. */
+/** An Event of an earlier run with its expiration time. */
 interface Inherited {
   readonly key: string;
   readonly revision: Revision;
@@ -35,8 +39,9 @@ interface Inherited {
 }
 
 /**
- * Removes Events that nobody has written for their time to live. Age is told by revision: what is not newer than a
- * revision seen `ttlMs` ago is due, so no Event is read. Those of an earlier run are read once: their times tell their age.
+ * Removes Events that have not been written for their time to live. Revisions give the age: everything up to a revision
+ * seen `ttlMs` ago is due, so no Event is read. Events of an earlier run are read once to get their age from their
+ * times.
  */
 export class EventExpiry {
   readonly #parts: EventExpiryParts;
@@ -117,13 +122,13 @@ export class EventExpiry {
     try {
       await events.delete(namespace, name, unchangedSince(revision), serverContext);
     } catch (error) {
-      // Gone, or written again just now.
+      // Removed, or written again just now.
       if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;
     }
   }
 }
 
-/** The newest time that an Event says of itself, of either API; never later than now. */
+/** Returns the newest time in an Event of either API, at most the current time. */
 function writtenMs(event: KubeObject, nowMs: number): number {
   const series = (event["series"] ?? {}) as { lastObservedTime?: string | null };
   const times = [event["lastTimestamp"], event["eventTime"], series.lastObservedTime, event.metadata.creationTimestamp];

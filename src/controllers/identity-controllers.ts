@@ -1,7 +1,8 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { FrontProxyOptions } from "../access/authentication/front-proxy.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { Authorizer } from "../access/authorization/authorizer.ts";
+import type { Client } from "../client/client.ts";
 import type { ControllerName } from "./controller-names.ts";
 import type { KeyPair } from "../access/certificates/authority.ts";
 import type { Registries } from "../registry/registries.ts";
@@ -20,13 +21,15 @@ import type { TrustBundle } from "./trust-bundle.ts";
 
 export interface IdentityControllersParts {
   readonly registries: Registries;
+  /** Of the server itself. */
+  readonly client: Client;
   readonly store: Store;
   readonly clock: Clock;
   readonly authorizer: Authorizer;
   readonly issuer: TokenIssuer;
-  /** Who signs certificates of clients; asked each time, because it is renewed. */
+  /** Returns the authority that signs client certificates; called each time, because it is renewed. */
   readonly authority: () => KeyPair;
-  /** Authorities of clients, PEM. */
+  /** Returns the authorities of clients, PEM. */
   readonly clientAuthorities: () => string;
   readonly frontProxy: (FrontProxyOptions & { readonly authority: () => string | undefined }) | undefined;
   readonly ca: TrustBundle;
@@ -35,10 +38,12 @@ export interface IdentityControllersParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Files of authorities are followed elsewhere; what is published of them is at most this old. */
+/** Longest age of published authorities. Other code follows their files. */
 const authoritiesRefreshMs = 60_000;
 
-/** Starts what hands out identities: certificates that were asked for, tokens in Secrets, tokens for new machines. */
+/**
+ * Starts the controllers that issue identities: requested certificates, tokens in Secrets, and tokens for new machines.
+ */
 export function startIdentityControllers(parts: IdentityControllersParts): Disposable {
   const { registries, controllers } = parts;
   const running = new DisposableStack();
@@ -63,14 +68,13 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   if (controllers.has("serviceaccount-token-controller")) {
     running.use(startTokenSecrets({ ...parts, secrets, serviceAccounts }));
   }
-  running.use(startTrackingStart({ ...parts, configMaps }));
+  running.use(startTrackingStart(parts));
   const name = "extension-apiserver-authentication";
   const namespace = "kube-system";
   const data = () => authenticationData(parts);
   running.use(
     startPublishedConfigMap({
       ...parts,
-      configMaps,
       namespace,
       name,
       data,
@@ -84,7 +88,7 @@ export function startIdentityControllers(parts: IdentityControllersParts): Dispo
   return running;
 }
 
-/** How servers that extend this one recognise the clients and the proxies that this one recognises. */
+/** Returns the data with which extension servers authenticate the same clients and proxies as this server. */
 function authenticationData({ clientAuthorities, frontProxy }: IdentityControllersParts): Record<string, string> {
   const trusted = { "client-ca-file": clientAuthorities() };
   if (frontProxy === undefined) return trusted;

@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
@@ -9,13 +9,13 @@ import { removeObject } from "../registry/remove-object.ts";
 const intervalMs = 60 * 60_000;
 
 export interface IdentityLeaseCleanerParts {
-  /** Of leases. */
+  /** Registry of leases. */
   readonly leases: Registry;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-/** Removes the identity Leases of servers that have been gone for longer than the Lease says, once an hour. */
+/** Removes expired identity Leases of servers once an hour. */
 export function startIdentityLeaseCleaner(parts: IdentityLeaseCleanerParts): Disposable {
   const { clock, onError } = parts;
   const running = new DisposableStack();
@@ -26,8 +26,8 @@ export function startIdentityLeaseCleaner(parts: IdentityLeaseCleanerParts): Dis
 }
 
 /**
- * One look at all of them. It is by the clock of whoever wrote the Lease: an hour is more than clocks differ, and a server
- * that is there after all makes its Lease again.
+ * Checks all Leases once. Their times are by their writers' clocks. An hour exceeds any clock difference, and a running
+ * server creates its Lease again.
  */
 async function cleanIdentityLeases({ leases, clock }: IdentityLeaseCleanerParts): Promise<void> {
   const prefix = `${leases.info.keyPrefix}${identityLeaseNamespace}/`;
@@ -39,7 +39,7 @@ async function cleanIdentityLeases({ leases, clock }: IdentityLeaseCleanerParts)
   }
 }
 
-/** One that does not say when it ends has ended. */
+/** Reports whether a Lease has expired. One without an end has. */
 function hasExpired(lease: KubeObject, nowMs: number): boolean {
   const { renewTime, leaseDurationSeconds } = recordOf(lease);
   const renewedMs = Date.parse(renewTime);

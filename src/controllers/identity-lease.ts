@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import { type Clock, formatMicroTime } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
+import { formatMicroTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -8,22 +9,22 @@ import { apiServerContext } from "../registry/server-context.ts";
 import { StoreUnavailableError } from "../storage/store.ts";
 
 export const identityLeaseNamespace = "kube-system";
-/** By which the Leases of API servers are found. */
+/** Label that identifies the Leases of API servers. */
 export const identityLabel = { name: "apiserver.kubernetes.io/identity", value: "kube-apiserver" } as const;
 const leaseDurationSeconds = 3_600;
 const renewIntervalMs = 10_000;
-/** RFC 4648, as Kubernetes names these Leases. */
+/** Digits of RFC 4648 as Kubernetes names these Leases. */
 const base32Digits = "abcdefghijklmnopqrstuvwxyz234567";
 
 export interface IdentityLeaseParts {
-  /** Of leases. */
+  /** Registry of leases. */
   readonly leases: Registry;
   readonly serverId: string;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps the Lease `apiserver-<hash>` by which clients know that this server is there. */
+/** Maintains the Lease `apiserver-<hash>`, which shows clients that this server runs. */
 export function startIdentityLease(parts: IdentityLeaseParts): Disposable {
   const { clock, onError } = parts;
   const name = identityLeaseName(parts.serverId);
@@ -33,7 +34,7 @@ export function startIdentityLease(parts: IdentityLeaseParts): Disposable {
   const renew = () => {
     renewal ??= renewLease(parts, name, holder)
       .catch((error: unknown) => {
-        // Made or removed by somebody else just now, or nothing can be written: tried again at the next renewal.
+        // Another writer created or removed it just now, or the store rejects writes. The next renewal tries again.
         const isExpected = error instanceof StatusError || error instanceof StoreUnavailableError;
         if (!isExpected && !running.disposed) onError(error);
       })
@@ -44,7 +45,7 @@ export function startIdentityLease(parts: IdentityLeaseParts): Disposable {
   return running;
 }
 
-/** Upstream hashes the host name; here several servers may run on one host. */
+/** Returns the Lease's name. Upstream hashes the host name, but several of our servers may share a host. */
 export function identityLeaseName(serverId: string): string {
   const hash = createHash("sha256").update(serverId).digest().subarray(0, 16);
   return `apiserver-${base32(hash)}`;

@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { atMost } from "../process/at-most.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { JsonObject, JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
@@ -16,11 +16,11 @@ import { WorkQueue } from "./work-queue.ts";
 
 const namespace = "default";
 const name = "kubernetes";
-/** How often it is checked that nobody has changed or removed what is kept here. */
+/** Interval at which the objects are checked and restored. */
 const checkIntervalMs = 10_000;
-/** A server that goes does not wait longer for its address to be taken out: the others do it too. */
+/** Longest time that a stopping server waits for the removal of its address. The others remove it too. */
 const leaveMsMax = 1_000;
-/** On the slices beyond the first: those that are not needed any more are removed. */
+/** Label of the slices beyond the first, which are removed when they are no longer needed. */
 const managedByLabel = "endpointslice.kubernetes.io/managed-by";
 const manager = "quorate";
 const endpointsResource: GroupResource = { group: "", resource: "endpoints" };
@@ -34,7 +34,7 @@ export interface KubernetesServiceParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Servers of one port and family; an EndpointSlice has one of each. */
+/** The servers of one port and family, which share an EndpointSlice. */
 interface EndpointGroup {
   readonly family: IpFamily;
   readonly port: number;
@@ -42,9 +42,9 @@ interface EndpointGroup {
 }
 
 /**
- * Keeps what clients inside of the cluster find the servers by: the ServiceCIDR, Service, Endpoints and EndpointSlice that
- * are all called `kubernetes`. Every server does: what has to be there follows from the servers' records alone, so that
- * all of them come to the same. Begins once this server answers, and takes it out when it goes.
+ * Maintains the objects with which clients inside the cluster find the servers: the ServiceCIDR, Service, Endpoints and
+ * EndpointSlice named `kubernetes`. Every server does this. The objects depend on the servers' records alone, so all
+ * servers write the same. It starts once this server answers and removes the server when it stops.
  */
 export class KubernetesService {
   readonly #parts: KubernetesServiceParts;
@@ -70,16 +70,16 @@ export class KubernetesService {
     return running;
   }
 
-  /** This server goes: clients are sent to the others from now on. Resolves when that is written, or takes too long. */
+  /** Removes this server, so that clients use the others. Resolves when that is written, or takes too long. */
   leave(): Promise<void> {
     this.#left ??= this.#leave();
     return this.#left;
   }
 
-  /** Resolves when everything is as it should be. */
+  /** Resolves when all objects are correct. */
   async ensure(): Promise<void> {
     await this.#ensureCidr();
-    // Where no server is left there is nothing to say about its port.
+    // Without servers the port is unknown.
     if (this.#port() !== undefined) await this.#ensure({ group: "", resource: "services" }, () => this.#service());
     await this.#ensure(endpointsResource, () => this.#endpoints());
     await this.#ensureSlices();
@@ -89,7 +89,7 @@ export class KubernetesService {
     const { servers, clock } = this.#parts;
     this.#running?.dispose();
     await servers.leave();
-    // What cannot be written now is written by another server, or by this one when it is back.
+    // If it cannot be written now, another server writes it, or this one after its restart.
     await atMost(
       clock,
       leaveMsMax,
@@ -107,15 +107,15 @@ export class KubernetesService {
   }
 
   /**
-   * Creates the object, or sets the fields that `wanted` has and leaves the others alone.
-   * @param wanted asked again when another server was faster: it may know more
+   * Creates the object, or sets the fields of `wanted` and leaves the others alone.
+   * @param wanted called again when another server was faster, because its state may be newer
    */
   async #ensure(resource: GroupResource, wanted: () => KubeObject): Promise<void> {
     const registry = this.#parts.registry(resource);
     const first = wanted();
     const { name: objectName = "" } = first.metadata;
     const current = registry.current(namespace, objectName);
-    // A slice cannot change its family: where the server has moved to another one, it needs a new slice.
+    // A slice cannot change its family, so a server that changed its family needs a new slice.
     const isReplaced = current !== undefined && current["addressType"] !== first["addressType"];
     if (isReplaced) await removeObject(registry, current, serverContext);
     if (current === undefined || isReplaced) {
@@ -191,12 +191,12 @@ export class KubernetesService {
     });
   }
 
-  /** Of the servers in the first slice. */
+  /** Port of the servers in the first slice. */
   #port(): number | undefined {
     return this.#groups()[0]?.port ?? this.#parts.servers.all().find(({ port }) => port !== undefined)?.port;
   }
 
-  /** Those that others can reach, the Services' own family first, then by port. */
+  /** Returns the reachable servers in groups, the Services' own family first, then by port. */
   #groups(): EndpointGroup[] {
     const ownFamily = this.#parts.network.clusterIps[0]?.family;
     const groups = new Map<string, { family: IpFamily; port: number; addresses: Set<string> }>();
@@ -215,8 +215,8 @@ export class KubernetesService {
 }
 
 /**
- * The address to announce for a server that listens on `bindAddress`: that one if others can reach it, else the first of
- * this machine that they can, preferably of the family of the Services.
+ * Returns the address to announce for a server that listens on `bindAddress`: that address if other machines can reach
+ * it, otherwise the first reachable one of this machine, preferably of the Services' family.
  */
 export function announcedAddress(bindAddress: string, family: IpFamily): string | undefined {
   if (!isLocal(bindAddress)) return parseIp(bindAddress)?.text;
@@ -249,7 +249,7 @@ function withFields(old: KubeObject, wanted: KubeObject): KubeObject {
   return next;
 }
 
-/** Another replica may have been faster. */
+/** Ignores the error if another replica was faster. */
 async function orExisting(creation: Promise<unknown>): Promise<void> {
   try {
     await creation;

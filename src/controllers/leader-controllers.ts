@@ -1,25 +1,27 @@
-import { rbacRegistries } from "./default-rbac.ts";
+import type { ResourceType } from "../client/client.ts";
 import { startClusterObjects, type ClusterObjectsParts } from "./cluster-objects.ts";
-import { startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
+import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startIdentityControllers, type IdentityControllersParts } from "./identity-controllers.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 
-export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {}
+export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {
+  /** What is not served, no client gets at. */
+  readonly serves: (type: ResourceType) => boolean;
+}
 
 /**
- * Starts what one of the servers does for all: two at a time would do everything twice, and where they know different
- * things each would undo what the other does, without end.
+ * Starts the controllers that only the leader runs. Two at a time would do everything twice, and with different
+ * knowledge would undo each other's changes without end.
  */
 export function startLeaderControllers(parts: LeaderControllersParts): Disposable {
   const { registries } = parts;
   const running = new DisposableStack();
-  const rbac = rbacRegistries(registries);
-  if (rbac !== undefined) running.use(startClusterRoleAggregation({ ...parts, clusterRoles: rbac.clusterRoles }));
+  if (parts.serves(clusterRoles)) running.use(startClusterRoleAggregation(parts));
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
   running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
-  // Servers of two releases would undo each other's.
+  // Servers of two releases would undo each other's objects.
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));

@@ -42,12 +42,12 @@ function registriesOn(shared: Store): Registries {
   }).registries;
 }
 
-/** One of several servers on the store. Its link to the store can be cut. */
+/** One of several servers on the store, with a link that can be cut. */
 class Server {
   readonly identity: string;
   readonly election: LeaderElection;
   leads = false;
-  /** What becomes of its writes: `hang`s are refused when the link is whole again. */
+  /** State of its link. Writes that hang are rejected when the link is whole again. */
   link: "whole" | "refusing" | "hanging" = "whole";
   #hanging: (() => void)[] = [];
 
@@ -70,7 +70,7 @@ class Server {
     for (const run of this.#hanging.splice(0)) run();
   }
 
-  /** Never heard of again, as after a kill. */
+  /** Stops it without a release of the lease, as after a kill. */
   kill(): void {
     this.link = "refusing";
     this.leads = false;
@@ -101,7 +101,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 6; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** Lets time pass in small steps, and what each starts come to its end. */
+/** Lets time pass in small steps and waits for the work of each. */
 async function pass(ms: number, stepMs = 100): Promise<void> {
   for (let passed = 0; passed < ms; passed += stepMs) {
     clock.advance(Math.min(stepMs, ms - passed));
@@ -118,7 +118,7 @@ async function lock(spec: Record<string, unknown>): Promise<void> {
   await leases().create(lease as unknown as KubeObject, namespace, serverContext);
 }
 
-test("who is alone leads at once, and says so every two seconds", async () => {
+test("a single candidate leads at once and renews every two seconds", async () => {
   const server = new Server("a");
   await pass(0, 1);
   clock.advance(0);
@@ -134,7 +134,7 @@ test("who is alone leads at once, and says so every two seconds", async () => {
   expect(leaders()).toEqual(["a"]);
 });
 
-test("a lease of the same identity, left behind by a process that was killed, costs no time", async () => {
+test("a lease of the same identity from a killed process causes no wait", async () => {
   new Server("a");
   await pass(100);
   servers[0]?.kill();
@@ -146,7 +146,7 @@ test("a lease of the same identity, left behind by a process that was killed, co
   expect(specNow()["leaseTransitions"]).toBe(0);
 });
 
-test("another one leads when the lease of a killed leader has ended, and not before", async () => {
+test("another candidate leads when the lease of a killed leader has ended, and not before", async () => {
   const first = new Server("a");
   await pass(100);
   new Server("b");
@@ -160,7 +160,7 @@ test("another one leads when the lease of a killed leader has ended, and not bef
   expect(specNow()["leaseTransitions"]).toBe(1);
 });
 
-test("a leader that goes gives the lease back, and the next one leads at once", async () => {
+test("a stopping leader releases the lease, and the next one leads at once", async () => {
   const first = new Server("a");
   await pass(100);
   new Server("b");
@@ -204,7 +204,7 @@ test("stopping does not wait for a store that does not answer", async () => {
   await stopped;
 });
 
-test("a leader makes its lease again when somebody deletes it", async () => {
+test("a leader creates its lease again after its deletion", async () => {
   new Server("a");
   await pass(100);
   const preconditions = { uid: undefined, resourceVersion: undefined };
@@ -215,7 +215,7 @@ test("a leader makes its lease again when somebody deletes it", async () => {
   expect(leaders()).toEqual(["a"]);
 });
 
-test("the lease of a candidate of client-go is respected while it is renewed, whatever its clock says", async () => {
+test("the lease of a client-go candidate is respected while it is renewed, whatever its clock says", async () => {
   const time = "1999-01-01T00:00:00.000000Z";
   await lock({
     holderIdentity: "host_uuid",
@@ -239,7 +239,7 @@ test("the lease of a candidate of client-go is respected while it is renewed, wh
 
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
 
-test(`however the store fails each of three candidates, no two lead at a time (SEED=${seed})`, async () => {
+test(`at most one of three candidates leads, however the store fails each (SEED=${seed})`, async () => {
   let state = seed;
   const random = () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
   const three = ["a", "b", "c"].map((identity) => new Server(identity, random));
@@ -248,7 +248,7 @@ test(`however the store fails each of three candidates, no two lead at a time (S
     const one = three[Math.floor(random() * 3)] as Server;
     if (one.link === "whole" && random() < 0.7) one.link = random() < 0.5 ? "refusing" : "hanging";
     else one.mend();
-    // `lead` of each server expects that nobody leads.
+    // `lead` of each server expects that no other leads.
     await pass(random() * 12_000, 500);
     for (const identity of leaders()) seen.add(identity);
     expect(leaders().length).toBeLessThanOrEqual(1);

@@ -1,5 +1,5 @@
 import { atMost } from "../process/at-most.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
@@ -16,48 +16,49 @@ import {
 } from "./lease-record.ts";
 
 /**
- * Upstream's times. A leader that cannot renew stops at the renew deadline, the others wait for the end of the lease: the
- * difference is what one clock may run slower than another, and what stopping may take.
+ * Upstream's times. A leader that cannot renew stops at the renew deadline, and the others wait for the end of the
+ * lease. The difference allows for clock drift and for the time to stop.
  */
 const leaseDurationMs = 15_000;
 const renewDeadlineMs = 10_000;
 const retryPeriodMs = 2_000;
-/** A candidate waits for up to so many retry periods more, so that candidates do not write all at a time. */
+/** Most retry periods that a candidate waits in addition, so that candidates do not write at the same time. */
 const jitterPeriodsMax = 1.2;
-/** The lease is not released where the store takes longer: whoever is next waits for its end. */
+/** Longest time for the release of the lease. After that the next leader waits for its end. */
 const releaseMsMax = 1_000;
 
 export interface LeaderElectionParts {
-  /** Of leases. */
+  /** Registry of leases. */
   readonly leases: Registry;
   readonly namespace: string;
   readonly name: string;
   /**
-   * Who this candidate is. Upstream's are new with each process, as two processes may have one host name, and so a process
-   * that is started again waits for the end of the lease that it held itself. One that keeps its identity goes on at once.
-   * That is safe where the identity belongs to something that only one process has at a time: here the data directory,
-   * which its store locks. Whoever reads a lease of its own in there knows that the process which wrote it has ended, and
-   * its controllers with it.
+   * Identity of this candidate. Upstream's changes with each process, because two processes may share a host name, so a
+   * restarted process waits for the end of its own lease. A candidate that keeps its identity continues at once. That
+   * is safe if the identity belongs to a resource that only one process has at a time: here the data directory, which
+   * its store locks. A process that finds its own lease there knows that the earlier process and its controllers have
+   * ended.
    */
   readonly identity: string;
   readonly store: Store;
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** Returns numbers in [0, 1). */
   readonly random: () => number;
-  /** Starts what one candidate may do at a time; disposed when this one does not lead any more. */
+  /** Starts the work of the leader. It is disposed of when this candidate no longer leads. */
   readonly lead: () => Disposable;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * A candidate for a `coordination.k8s.io/v1` Lease, by the rules of client-go, whose candidates can stand for the same one.
- * Every write is guarded by the resourceVersion that was read. After it has lost the lease it stands again.
+ * A candidate for a `coordination.k8s.io/v1` Lease by the rules of client-go, so client-go candidates can compete for
+ * the same one. Every write has the resourceVersion that was read as a precondition. After losing the lease it competes
+ * again.
  */
 export class LeaderElection {
   readonly #parts: LeaderElectionParts;
   readonly #running = new DisposableStack();
   #observed: Observation | undefined;
-  /** What this candidate does as the leader. */
+  /** Work of this candidate as the leader. */
   #leading: Disposable | undefined;
   #deadline: Disposable | undefined;
   #next: Disposable | undefined;
@@ -71,7 +72,7 @@ export class LeaderElection {
     return this.#leading !== undefined;
   }
 
-  /** Stands for election until it is stopped. A lease that nobody holds is taken at once. */
+  /** Competes until it is stopped. Takes a free lease at once. */
   start(): this {
     const { store, leases, namespace, name } = this.#parts;
     const key = leases.keyOf(namespace, name);
@@ -85,7 +86,7 @@ export class LeaderElection {
     return this;
   }
 
-  /** Stops leading, at once, and then gives the lease back. Resolves when that is done or takes too long. */
+  /** Stops leading at once and then releases the lease. Resolves when that is done or takes too long. */
   async stop(): Promise<void> {
     if (this.#running.disposed) return;
     this.#running.dispose();
@@ -111,13 +112,14 @@ export class LeaderElection {
       if (await this.#acquireOrRenew()) this.#leadUntil(startedMs + renewDeadlineMs);
       else if (this.#observed?.record.holderIdentity !== this.#parts.identity) this.#stepDown();
     } catch (error) {
-      // Somebody else was faster, or the store has no answer now: tried again, by a leader until its deadline.
+      // Another candidate was faster, or the store does not answer now. It is tried again, by a leader until its
+      // deadline.
       const isExpected = error instanceof StatusError || error instanceof StoreUnavailableError;
       if (!isExpected && !this.#running.disposed) this.#parts.onError(error);
     }
   }
 
-  /** True when this candidate holds the lease. @throws StatusError when another writer was faster */
+  /** Returns true when this candidate holds the lease. @throws StatusError when another writer was faster */
   async #acquireOrRenew(): Promise<boolean> {
     const { leases, namespace, name, clock, identity } = this.#parts;
     const lease = leases.current(namespace, name);
@@ -146,13 +148,13 @@ export class LeaderElection {
     );
   }
 
-  /** @param untilMs counted from before the write: the others count from after it */
+  /** @param untilMs counted from before the write, while the others count from after it */
   #leadUntil(untilMs: number): void {
     const { clock, lead, onError } = this.#parts;
     if (this.#running.disposed) return;
     this.#deadline?.[Symbol.dispose]();
     const leftMs = untilMs - clock.steadyMs();
-    // The write took so long that the lease may be over by now: it has to be renewed before anything is done with it.
+    // The write took so long that the lease may have ended. It must be renewed before the leader acts.
     if (leftMs <= 0) return this.#stepDown();
     this.#deadline = clock.after(leftMs, () => {
       this.#stepDown();
@@ -173,7 +175,7 @@ export class LeaderElection {
     if (this.isLeader) return retryPeriodMs;
     const retryMs = retryPeriodMs * (1 + jitterPeriodsMax * random());
     if (observed === undefined || observed.record.holderIdentity === identity) return retryMs;
-    // A lease that ends before is taken when it ends.
+    // A lease that ends earlier is taken when it ends.
     return Math.max(1, Math.min(retryMs, endMs(observed) - clock.steadyMs()));
   }
 
@@ -187,7 +189,7 @@ export class LeaderElection {
     try {
       await this.#write(released(record, clock.nowMs()), lease.metadata.resourceVersion);
     } catch {
-      // Not given back, it ends by itself.
+      // Without a release the lease ends by itself.
     }
   }
 }

@@ -61,7 +61,7 @@ test.each<[string, Partial<LeaseRecord>, number]>([
   expect(endMs(second)).toBe(sinceMs + 15_000);
 });
 
-test("a released lease has no holder, ends at once, and counts on", () => {
+test("a released lease has no holder, ends at once, and keeps its count", () => {
   const record = released(held("me"), timeMs);
   expect(record).toEqual({
     holderIdentity: "",
@@ -84,7 +84,7 @@ test("a released lease has no holder, ends at once, and counts on", () => {
   expect(recordOf(lease)).toEqual(record);
 });
 
-test("a Lease that says nothing is held by nobody", () => {
+test("an empty Lease has no holder", () => {
   const record = recordOf({ kind: "Lease", apiVersion: "v1", metadata: {} });
   expect(bid(candidate, observe(undefined, record, 0), 0, timeMs)?.leaseTransitions).toBe(1);
 });

@@ -1,10 +1,10 @@
-import { formatMicroTime } from "../api/clock.ts";
+import { formatMicroTime } from "../api/time.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 
-/** What the Lease of an election says. Times are RFC 3339 in microseconds, by the clock of whoever wrote them. */
+/** The record of an election in its Lease. Times are RFC 3339 with microseconds, by the writer's clock. */
 export interface LeaseRecord {
-  /** Empty: nobody holds it. */
+  /** Holder; empty for none. */
   readonly holderIdentity: string;
   readonly leaseDurationSeconds: number;
   readonly acquireTime: string;
@@ -13,8 +13,8 @@ export interface LeaseRecord {
 }
 
 /**
- * A record, and when this candidate first saw it as it is, by its own steady clock. That and nothing else tells when it
- * is over: the times in the record are of another machine, whose clock may be wrong.
+ * A record and the time when this candidate first saw it, by its own steady clock. That time alone decides when the
+ * lease ends, because the record's times are from another machine whose clock may be wrong.
  */
 export interface Observation {
   readonly record: LeaseRecord;
@@ -37,27 +37,27 @@ export function recordOf({ spec }: KubeObject): LeaseRecord {
   };
 }
 
-/** The Lease with another record; what else it says is left alone. */
+/** Returns the Lease with another record and its other fields unchanged. */
 export function withRecord(lease: KubeObject, record: LeaseRecord): KubeObject {
   const { holderIdentity: _holder, ...spec } = (lease["spec"] ?? {}) as JsonObject;
   const { holderIdentity, ...rest } = record;
   return { ...lease, spec: { ...spec, ...(holderIdentity === "" ? {} : { holderIdentity }), ...rest } };
 }
 
-/** What is known after `record` was read: one that says the same as before has not been renewed. */
+/** Returns the observation after `record` was read. An unchanged record was not renewed. */
 export function observe(before: Observation | undefined, record: LeaseRecord, nowMs: number): Observation {
   return before !== undefined && isSame(before.record, record) ? before : { record, sinceMs: nowMs };
 }
 
-/** When a record that does not change any more ceases to hold. */
+/** Returns the end of a record that does not change any more. */
 export function endMs({ record, sinceMs }: Observation): number {
   return sinceMs + 1_000 * record.leaseDurationSeconds;
 }
 
 /**
- * What the candidate has to write to become the leader or to stay it; undefined while somebody else is.
- * @param nowMs by the candidate's steady clock, as in the observation
- * @param timeMs since the epoch, for people to read
+ * Returns the record with which the candidate becomes or stays the leader, or undefined while another one leads.
+ * @param nowMs time of the candidate's steady clock, as in the observation
+ * @param timeMs milliseconds since the epoch, for people
  */
 export function bid(
   { identity, leaseDurationMs }: Candidate,
@@ -75,7 +75,7 @@ export function bid(
   return { ...mine, leaseTransitions: leaseTransitions + 1 };
 }
 
-/** What a leader leaves behind that goes: the next one need not wait. */
+/** Returns the record of a stopping leader, which lets the next one lead at once. */
 export function released({ leaseTransitions }: LeaseRecord, timeMs: number): LeaseRecord {
   const now = formatMicroTime(timeMs);
   return { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };

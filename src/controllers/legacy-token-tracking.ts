@@ -1,9 +1,10 @@
-import { type Clock, formatTime } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
+import { formatTime } from "../api/time.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { SecretTokenUses } from "../access/authentication/service-account/secret-token-uses.ts";
+import type { Client } from "../client/client.ts";
 import type { Registry } from "../registry/registry.ts";
 import { apiServerContext } from "../registry/server-context.ts";
-import type { Store } from "../storage/store.ts";
 import { startPublishedConfigMap } from "./published-config-map.ts";
 import { WorkQueue } from "./work-queue.ts";
 
@@ -11,32 +12,31 @@ const namespace = "kube-system";
 const name = "kube-apiserver-legacy-service-account-token-tracking";
 const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
 const datePattern = /^\d{4}-\d{2}-\d{2}$/;
-/** Secrets that are known to carry today's date; beyond so many all are looked at again. */
+/** Most Secrets remembered as labelled with today's date. Beyond it all are checked again. */
 const notedTodayMax = 4_096;
 
 export interface TrackingStartParts {
-  readonly configMaps: Registry;
-  readonly store: Store;
+  readonly client: Client;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-/** Says in a ConfigMap since when uses of tokens are written down: whoever cleans up may remove what nobody uses. */
+/** Publishes in a ConfigMap since when uses of tokens are recorded, so that unused tokens can be removed. */
 export function startTrackingStart(parts: TrackingStartParts): Disposable {
-  const { configMaps, clock } = parts;
-  const data = () => ({ since: sinceOf(configMaps.current(namespace, name)) ?? dateOf(clock) });
+  const { clock } = parts;
+  const data = (current: KubeObject | undefined) => ({ since: sinceOf(current) ?? dateOf(clock) });
   return startPublishedConfigMap({ ...parts, namespace, name, data });
 }
 
 export interface LegacyTokenTrackingParts {
   readonly secrets: Registry;
   readonly clock: Clock;
-  /** On this server. */
+  /** Uses of tokens on this server. */
   readonly uses: SecretTokenUses;
   readonly onError: (error: unknown) => void;
 }
 
-/** Writes down on which day the token of a Secret was used last, as a label of the Secret. */
+/** Records the day of the last use of a Secret's token as a label of the Secret. */
 export function startLegacyTokenTracking(parts: LegacyTokenTrackingParts): Disposable {
   const { secrets, clock, onError, uses } = parts;
   const running = new DisposableStack();
@@ -74,7 +74,7 @@ function sinceOf(configMap: KubeObject | undefined): string | undefined {
   return datePattern.test(since) ? since : undefined;
 }
 
-/** The day in UTC. */
+/** Returns the day in UTC. */
 function dateOf(clock: Clock): string {
   return formatTime(clock.nowMs()).slice(0, "2000-01-01".length);
 }

@@ -1,9 +1,12 @@
-import { formatTime } from "../api/clock.ts";
+import { formatTime } from "../api/time.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 
-/** What is left in a namespace: how many objects of each resource, and how many wait for each finalizer. */
+/**
+ * The remaining contents of a namespace: the number of objects of each resource, and of those that wait for each
+ * finalizer.
+ */
 export class NamespaceContent {
   readonly #objects = new Map<string, number>();
   readonly #finalizers = new Map<string, number>();
@@ -17,14 +20,14 @@ export class NamespaceContent {
     return this.#objects.size === 0;
   }
 
-  /** `pods. has 1 resource instances, deployments.apps has 2 resource instances`. */
+  /** Text such as `pods. has 1 resource instances, deployments.apps has 2 resource instances`. */
   get objects(): string {
     return sorted(this.#objects)
       .map(([name, number]) => `${name} has ${number} resource instances`)
       .join(", ");
   }
 
-  /** "" when nothing has one. */
+  /** Text of the finalizers, or "". */
   get finalizers(): string {
     return sorted(this.#finalizers)
       .map(([name, number]) => `${name} in ${number} resource instances`)
@@ -48,7 +51,7 @@ interface Condition {
   readonly lastTransitionTime?: string;
 }
 
-/** The namespace with conditions that say what it waits for; those that stay the same keep their time. */
+/** Returns the namespace with conditions for its remaining contents. Unchanged conditions keep their time. */
 export function withContentConditions(namespace: KubeObject, content: NamespaceContent, nowMs: number): KubeObject {
   const status = (namespace["status"] ?? {}) as JsonObject;
   const held = (status["conditions"] ?? []) as unknown as readonly Condition[];

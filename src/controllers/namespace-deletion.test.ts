@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openAlone } from "../../test/contract/open-alone.ts";
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
@@ -19,11 +19,11 @@ import { plainDeletion } from "../registry/delete-options.ts";
 const context: WriteContext = { user: systemUser, manager: "test", dryRun: false, warn() {} };
 const rounds = 10;
 
-test("nothing stays behind in a namespace that goes while objects are being created in it", async () => {
+test("no object remains in a namespace that is deleted during creations", async () => {
   const parent = await mkdtemp(join(tmpdir(), "namespace-deletion-"));
   await using cleanup = new AsyncDisposableStack();
   cleanup.defer(() => rm(parent, { recursive: true }));
-  // On disk: there a creation that was admitted takes its time until it is visible.
+  // On disk, where an admitted creation needs time until it is visible.
   const store = cleanup.adopt(await openAlone({ directory: join(parent, "data") }), (opened) => opened.close());
   const cachers = cleanup.adopt(new CacherSet({ store, clock: systemClock }), (set) => set.close());
   const scheme = Scheme.builtIn();
@@ -60,7 +60,7 @@ test("nothing stays behind in a namespace that goes while objects are being crea
   expect(failures).toEqual([]);
 });
 
-test("a creation that another server has let in before is waited for, and goes too", async () => {
+test("a creation that another server has admitted before is waited for and deleted too", async () => {
   await using cleanup = new AsyncDisposableStack();
   const store = cleanup.adopt(new MemoryStore(), (opened) => opened.close());
   const failures: unknown[] = [];

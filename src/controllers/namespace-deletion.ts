@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { namespaceFinalizer } from "../api/vendor.ts";
@@ -8,12 +8,13 @@ import { controllerManagerContext } from "../registry/server-context.ts";
 import { namespace } from "../kinds/core/namespace.ts";
 import { strategyOf } from "../registry/kind.ts";
 import type { DeleteOptions } from "../registry/strategy.ts";
-import type { Key, Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 import { NamespaceContent, withContentConditions } from "./namespace-content.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 import { plainDeletion } from "../registry/delete-options.ts";
 
-/** Content with finalizers or grace of its own is looked at again after this time. */
+/** Time after which objects with finalizers or a grace period are checked again. */
 const retryMs = 1_000;
 
 const deleteOptions: DeleteOptions = { ...plainDeletion, propagationPolicy: "Background" };
@@ -23,14 +24,14 @@ export interface NamespaceDeletionParts {
   readonly namespaces: Registry;
   readonly store: Store;
   readonly clock: Clock;
-  /** Resolves when creations that were let in before, on any server, have ended. */
+  /** Resolves when creations that any server admitted before have ended. */
   readonly settle: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Empties namespaces that are being deleted, and lets them go: pods first, then everything else, then the finalizer.
- * What holds one up stands in its conditions.
+ * Empties namespaces that are being deleted and then removes them: pods first, then everything else, then the
+ * finalizer. Their conditions name the remaining contents.
  */
 export function startNamespaceDeletion(parts: NamespaceDeletionParts): Disposable {
   const { store, clock, namespaces, onError } = parts;
@@ -48,11 +49,11 @@ export function startNamespaceDeletion(parts: NamespaceDeletionParts): Disposabl
 }
 
 /**
- * Creations that were admitted before a deletion was visible may still be on their way, on any server; later ones are
- * refused. Namespaces are waited for side by side: one of them must not hold up the others.
+ * Waits for creations that were admitted before a deletion was visible, on any server; later ones are rejected.
+ * Namespaces are waited for in parallel, so that none delays the others.
  */
 class Settling {
-  /** Of namespaces that are being deleted. */
+  /** States of the namespaces that are being deleted. */
   readonly #known = new Map<Key, { isOver: boolean }>();
   readonly #parts: NamespaceDeletionParts;
 
@@ -60,7 +61,7 @@ class Settling {
     this.#parts = parts;
   }
 
-  /** When it is false, the key is added to the queue as soon as it may be asked again. */
+  /** Reports whether the wait is over. If not, the key is added to the queue when it is. */
   isOver(key: Key, queue: WorkQueue): boolean {
     const known = this.#known.get(key);
     if (known !== undefined) return known.isOver;
@@ -97,7 +98,7 @@ async function finish(parts: NamespaceDeletionParts, queue: WorkQueue, settling:
   queue.addAfter(key, retryMs);
 }
 
-/** Pods may use what else is in the namespace until they are gone: nothing else is touched before. */
+/** Deletes the contents. Pods may use other objects of the namespace, so those come after the pods. */
 async function empty({ registries }: NamespaceDeletionParts, namespace: string): Promise<NamespaceContent> {
   const content = new NamespaceContent();
   const namespaced = [...registries.all()].filter(({ info }) => info.namespaced);

@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
@@ -6,19 +6,22 @@ import type { Store } from "../storage/store.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 export interface NamespaceObjectsParts {
-  /** The name of the object that every namespace has. */
+  /** Name of the object in every namespace. */
   readonly name: string;
-  /** Of its resource. */
+  /** Registry of its resource. */
   readonly objects: Registry;
   readonly namespaces: Registry;
   readonly store: Store;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
-  /** Makes the object; when there is one already, changes it to what it has to be. */
+  /** Returns the object to create, or the existing one with the required changes. */
   wanted(namespace: string, current: KubeObject | undefined): KubeObject;
-  /** Calls `run` when what is wanted may be something else everywhere. */
+  /** Calls `run` when the wanted object may have changed in all namespaces. */
   follow?(run: () => void): Disposable;
 }
+
+/** Objects that are made at a time, when there are many namespaces. */
+const workers = 4;
 
 /** Keeps one object in every namespace that is not being deleted, and makes it again when it goes or is changed. */
 export class NamespaceObjects {
@@ -28,11 +31,11 @@ export class NamespaceObjects {
     this.#parts = parts;
   }
 
-  /** Looks after what is there, then follows the store. */
+  /** Checks the existing namespaces, then follows the store. */
   start(): Disposable {
     const { store, namespaces, objects, name, clock, onError } = this.#parts;
     const running = new DisposableStack();
-    const queue = running.use(new WorkQueue({ clock, onError, work: (namespace) => this.#ensure(namespace) }));
+    const queue = running.use(new WorkQueue({ clock, onError, workers, work: (namespace) => this.#ensure(namespace) }));
     const { keyPrefix } = namespaces.info;
     const considerNamespace = (key: string) => queue.add(key.slice(keyPrefix.length));
     running.use(followObjects(store, keyPrefix, (key, type) => type !== "DELETED" && considerNamespace(key)));

@@ -1,51 +1,66 @@
-import type { Clock } from "../api/clock.ts";
-import type { JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
-import type { Registry } from "../registry/registry.ts";
-import { apiServerContext } from "../registry/server-context.ts";
-import type { Store } from "../storage/store.ts";
-import { followObjects, WorkQueue } from "./work-queue.ts";
+import type { Clock } from "../process/clock.ts";
+import type { ConfigMap } from "../api/types/core-v1.ts";
+import type { Client, ResourceType } from "../client/client.ts";
+import { Informer } from "../client/informer.ts";
+import { WorkQueue } from "./work-queue.ts";
+
+const configMaps: ResourceType<ConfigMap> = { group: "", version: "v1", resource: "configmaps" };
+/** The component that Kubernetes has for it: clients know the fields under its name. */
+const fieldManager = "kube-apiserver";
 
 export interface PublishedConfigMapParts {
-  readonly configMaps: Registry;
   readonly namespace: string;
   readonly name: string;
-  /** What it has to say; other keys are nobody's business of ours and stay. */
-  readonly data: () => Readonly<Record<string, string>>;
+  /** What it has to say, from what it says now; other keys are nobody's business of ours and stay. */
+  readonly data: (current: ConfigMap | undefined) => Readonly<Record<string, string>>;
   /** How often it is asked again, where what it says changes without a word; absent: never. */
   readonly refreshMs?: number;
-  /** Calls `run` when it may say something else. */
+  /** Calls `run` when the data may have changed. */
   readonly follow?: (run: () => void) => Disposable;
-  readonly store: Store;
+  readonly client: Client;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps one ConfigMap by which the server tells others something about itself. */
+/** Maintains one ConfigMap in which the server publishes data about itself. */
 export function startPublishedConfigMap(parts: PublishedConfigMapParts): Disposable {
-  const { configMaps, namespace, name, store, clock, onError } = parts;
-  const key = configMaps.keyOf(namespace, name);
+  const { client, namespace, name, clock, onError, refreshMs, follow } = parts;
   const running = new DisposableStack();
-  const queue = running.use(new WorkQueue({ clock, onError, work: () => publish(parts) }));
-  running.use(followObjects(store, key, (changed) => changed === key && queue.add(key)));
-  const { refreshMs, follow } = parts;
-  if (follow !== undefined) running.use(follow(() => queue.add(key)));
-  if (refreshMs !== undefined) running.use(clock.every(refreshMs, () => queue.add(key)));
-  queue.add(key);
+  const publishNow = async () => {
+    // Until it is known whether there is one, nothing is written.
+    if (published.isSynced) await publish(parts, published.get(name, namespace));
+  };
+  const queue = running.use(new WorkQueue({ clock, onError, work: publishNow }));
+  const look = () => queue.add(name);
+  const published = running.use(
+    new Informer({
+      client,
+      type: configMaps,
+      selector: { namespace, fieldSelector: `metadata.name=${name}` },
+      clock,
+      random: Math.random,
+      onError,
+      updated: look,
+      deleted: look,
+    }),
+  );
+  void published.synced.then(look);
+  if (follow !== undefined) running.use(follow(look));
+  if (refreshMs !== undefined) running.use(clock.every(refreshMs, look));
   return running;
 }
 
-async function publish({ configMaps, namespace, name, data }: PublishedConfigMapParts): Promise<void> {
-  const wanted = data();
-  const current = configMaps.current(namespace, name);
+async function publish(
+  { client, namespace, name, data }: PublishedConfigMapParts,
+  current: ConfigMap | undefined,
+): Promise<void> {
+  const wanted = { ...data(current) };
   if (current === undefined) {
-    const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { name, namespace }, data: { ...wanted } };
-    await configMaps.create(object, namespace, apiServerContext);
+    const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { name, namespace }, data: wanted };
+    await client.create(configMaps, object, { fieldManager });
     return;
   }
-  const change = (old: KubeObject): KubeObject => ({
-    ...old,
-    data: { ...(old["data"] as JsonObject | undefined), ...wanted },
-  });
-  await configMaps.update(namespace, name, change, apiServerContext, { reapplies: true });
+  const isSaid = Object.entries(wanted).every(([key, text]) => current.data?.[key] === text);
+  if (isSaid) return;
+  await client.patch(configMaps, { name, namespace }, { kind: "merge", document: { data: wanted } }, { fieldManager });
 }

@@ -1,13 +1,14 @@
 import type { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { isCounted, type ResourceQuota } from "../admission/resource-quota/quota.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Key, Store, StoreEvent } from "../storage/store.ts";
+import type { Store, StoreEvent } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 
-/** Whatever was missed, such as a status that somebody has written by hand, is put right after this time. */
+/** Interval at which all quotas are counted again, which corrects missed changes such as a manually written status. */
 const resyncIntervalMs = 300_000;
 
 export interface QuotaUsageParts {
@@ -18,14 +19,17 @@ export interface QuotaUsageParts {
   readonly clock: Clock;
 }
 
-/** Has quotas counted anew when something was freed: an object is gone, a pod has ended, or the limits have changed. */
+/**
+ * Requests a new count of quotas when amounts were freed: an object is gone, a pod has ended, or the limits have
+ * changed.
+ */
 export class QuotaUsage {
   readonly #parts: QuotaUsageParts;
   readonly #quotas: QuotaAccountant;
   readonly #registry: Registry;
   readonly #podPrefix: Key | undefined;
 
-  /** @param registry of resourcequotas */
+  /** @param registry registry of resourcequotas */
   constructor(parts: QuotaUsageParts, registry: Registry) {
     this.#parts = parts;
     this.#quotas = parts.quotas;
@@ -65,7 +69,7 @@ export class QuotaUsage {
     return entry.index.fields?.["status.phase"] !== previous?.index.fields?.["status.phase"];
   }
 
-  /** `…/pods/<namespace>/<name>` */
+  /** Requests a count for a key such as `…/pods/<namespace>/<name>`. */
   #recount(key: Key): void {
     const nameAt = key.lastIndexOf("/");
     const namespaceAt = key.lastIndexOf("/", nameAt - 1) + 1;

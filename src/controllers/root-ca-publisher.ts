@@ -7,7 +7,7 @@ const descriptionAnnotation = "kubernetes.io/description";
 const description =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 
-/** Gives pods what they know this server by. */
+/** Publishes the authority of this server for pods. */
 export function rootCaPublisher(
   parts: Omit<NamespaceObjectsParts, "name" | "wanted" | "follow">,
   ca: TrustBundle,

@@ -6,7 +6,7 @@ import { type LeaderControllersParts, startLeaderControllers } from "./leader-co
 import { LeaderElection } from "./leader-election.ts";
 import { startLegacyTokenTracking } from "./legacy-token-tracking.ts";
 
-/** The Lease of whoever runs the leader's controllers. */
+/** Lease of the server that runs the leader's controllers. */
 const lock = { namespace: "kube-system", name: "quorate-controllers" } as const;
 
 export interface ServerControllersParts extends LeaderControllersParts {
@@ -17,15 +17,15 @@ export interface ServerControllersParts extends LeaderControllersParts {
 }
 
 export interface ServerControllers {
-  /** Clients are sent to other servers from now on; the controllers go on. */
+  /** Sends clients to other servers from now on. The controllers continue. */
   leave(): Promise<void>;
-  /** Stops everything, and lets another server lead. */
+  /** Stops everything and lets another server lead. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts what every server does for itself, and stands for election to what one of them does for all. The server answers
- * already: nothing of it delays a start.
+ * Starts the controllers of every server, and competes for leadership of those that only one runs. The server already
+ * answers, so this delays no start.
  */
 export function startServerControllers(parts: ServerControllersParts): ServerControllers {
   const { registries, clock, store, serverId, servers, bindAddress, port, onError } = parts;
@@ -63,7 +63,7 @@ function shareQuotaCharges({ quotas, servers, onError }: ServerControllersParts)
   const running = new DisposableStack();
   const meet = () => {
     quotas.meet(servers.joined).catch((error: unknown) => {
-      // What is left over is removed the next time.
+      // The next run removes the remains.
       if (!(error instanceof StoreUnavailableError) && !running.disposed) onError(error);
     });
   };

@@ -18,7 +18,7 @@ afterEach(async () => {
   expect(errors).toEqual([]);
 });
 
-/** @param link when it is cut, writes fail */
+/** @param link fails writes while it is cut */
 async function join(
   id: string,
   port: number,
@@ -59,7 +59,7 @@ async function pass(ms: number, stepMs = 250): Promise<void> {
 
 const ports = (records: ServerRecords) => records.all().map(({ port }) => port);
 
-test("a server knows itself and the others, by what the store says", async () => {
+test("a server knows itself and the others from the store", async () => {
   const a = await join("a", 1);
   expect([ports(a), a.isAlone]).toEqual([[1], true]);
   const b = await join("b", 2);
@@ -67,7 +67,7 @@ test("a server knows itself and the others, by what the store says", async () =>
   expect(a.all()[1]).toEqual({ id: "b", port: 2, address: "192.0.2.1" });
 });
 
-test("servers that run stay, and cost a write every ten seconds each", async () => {
+test("running servers stay, with one write every ten seconds each", async () => {
   const a = await join("a", 1);
   await join("b", 2);
   const { revision } = store;
@@ -76,7 +76,7 @@ test("servers that run stay, and cost a write every ten seconds each", async () 
   expect(store.revision - revision).toBe(24);
 });
 
-test("one that was killed is gone after fifteen seconds, and not before", async () => {
+test("a killed server is gone after fifteen seconds, and not before", async () => {
   const a = await join("a", 1);
   const b = await join("b", 2);
   const told: unknown[] = [];
@@ -89,7 +89,7 @@ test("one that was killed is gone after fifteen seconds, and not before", async 
   expect(told).toEqual([[1]]);
 });
 
-test("one that leaves is listened to no more, and is there until it has gone", async () => {
+test("a leaving server has no address, and has a record until it has stopped", async () => {
   const a = await join("a", 1);
   const b = await join("b", 2);
   await b.leave();
@@ -98,7 +98,7 @@ test("one that leaves is listened to no more, and is there until it has gone", a
   expect(ports(a)).toEqual([1, undefined]);
 });
 
-test("a server waits for what runs on all of them now, and for nobody who has gone", async () => {
+test("a server waits for current requests on all servers, and not for servers that have gone", async () => {
   const a = await join("a", 1);
   await a.settle();
   const ending = Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ test("a server that cannot write yet joins as soon as it can", async () => {
   expect([ports(a), a.isAlone]).toEqual([[1], true]);
 });
 
-test("who stops does not wait any more", async () => {
+test("a stopping server no longer waits", async () => {
   const a = await join("a", 1);
   await join("b", 2, undefined, () => new Promise(() => {}));
   const settling = a.settle();
@@ -138,7 +138,7 @@ test("who stops does not wait any more", async () => {
   await expect(settling).rejects.toThrow("the server stops");
 });
 
-test("one that goes is gone at once, and does not come back", async () => {
+test("a stopped server is gone at once and does not come back", async () => {
   const a = await join("a", 1);
   const b = await join("b", 2);
   await b.withdraw();
@@ -147,7 +147,7 @@ test("one that goes is gone at once, and does not come back", async () => {
   expect(ports(a)).toEqual([1]);
 });
 
-test("what was stored before a server joined is settled, as long as it is alone", async () => {
+test("objects stored before a single server joined are settled", async () => {
   const { revision } = store;
   const a = await join("a", 1);
   expect(a.inherited - revision).toBe(1);
@@ -157,14 +157,14 @@ test("what was stored before a server joined is settled, as long as it is alone"
   expect(a.inherited - revision).toBe(1);
 });
 
-test("one that is started again under its id takes its record over", async () => {
+test("a restarted server takes over the record of its id", async () => {
   const first = await join("a", 1);
   first[Symbol.dispose]();
   const second = await join("a", 9);
   expect([ports(second), second.isAlone]).toEqual([[9], true]);
 });
 
-test("one that was taken for gone makes its record again", async () => {
+test("a server that was considered gone creates its record again", async () => {
   const a = await join("a", 1);
   const link = { isCut: false };
   await join("b", 2, link);
@@ -176,7 +176,7 @@ test("one that was taken for gone makes its record again", async () => {
   expect(ports(a)).toEqual([1, 2]);
 });
 
-test("when nobody could write for a while nobody is taken for gone", async () => {
+test("after a time without any writes no server is considered gone", async () => {
   const link = { isCut: false };
   const a = await join("a", 1, link);
   await join("b", 2, link);

@@ -1,34 +1,35 @@
 import { atMost } from "../process/at-most.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import { decodeBody } from "../api/codec/stored-object.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import { type Revision, zeroRevision } from "../api/revision.ts";
-import { type Entry, type Key, type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
+import { type Store, type StoreEvent, StoreUnavailableError } from "../storage/store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 
-/** One record for each server that runs, named by its id. No resource of the API lies here. */
+/** Prefix of the records, one for each running server, named by its id. It belongs to no API resource. */
 const prefix: Key = "/registry/masterleases/";
-/** A server that has not renewed its record for so long has stopped. */
+/** Time without a renewal after which a server counts as stopped. */
 const ttlMs = 15_000;
 const renewIntervalMs = 10_000;
-/** After a write that failed. */
+/** Delay after a failed write. */
 const retryMs = 1_000;
-/** A server that goes does not wait longer for its record to be changed or removed: it ends by itself. */
+/** Longest time that a stopping server waits for the change of its record, which also ends by itself. */
 const leaveMsMax = 1_000;
 
 export interface ServerRecord {
   readonly id: string;
-  /** Undefined until it listens. */
+  /** Port; undefined until it listens. */
   readonly port: number | undefined;
-  /** Undefined when only its own machine can reach it. */
+  /** Address; undefined when only its own machine can reach it. */
   readonly address: string | undefined;
 }
 
-/** What the record says besides: how far servers wait for each other. */
+/** The part of the record with which servers wait for each other. */
 interface Settling {
-  /** The server waits until creations that were let in before this revision was known have ended everywhere. */
+  /** Revision for which the server waits: creations admitted without knowing it must have ended everywhere. */
   readonly asked: number;
-  /** On this server they have, up to this revision. */
+  /** Revision up to which they have ended on this server. */
   readonly settled: number;
 }
 
@@ -36,21 +37,21 @@ export interface ServerRecordsParts {
   readonly id: string;
   readonly store: Store;
   readonly clock: Clock;
-  /** Resolves when the creations that run on this server now have ended. */
+  /** Resolves when the current creations on this server have ended. */
   readonly creationsEnded: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Which revision of a record was seen, and since when, by our own steady clock. */
+/** The seen revision of a record and the time when it was first seen, by our own steady clock. */
 interface Observation {
   readonly revision: Revision;
   readonly sinceMs: number;
 }
 
 /**
- * The servers that share the store. Each keeps a record of itself there, and removes it when it goes. The records of those
- * that went without a word are removed by the others, guarded by the revision that did not change for the time to live:
- * who is there is what the store says, the same for all, and never a matter of anybody's clock.
+ * The servers that share the store. Each keeps a record of itself there and removes it when it stops. The others remove
+ * the record of a server that vanished, if its revision did not change for the time to live. The store decides which
+ * servers exist, equally for all and independent of clocks.
  */
 export class ServerRecords {
   readonly #parts: ServerRecordsParts;
@@ -58,7 +59,7 @@ export class ServerRecords {
   readonly #observed = new Map<Key, Observation>();
   readonly #listeners = new Set<() => void>();
   #self: ServerRecord & Settling;
-  /** Where `settle` waits for the others. */
+  /** Callbacks of `settle` while it waits for the others. */
   readonly #waiting = new Set<() => void>();
   #joined = zeroRevision;
   #joinedAtMs: number | undefined;
@@ -73,8 +74,8 @@ export class ServerRecords {
   }
 
   /**
-   * Makes the record, as soon as the store takes it; to be awaited before the first creation is let in. Whoever reads the
-   * store after one of our writes then knows that we are there.
+   * Creates the record as soon as the store accepts it. Await it before the first creation is admitted: other servers
+   * that read the store after one of our writes then know this server.
    * @throws StoreUnavailableError when this server stops before
    */
   async join(): Promise<void> {
@@ -83,7 +84,7 @@ export class ServerRecords {
     const { store, clock } = this.#parts;
     this.#joined = store.revision;
     this.#joinedAtMs = clock.steadyMs();
-    // Whatever is let in from now on knows of it.
+    // Requests admitted from now on know this revision.
     this.#self = { ...this.#self, settled: this.#joined };
     for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
     this.#running.use(store.subscribe((events) => this.#receive(events)));
@@ -109,21 +110,21 @@ export class ServerRecords {
     if (this.#running.disposed) throw new StoreUnavailableError("the server stops");
   }
 
-  /** Says where this server listens, as soon as that can be written. */
+  /** Publishes the address of this server as soon as it can be written. */
   announce(port: number, address: string | undefined): void {
     this.#self = { ...this.#self, port, address };
     this.#renewedMs = Number.NEGATIVE_INFINITY;
     this.#schedule();
   }
 
-  /** The servers that are there, this one too, in an order that is the same for all. */
+  /** Returns the current servers, including this one, in the same order everywhere. */
   all(): readonly ServerRecord[] {
     return this.#parts.store.scan(prefix).map(recordOf);
   }
 
-  /** No other server shares the store. One that joins later has let no request in yet. */
+  /** Whether no other server shares the store. A server that joins later has not admitted any request yet. */
   get isAlone(): boolean {
-    // Asked with every write that a quota is about: no scan of the store.
+    // Called for every write that a quota counts, so it does not scan the store.
     const keys =
       this.#joinedAtMs === undefined ? this.#parts.store.scan(prefix).map(({ key }) => key) : this.#observed.keys();
     for (const key of keys) if (key !== this.#key) return false;
@@ -138,29 +139,29 @@ export class ServerRecords {
     return this.#parts.store.get(prefix + id) !== undefined;
   }
 
-  /** The revision at which this server came: nothing up to it is of requests that it has let in. */
+  /** Revision at which this server joined. It has admitted no request for anything up to it. */
   get joined(): Revision {
     return this.#joined;
   }
 
-  /** How long ago that was. */
+  /** Time since then. */
   get joinedMs(): number {
     return this.#joinedAtMs === undefined ? 0 : this.#parts.clock.steadyMs() - this.#joinedAtMs;
   }
 
-  /** Up to here nothing in the store belongs to a request that runs now; zero while other servers may have some. */
+  /** Revision up to which the store has no data of a current request; zero while other servers may have some. */
   get inherited(): Revision {
     return this.isAlone ? this.#joined : zeroRevision;
   }
 
-  /** Tells of servers that came, went or moved. */
+  /** Reports servers that joined, left or moved. */
   follow(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
   /**
-   * Resolves when the creations have ended that any server has let in without knowing of what is in the store now.
+   * Resolves when the creations have ended that any server admitted without knowing the current state of the store.
    * @throws StoreUnavailableError when this server stops before
    */
   async settle(): Promise<void> {
@@ -180,19 +181,19 @@ export class ServerRecords {
     }
   }
 
-  /** Takes back where this server listens: it takes no new clients, and still serves those that it has. */
+  /** Withdraws the address of this server, which accepts no new clients and still serves its current ones. */
   async leave(): Promise<void> {
     this.#self = { ...this.#self, port: undefined, address: undefined };
     await this.#inTime(() => this.#renew());
   }
 
-  /** Removes the own record for good: nothing is on its way here any more. */
+  /** Removes the own record permanently, after all work here has ended. */
   withdraw(): Promise<void> {
     this.#withdrawn ??= this.#withdraw();
     return this.#withdrawn;
   }
 
-  /** As if the process ended: the record stays until it is over. */
+  /** Stops like an ended process: the record stays until it expires. */
   [Symbol.dispose](): void {
     this.#running.dispose();
     this.#timer?.[Symbol.dispose]();
@@ -208,7 +209,7 @@ export class ServerRecords {
     this.#waiting.clear();
   }
 
-  /** Says how far everything has ended here, when it has. */
+  /** Publishes the revision up to which everything has ended here, when it has. */
   async #answer(asked: number): Promise<void> {
     const { creationsEnded, onError } = this.#parts;
     await creationsEnded();
@@ -217,7 +218,7 @@ export class ServerRecords {
     try {
       await this.#renew();
     } catch (error) {
-      // It stands in the next renewal too.
+      // The next renewal contains it too.
       if (!(error instanceof StoreUnavailableError) && !this.#running.disposed) onError(error);
     }
   }
@@ -232,7 +233,7 @@ export class ServerRecords {
       if (type === "DELETED") this.#observed.delete(entry.key);
       else this.#see(entry.key, entry.revision);
       isChanged ||= type !== "MODIFIED" || previous === undefined || !isSame(recordOf(entry), recordOf(previous));
-      // Somebody took us for gone.
+      // Another server considered this one gone.
       if (type === "DELETED" && entry.key === this.#key) this.#renewedMs = Number.NEGATIVE_INFINITY;
     }
     if (!isChanged) return;
@@ -244,7 +245,7 @@ export class ServerRecords {
     this.#observed.set(key, { revision, sinceMs: this.#parts.clock.steadyMs() });
   }
 
-  /** The next look: when the own record has to be renewed, or the first of the others may be over. */
+  /** Schedules the next check: when the own record must be renewed, or the first of the others may have expired. */
   #schedule(delayMsMin = 1): void {
     const { clock } = this.#parts;
     this.#timer?.[Symbol.dispose]();
@@ -272,17 +273,17 @@ export class ServerRecords {
     const { clock, store } = this.#parts;
     const lastMs = this.#renewedMs;
     if (clock.steadyMs() - lastMs < renewIntervalMs && this.#over().length === 0) return;
-    // After it, everything that the others have renewed before is visible here.
+    // After it, all earlier renewals of the others are visible here.
     await this.#renew();
     if (clock.steadyMs() - lastMs >= ttlMs) {
-      // We could not renew our own either: who cannot write is no judge of those who could not.
+      // Our own renewal failed too, so the others may have been unable to write as well.
       for (const { key, revision } of store.scan(prefix)) this.#see(key, revision);
       return;
     }
     for (const entry of this.#over()) await this.#remove(entry);
   }
 
-  /** Records of others that have not changed for their time. */
+  /** Returns the expired records of others. */
   #over(): Entry[] {
     const { clock, store } = this.#parts;
     const nowMs = clock.steadyMs();
@@ -302,13 +303,13 @@ export class ServerRecords {
       prefix: Buffer.from(`{"metadata":{"name":"${this.#parts.id}","resourceVersion":"`),
       suffix: Buffer.from(`"},"endpoint":${stringifyJson(endpoint)},"asked":${asked},"settled":${settled}}`),
     };
-    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined };
+    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
     const operation = { kind: "put", index, body } as const;
     await store.commit({ key: this.#key, expect: { kind: "any" }, operation });
     this.#renewedMs = startedMs;
   }
 
-  /** One that was renewed meanwhile stays. */
+  /** Removes a record unless it was renewed meanwhile. */
   async #remove({ key, revision, body }: Entry): Promise<void> {
     const { store } = this.#parts;
     const operation = { kind: "delete", last: splitAtResourceVersion(body) } as const;

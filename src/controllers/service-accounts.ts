@@ -2,7 +2,7 @@ import { defaultServiceAccount } from "../admission/service-account.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { NamespaceObjects, type NamespaceObjectsParts } from "./namespace-objects.ts";
 
-/** The account that pods of a namespace run under when they name none. Clients may change it as they like. */
+/** Maintains the account of pods that name none. Clients may change it. */
 export function defaultServiceAccounts(parts: Omit<NamespaceObjectsParts, "name" | "wanted">): NamespaceObjects {
   return new NamespaceObjects({
     ...parts,

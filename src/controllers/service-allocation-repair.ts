@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { AllocationRepair } from "../kinds/service-allocation/allocation-repair.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -6,12 +6,12 @@ import { type Revision, zeroRevision } from "../api/revision.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
 import type { ServerRecords } from "./server-records.ts";
 
-/** Also the time after which no request is on its way any more. */
+/** Interval of the repair. It also exceeds the duration of any request. */
 const intervalMs = 180_000;
 
 export interface ServiceAllocationRepairParts {
   readonly repair: AllocationRepair;
-  /** Of ipaddresses. */
+  /** Registry of ipaddresses. */
   readonly addresses: Registry;
   readonly store: Store;
   readonly clock: Clock;
@@ -20,15 +20,16 @@ export interface ServiceAllocationRepairParts {
 }
 
 /**
- * Mends allocations once after the start, then every three minutes, and at once when somebody deletes an address that is
- * in use. What nobody holds is given back when it was there at the round before; by a server that is alone at the start
- * too, as only an earlier run can have left it. Ages are told by revision: clocks of servers differ.
+ * Repairs allocations once after the start, then every three minutes, and at once after the deletion of an address in
+ * use. An allocation without an owner is released if it existed at the previous round. A server that is alone releases
+ * it at its start too, because only an earlier run can have left it. Revisions give the age, because servers' clocks
+ * differ.
  */
 export class ServiceAllocationRepair {
   readonly #parts: ServiceAllocationRepairParts;
   #running = false;
   #stopped = false;
-  /** Requests that have claimed something up to this revision have ended. */
+  /** Revision up to which the allocating requests have ended. */
   #settled: Revision = zeroRevision;
 
   constructor(parts: ServiceAllocationRepairParts) {
@@ -69,7 +70,7 @@ export class ServiceAllocationRepair {
     this.#running = false;
   }
 
-  /** What fails because the server has stopped meanwhile is no error. */
+  /** Ignores errors that happen because the server has stopped. */
   async #guarded(run: () => Promise<void>): Promise<void> {
     try {
       await run();

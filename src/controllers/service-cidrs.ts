@@ -1,4 +1,5 @@
-import { type Clock, formatTime } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
+import { formatTime } from "../api/time.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { addressManagedByLabel, addressManager } from "../kinds/service-allocation/cluster-ip-allocator.ts";
@@ -8,12 +9,13 @@ import { serverContext } from "../registry/server-context.ts";
 import { serviceCidr } from "../kinds/networking/service-cidr.ts";
 import { strategyOf } from "../registry/kind.ts";
 import { parseIp } from "../api/validation/ip.ts";
-import type { Key, Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 const finalizer = "networking.k8s.io/service-cidr-finalizer";
 
-/** All of them are looked at together, under this one key. */
+/** Single key under which all are checked together. */
 const round = "all";
 
 const readyMessage = "Kubernetes Service CIDR is ready";
@@ -29,13 +31,13 @@ export interface ServiceCidrsParts {
 }
 
 /**
- * Tells of each ServiceCIDR whether addresses are given out of it, and lets it go only when every address in use lies in
- * another one too. All are looked at together: there are few, and they depend on each other.
+ * Reports in each ServiceCIDR whether its addresses are allocated, and lets it be deleted only when every address in
+ * use also lies in another one. All are checked together, because they are few and depend on each other.
  */
 export class ServiceCidrs {
   readonly #parts: ServiceCidrsParts;
   readonly #queue: WorkQueue;
-  /** ServiceCIDRs that are being deleted and wait for their addresses to be given back. */
+  /** Whether ServiceCIDRs that are being deleted wait for the release of their addresses. */
   #areWaiting = false;
 
   constructor(parts: ServiceCidrsParts) {
@@ -86,7 +88,7 @@ export class ServiceCidrs {
     await this.#parts.serviceCidrs.update("", name, withoutFinalizer, serverContext, { reapplies: true });
   }
 
-  /** An address of it lies in no other ServiceCIDR that stays. */
+  /** Reports whether one of its addresses lies in no other remaining ServiceCIDR. */
   #isNeeded(name: string, cidr: KubeObject): boolean {
     const { store, serviceCidrs, addresses } = this.#parts;
     const own = rangesOf(cidr);
@@ -135,7 +137,10 @@ function withoutFinalizer(cidr: KubeObject): KubeObject {
   return { ...cidr, metadata: { ...cidr.metadata, finalizers } };
 }
 
-/** The time is that of the last change of `status`; a condition that says the same already stays as it is. */
+/**
+ * Returns the object with a condition, whose time is that of the last change of `status`. An unchanged condition stays
+ * as it is.
+ */
 function withCondition(cidr: KubeObject, condition: Record<string, string>, now: string): KubeObject {
   const { conditions = [], ...rest } = (cidr["status"] ?? {}) as { conditions?: JsonObject[] };
   const old = conditions.find(({ type }) => type === condition["type"]);

@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { StatusError } from "../api/status.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
@@ -6,7 +6,7 @@ import { serverContext } from "../registry/server-context.ts";
 const systemNamespaces = ["kube-system", "kube-public", "kube-node-lease", "default"];
 const checkIntervalMs = 60_000;
 
-/** Makes the namespaces that every client counts on, and makes them again when one is missing. */
+/** Creates the namespaces that every client relies on, and restores missing ones. */
 export class SystemNamespaces {
   readonly #namespaces: Registry;
 
@@ -21,7 +21,7 @@ export class SystemNamespaces {
     }
   }
 
-  /** Checks once a minute; `onError` hears of what went wrong. */
+  /** Checks once a minute. `onError` receives errors. */
   start(clock: Clock, onError: (error: unknown) => void): Disposable {
     return clock.every(checkIntervalMs, () => void this.ensure().catch(onError));
   }

@@ -1,10 +1,11 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
 import type { Registry } from "../registry/registry.ts";
 import { controllerManagerContext } from "../registry/server-context.ts";
-import type { Key, Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 import { removeObject } from "../registry/remove-object.ts";
 import type { TrustBundle } from "./trust-bundle.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
@@ -12,7 +13,7 @@ import { followObjects, WorkQueue } from "./work-queue.ts";
 const tokenType = "kubernetes.io/service-account-token";
 const nameAnnotation = "kubernetes.io/service-account.name";
 const uidAnnotation = "kubernetes.io/service-account.uid";
-/** A Secret may come before its account. Without one for so long it goes. */
+/** Time after which a Secret without its account is removed. It may be created before the account. */
 const accountWaitMs = 10_000;
 
 export interface TokenSecretsParts {
@@ -80,7 +81,7 @@ async function fill(parts: TokenSecretsParts, secret: KubeObject, account: strin
     namespace,
     name,
     (old) => {
-      // Another Secret took its name: the token is not for that one, which is looked at by itself.
+      // Another Secret has taken the name. The token is not for that one, which is handled separately.
       if (old.metadata.uid !== secret.metadata.uid) return old;
       const data = (old["data"] ?? {}) as JsonObject;
       return {

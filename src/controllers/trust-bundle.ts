@@ -1,7 +1,7 @@
-/** What clients know this server by. It changes when the authority does. */
+/** The authorities with which clients verify this server. They change with the authority. */
 export interface TrustBundle {
-  /** PEM of one authority, or of several of which one takes the place of another. */
+  /** Returns the PEM of one authority, or of several during a rotation. */
   pem(): string;
-  /** Calls `run` when it may be another one. */
+  /** Calls `run` when the bundle may have changed. */
   follow(run: () => void): Disposable;
 }

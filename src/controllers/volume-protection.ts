@@ -1,13 +1,14 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { claimFinalizer, volumeFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Registry } from "../registry/registry.ts";
 import { serverContext } from "../registry/server-context.ts";
-import type { Key, Store, StoreEvent } from "../storage/store.ts";
+import type { Store, StoreEvent } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
-/** What is still in use is looked at again when a pod goes, and in any case after this time. */
+/** Longest time until claims in use are checked again. They are also checked when a pod is removed. */
 const checkIntervalMs = 60_000;
 
 export interface VolumeProtectionParts {
@@ -19,10 +20,7 @@ export interface VolumeProtectionParts {
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * Lets claims go that no pod uses any more, and volumes that are not bound: takes away the finalizers that admission has
- * given them.
- */
+/** Removes admission's finalizers from claims that no pod uses any more and from volumes that are not bound. */
 export class VolumeProtection {
   readonly #parts: VolumeProtectionParts;
   readonly #queue: WorkQueue;
@@ -82,7 +80,7 @@ export class VolumeProtection {
     if (phase !== "Bound") await release(volumes, "", name, volumeFinalizer);
   }
 
-  /** By a pod that has not ended. */
+  /** Reports whether a pod that has not ended uses the claim. */
   #isUsed(namespace: string, claim: string): boolean {
     const { info, cacher } = this.#parts.pods;
     const page = cacher.list({ prefix: `${info.keyPrefix}${namespace}/` });
@@ -94,7 +92,10 @@ export class VolumeProtection {
   }
 }
 
-/** A generic ephemeral volume has a claim that is named after the pod and the volume. */
+/**
+ * Reports whether the pod uses the claim. The claim of a generic ephemeral volume is named after the pod and the
+ * volume.
+ */
 function mounts(pod: KubeObject, claim: string): boolean {
   const { volumes = [] } = (pod["spec"] ?? {}) as {
     volumes?: { name: string; ephemeral?: object; persistentVolumeClaim?: { claimName?: string } }[];

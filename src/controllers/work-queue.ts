@@ -1,44 +1,63 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { StatusError } from "../api/status.ts";
-import type { Key, Store, StoreEvent } from "../storage/store.ts";
+import type { Store, StoreEvent } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
+import { RetryBudget } from "./retry-budget.ts";
 
-/** The first wait after a failure; it doubles from one failure to the next, up to the last. */
+/** First delay after a failure. It doubles with each failure up to the maximum. */
 const retryMsMin = 100;
 const retryMsMax = 60_000;
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
+  /** Keys that are worked on at a time, each by one worker; 1 by default. */
+  readonly workers?: number | undefined;
+  /** Failures in a row after which a key is given up until it is added again; by default never. */
+  readonly failuresMax?: number | undefined;
   /** Brings what the key names to where it should be, from what is stored now. */
   work(key: Key): Promise<void>;
-  /** Hears of failures that are not the answer of a registry; those are tried again in silence. */
+  /** Receives failures other than a registry's rejection, which is retried silently. */
   onError(error: unknown): void;
 }
 
 /**
- * Keys to look at, one after another, each at most once however often it is added. One that fails is looked at again
- * later. As many keys wait at most as there are objects to name.
+ * Keys to look at, each at most once however often it is added, and never by two workers at a time. One that fails is
+ * looked at again later; all retries together have a budget. As many keys wait at most as there are objects to name.
  */
 export class WorkQueue implements Disposable {
   readonly #options: WorkQueueOptions;
+  readonly #workersMax: number;
+  readonly #budget: RetryBudget;
   readonly #waiting = new Set<Key>();
+  /** Added while they are worked on: they wait once more when that is done. */
+  readonly #again = new Set<Key>();
+  readonly #working = new Set<Key>();
   readonly #later = new Map<Key, Disposable>();
   readonly #failures = new Map<Key, number>();
-  #running = false;
+  /** Workers that are started or about to be. */
+  #workers = 0;
   #stopped = false;
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    this.#workersMax = options.workers ?? 1;
+    this.#budget = new RetryBudget(options.clock);
   }
 
   add(key: Key): void {
+    if (this.#stopped) return;
+    if (this.#working.has(key)) {
+      this.#again.add(key);
+      return;
+    }
     this.#waiting.add(key);
-    if (this.#running || this.#stopped) return;
-    this.#running = true;
+    if (this.#workers >= this.#workersMax) return;
+    this.#workers++;
     // Off the caller's turn: the store's listeners must return at once.
     setImmediate(() => void this.#run());
   }
 
-  /** Looks at the key after `delayMs`, in place of a later look that was planned before. */
+  /** Handles the key after `delayMs`, replacing an earlier plan. */
   addAfter(key: Key, delayMs: number): void {
     this.#later.get(key)?.[Symbol.dispose]();
     if (this.#stopped) return;
@@ -54,32 +73,42 @@ export class WorkQueue implements Disposable {
     for (const timer of this.#later.values()) timer[Symbol.dispose]();
     this.#later.clear();
     this.#waiting.clear();
+    this.#again.clear();
   }
 
   async #run(): Promise<void> {
     for (const key of this.#waiting) {
-      if (this.#stopped) break;
       this.#waiting.delete(key);
+      this.#working.add(key);
       try {
         await this.#options.work(key);
         this.#failures.delete(key);
       } catch (error) {
         this.#retry(key, error);
+      } finally {
+        this.#working.delete(key);
       }
+      if (this.#stopped) break;
+      if (this.#again.delete(key)) this.#waiting.add(key);
     }
-    this.#running = false;
+    this.#workers--;
   }
 
   #retry(key: Key, error: unknown): void {
     if (this.#stopped) return;
     if (!(error instanceof StatusError)) this.#options.onError(error);
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
-    this.addAfter(key, Math.min(retryMsMax, retryMsMin * 2 ** failures));
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    if (failures >= (this.#options.failuresMax ?? Number.POSITIVE_INFINITY)) {
+      this.#failures.delete(key);
+      return;
+    }
+    this.#failures.set(key, failures);
+    const waitMs = Math.min(retryMsMax, retryMsMin * 2 ** (failures - 1));
+    this.addAfter(key, Math.max(waitMs, this.#budget.take()));
   }
 }
 
-/** Tells of every object below `prefix`: of those that are there as ADDED ones, then of every change. */
+/** Reports every object below `prefix`: existing ones as ADDED, then every change. */
 export function followObjects(
   store: Store,
   prefix: Key,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import { status } from "../api/status.ts";
 import { anonymousAuthenticator } from "../access/authentication/anonymous.ts";
 import { unionAuthenticator } from "../access/authentication/authenticator.ts";

@@ -6,7 +6,8 @@ import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
 import { type UnknownEnvelope, unwrapUnknown } from "../api/codec/protobuf-envelope.ts";
 import { ProtobufDecodeError } from "../api/codec/protobuf-wire.ts";
 import type { MediaType } from "../api/codec/representation.ts";
-import { parseYaml, YamlSyntaxError, yamlValuesMax } from "../api/codec/yaml.ts";
+import { parseYaml, yamlValuesMax } from "../api/codec/yaml.ts";
+import { YamlSyntaxError } from "../api/codec/yaml-syntax.ts";
 
 export interface DecodeBodyOptions {
   /** Looks for repeated keys: field validation Warn and Strict. */

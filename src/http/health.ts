@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { status } from "../api/status.ts";
 import type { Store } from "../storage/store.ts";
 import { textReply } from "./error-response.ts";

@@ -1,3 +1,4 @@
+import type { ListenerTls } from "../access/certificates/identity.ts";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
@@ -12,16 +13,6 @@ import type { Serving } from "./listener/serving.ts";
 import type { StreamSink } from "./listener/stream-sink.ts";
 
 export type { ListenerLimits } from "./listener/limits.ts";
-
-/** PEM texts. `ca`: who may sign client certificates; empty means that none is asked for. */
-export interface ListenerTls {
-  readonly key: string;
-  readonly cert: string;
-  /** Authorities of clients, PEM. */
-  readonly ca: readonly string[];
-  /** Authorities of authenticating proxies, PEM. */
-  readonly frontProxyCa?: string | undefined;
-}
 
 export interface ListenerOptions {
   readonly host: string;

@@ -1,4 +1,4 @@
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import { cloneJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";

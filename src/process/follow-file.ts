@@ -1,23 +1,23 @@
 import { type FSWatcher, readFileSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "./clock.ts";
 
-/** Editors write a file in several steps: it is read when it has been left alone for so long. */
+/** The quiet time before a changed file is read, because editors write a file in several steps. */
 const settleMs = 100;
 
 export interface FollowedFile {
   readonly file: string;
-  /** What it held when it was read last. */
+  /** The content at the last read. */
   readonly bytes: Uint8Array;
   readonly clock: Clock;
-  /** It is read again so often, whether or not the file system tells of a change. */
+  /** The file is reread at this interval, even without a notification from the file system. */
   readonly intervalMs: number;
-  /** May throw; then the same content is not tried again. */
+  /** Called with new content. It may throw; the same content is not tried again. */
   onChange(bytes: Uint8Array): void;
   onError(error: unknown): void;
 }
 
-/** Tells of every new content of a file. Its folder is watched, as files are replaced rather than written to. */
+/** Reports every new content of a file. It watches the folder, because files are replaced rather than written to. */
 export function followFile({ file, bytes, clock, intervalMs, onChange, onError }: FollowedFile): Disposable {
   let known = Buffer.from(bytes);
   let settling: Disposable | undefined;
@@ -45,7 +45,7 @@ export function followFile({ file, bytes, clock, intervalMs, onChange, onError }
   };
 }
 
-/** Undefined where folders cannot be watched. Links are swapped under other names, so any change may be one of the file. */
+/** Returns undefined where folders cannot be watched. A change of another name counts if it may be a swapped link. */
 function watchFolder(file: string, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {

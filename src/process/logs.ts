@@ -1,33 +1,33 @@
 import type { Logger } from "pino";
 import { escapeControls, redact, redactText } from "./redact.ts";
 
-/** Fields of a log line; redacted before they are written. */
+/** The fields of a log line, redacted before they are written. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Messages are sentences of ours; what comes from outside goes into the fields. */
+/** The log. Messages are our own sentences. Text from outside goes into the fields. */
 export interface Log {
   error(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   debug(message: string, fields?: LogFields): void;
   trace(message: string, fields?: LogFields): void;
-  /** One line per finished request from `-v=2` on; internal errors and slow requests always. */
+  /** Writes one line per finished request from `-v=2` on. Internal errors and slow requests get one always. */
   requestLog(outcome: RequestOutcome, record: () => RequestRecord): void;
-  /** Whether lines of this verbosity are written; asked before costly fields are made. */
+  /** Reports whether lines of this verbosity are written, so that callers can avoid costly fields. */
   verbose(level: number): boolean;
-  /** The same log with a `part` field on every line. */
+  /** Returns the same log with a `part` field on every line. */
   for(part: string): Log;
 }
 
-/** What decides whether a finished request is worth a line. */
+/** The facts that decide whether a finished request gets a line. */
 export interface RequestOutcome extends Pick<RequestRecord, "code" | "latencyMs"> {
-  /** A watch, a session, a log: it takes as long as the client likes. */
+  /** True for a watch, a session or a log, whose duration is up to the client. */
   readonly longRunning: boolean;
-  /** The answer is an error of ours, not of the client. */
+  /** True if the answer is our error, not the client's. */
   readonly failed: boolean;
 }
 
-/** One finished request as plain data. Holds no query and no header that could carry a secret. */
+/** One finished request as plain data, without queries and headers, which could carry secrets. */
 export interface RequestRecord {
   readonly auditId: string;
   readonly method: string;
@@ -48,9 +48,9 @@ export interface RequestRecord {
 export interface LogOptions {
   /** `-v`, 0 by default. */
   readonly verbosity?: number;
-  /** For people instead of machines; by default when the destination is a terminal. */
+  /** Formats lines for people. On by default if the destination is a terminal. */
   readonly pretty?: boolean;
-  /** Standard error by default, so that standard output stays what a command was asked for. */
+  /** Standard error by default, because standard output is for the results of commands. */
   readonly destination?: LogDestination;
 }
 
@@ -60,13 +60,13 @@ export interface LogDestination {
 
 type Level = "error" | "warn" | "info" | "debug" | "trace";
 
-/** `-v`: 0 warnings and errors, 1 also what the server does, 2 also every request, 4 debugging, 6 everything. */
+/** The least `-v` for each level. Requests are logged from 2 on. */
 const verbosityOf: Readonly<Record<Level, number>> = { error: 0, warn: 0, info: 1, debug: 4, trace: 6 };
 const requestVerbosity = 2;
-/** A request that takes longer than this is worth a line at every verbosity. */
+/** A slower request gets a line at every verbosity. */
 const slowRequestMs = 5_000;
 
-/** Opens the log. pino, and what makes lines readable for people, are loaded for the first line that is written. */
+/** Opens the log. pino and pino-pretty are loaded for the first line. */
 export function openLog({
   verbosity = 0,
   pretty = process.stderr.isTTY === true,
@@ -163,7 +163,7 @@ function prettyDestination(destination: LogDestination): LogDestination {
   return { write: (line) => destination.write(format(line)) };
 }
 
-/** For a terminal, where JSON's own escaping is taken off again before printing. `redact` has bounded the depth. */
+/** Escapes text for a terminal, because pino-pretty removes JSON's escaping. `redact` has bounded the depth. */
 function escapeDeep(value: unknown): unknown {
   if (typeof value === "string") return escapeControls(value);
   if (Array.isArray(value)) return value.map(escapeDeep);

@@ -1,12 +1,12 @@
-/** What stands where a secret was. */
+/** The replacement of a secret. */
 export const redacted = "[redacted]";
 
-/** Deeper structures are cut: a log line is no place for an object tree. */
+/** The limit on the depth of a logged value; a log line should not hold a whole object tree. */
 const depthMax = 6;
 const itemsMax = 50;
 const textLengthMax = 4_096;
 
-/** Names whose values are secret, compared in lower case without `-` and `_`. */
+/** Names of secret fields, in lower case without `-` and `_`. */
 const secretNames: ReadonlySet<string> = new Set([
   "authorization",
   "proxyauthorization",
@@ -35,7 +35,7 @@ const secretNames: ReadonlySet<string> = new Set([
   "body",
 ]);
 
-/** Secrets that are known by their form wherever they stand. */
+/** Forms of secrets in any text. */
 const secretForms: readonly RegExp[] = [
   /\b(?:bearer|basic)[ \t]+[^\s"',;]+/gi,
   /\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*/g,
@@ -46,8 +46,8 @@ const secretForms: readonly RegExp[] = [
 ];
 
 /**
- * The value as it may be logged: secret fields and texts that look like credentials are replaced, bytes become their
- * length, what is too deep or too long is cut.
+ * Returns the value in a form that may be logged. Secret fields and texts that look like credentials are replaced, bytes become
+ * their length, and deep or long values are cut.
  */
 export function redact(value: unknown): unknown {
   return redactAt(value, 0);
@@ -81,7 +81,7 @@ function redactError(error: Error, depth: number): object {
   };
 }
 
-/** Replaces what looks like a credential, and cuts what is long. */
+/** Replaces texts that look like credentials, and cuts long text. */
 export function redactText(text: string): string {
   let result = text.length > textLengthMax ? `${text.slice(0, textLengthMax)}…` : text;
   for (const form of secretForms) {
@@ -94,7 +94,7 @@ function isSecretName(name: string): boolean {
   return secretNames.has(name.toLowerCase().replace(/[-_]/g, ""));
 }
 
-/** Control characters as `\x1b` or `\u2028`: a terminal must not obey what a client sent. */
+/** Writes control characters as `\x1b` or `\u2028`, so that a terminal does not obey text from a client. */
 export function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, (character) => {
     const code = character.charCodeAt(0);

@@ -1,6 +1,6 @@
 /**
- * A reason not to start that the person at the keyboard can act on. The message is one line and says what is wrong
- * and what to do; it is printed without a stack.
+ * A failure that the user can fix. The message is one line that says what is wrong and what to do. It is printed without a
+ * stack.
  */
 export class StartupError extends Error {
   constructor(message: string, options?: ErrorOptions) {

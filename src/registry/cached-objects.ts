@@ -2,7 +2,7 @@ import type { ObjectLookup, StoredObject } from "./object-lookup.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
-import type { Entry } from "../storage/store.ts";
+import type { Entry } from "../api/entry.ts";
 import type { Registry } from "./registry.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { status } from "../api/status.ts";
-import type { Key } from "../storage/store.ts";
+import type { Key } from "../api/entry.ts";
 
 /** Where a paged list goes on: the first key not yet sent, at the revision of the first page (-1: at the newest). */
 export interface ContinueToken {

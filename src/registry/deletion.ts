@@ -1,18 +1,28 @@
-import { formatTime } from "../api/clock.ts";
+import { formatTime } from "../api/time.ts";
 import type { JsonObject } from "../api/json.ts";
 import { cloneJson } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { status, successStatus } from "../api/status.ts";
+import { type Status, status, successStatus } from "../api/status.ts";
 import { foregroundDeletionFinalizer, orphanFinalizer } from "../api/vendor.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { Entry } from "../storage/store.ts";
-import type { DeleteResult } from "./registry.ts";
+import type { Entry } from "../api/entry.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 
 export type DeletionStep =
   | { readonly kind: "remove" }
   | { readonly kind: "mark"; readonly object: KubeObject }
   | { readonly kind: "unchanged" };
+
+/** The outcome of a delete. */
+export interface DeleteResult {
+  /** True once the object is gone from the store. */
+  readonly removed: boolean;
+  readonly code: 200 | 202;
+  /** A Status, or the object in its last or terminating state. */
+  readonly answer:
+    | { readonly kind: "status"; readonly status: Status }
+    | { readonly kind: "object"; readonly object: KubeObject; readonly entry: Entry | undefined };
+}
 
 /** The last second that the API's times can name. */
 const lastTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);

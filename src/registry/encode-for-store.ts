@@ -3,7 +3,9 @@ import { emptyJsonObject, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { ObjectIndex, ProposedBody } from "../storage/store.ts";
+import { ownersOf } from "../storage/object-owners.ts";
+import type { ProposedBody } from "../storage/store.ts";
+import type { ObjectIndex } from "../api/entry.ts";
 
 /**
  * The bytes of an object as the store keeps them: without kind and apiVersion, `metadata` first, and a gap where the
@@ -39,12 +41,13 @@ function continued(object: string): string {
 }
 
 function indexOf(object: KubeObject, info: ResourceInfo): ObjectIndex {
-  const { labels, uid } = object.metadata;
+  const { labels, uid, ownerReferences } = object.metadata;
   return {
     apiVersion: apiVersionOf(info),
     uid: uid ?? "",
     labels: labels !== undefined && Object.keys(labels).length > 0 ? labels : undefined,
     fields: info.selectableFields.size === 0 ? undefined : selectableFieldsOf(object, info),
+    owners: ownersOf(ownerReferences),
   };
 }
 

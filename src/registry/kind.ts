@@ -1,5 +1,5 @@
 import type { TableRules } from "../api/codec/table/table-rules.ts";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { DefaultRule } from "../api/schema/schema.ts";

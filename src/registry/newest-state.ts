@@ -1,5 +1,6 @@
 import { StatusError } from "../api/status.ts";
-import type { Entry, Key, Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 
 /**
  * One guarded attempt on an object as this replica knows it, which may lack what another one has acknowledged: a refusal,

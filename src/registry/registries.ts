@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { type ResourceInfo, storedInfo } from "../api/scheme/resource.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";

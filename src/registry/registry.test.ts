@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
@@ -7,7 +7,7 @@ import { CacherSet } from "../storage/cacher/cacher-set.ts";
 import { Scheme } from "../kinds/scheme.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import type { Revision } from "../api/revision.ts";
-import type { Entry, Key } from "../storage/store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import type { Registries } from "./registries.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import { openRegistries } from "../server/registries.ts";

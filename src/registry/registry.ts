@@ -1,10 +1,11 @@
 import type { Admission, AdmissionAttributes } from "./admission.ts";
-import { type Clock, formatTime } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
+import { formatTime } from "../api/time.ts";
 import { type FieldError, fieldError } from "../api/field-error.ts";
 import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { type Status, StatusError, status } from "../api/status.ts";
+import { StatusError, status } from "../api/status.ts";
 import { nextTurn } from "../api/turn.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import type { Cacher } from "../storage/cacher/cacher.ts";
@@ -14,9 +15,10 @@ import { decodeTyped } from "../api/schema/decode.ts";
 import { applyDefaults } from "../api/schema/defaults.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
-import type { ApplyResult, Entry, Key, Operation, Store } from "../storage/store.ts";
+import type { ApplyResult, Operation, Store } from "../storage/store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import type { Allocator } from "./allocator.ts";
-import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
+import { beginDeletion, checkDeletePreconditions, type DeleteResult, deletionResult } from "./deletion.ts";
 import { attemptOnNewest } from "./newest-state.ts";
 import { objectProblems } from "./object-problems.ts";
 import { generatedName, type RandomInt } from "./random-name.ts";
@@ -53,16 +55,6 @@ export interface WriteResult {
   readonly created: boolean;
   /** The last write removed the object (its last finalizer is gone). */
   readonly removed: boolean;
-}
-
-export interface DeleteResult {
-  /** True once the object is gone from the store. */
-  readonly removed: boolean;
-  readonly code: 200 | 202;
-  /** A Status, or the object in its last or terminating state. */
-  readonly answer:
-    | { readonly kind: "status"; readonly status: Status }
-    | { readonly kind: "object"; readonly object: KubeObject; readonly entry: Entry | undefined };
 }
 
 export interface RegistryParts {

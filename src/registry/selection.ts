@@ -3,7 +3,7 @@ import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
 import { status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { unknownLabelText } from "../api/scheme/selectable-fields.ts";
-import type { Entry, Key } from "../storage/store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 
 /** Which objects of a resource a request means. Made once per request, asked once per object. */
 export interface Selection {

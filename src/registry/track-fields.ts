@@ -1,4 +1,4 @@
-import { formatTime } from "../api/clock.ts";
+import { formatTime } from "../api/time.ts";
 import { apiVersionOf } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { FieldSet } from "../apply/managed-fields/field-set.ts";

@@ -1,6 +1,15 @@
 import { StatusError, status } from "../api/status.ts";
 import type { Store } from "../storage/store.ts";
-import type { Registry } from "./registry.ts";
+import type { Key } from "../api/entry.ts";
+import type { GroupResource } from "../api/gvk.ts";
+import type { ResourceInfo } from "../api/scheme/resource.ts";
+
+/** The part of a registry that says where an object is stored. */
+interface Places {
+  readonly info: ResourceInfo;
+  keyOf(namespace: string, name: string): Key;
+  ref(name: string): GroupResource & { readonly name: string };
+}
 
 /**
  * Removes an object that cannot be read, whatever its finalizers were and whoever waits for them. Watchers see it with
@@ -8,7 +17,7 @@ import type { Registry } from "./registry.ts";
  * @throws StatusError 404; 409 for an object that can be read, which is deleted as any other
  */
 export async function removeUnreadable(
-  registry: Registry,
+  registry: Places,
   store: Store,
   { namespace, name }: { namespace: string; name: string },
 ): Promise<void> {
@@ -29,7 +38,7 @@ export async function removeUnreadable(
 }
 
 /** The answer to a read or write that meets nothing in memory: 404, or 500 for an object that cannot be read. */
-export function absent(registry: Registry, store: Store, namespace: string, name: string): StatusError {
+export function absent(registry: Places, store: Store, namespace: string, name: string): StatusError {
   const unreadable = store.corruptAt(registry.keyOf(namespace, name));
   const ref = registry.ref(name);
   return unreadable === undefined ? status.notFound(ref) : status.storeReadError(ref, unreadable.message);

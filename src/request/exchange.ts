@@ -1,59 +1,59 @@
 import type { Duplex } from "node:stream";
 import type { Status } from "../api/status.ts";
-import { annotate, type Recording } from "../access/audit/recording.ts";
+import { annotate, type RequestNotes } from "./annotations.ts";
 import type { UserInfo } from "./user-info.ts";
 import type { RequestInfo } from "./request-info.ts";
 
-/** The client certificate of a connection, judged once at the handshake; `validToMs` is checked again for every request. */
+/** The client certificate of a connection, verified once at the handshake. `validToMs` is checked for every request. */
 export type PeerCertificate =
   | { readonly kind: "none" }
   | { readonly kind: "rejected"; readonly reason: string }
   | {
       readonly kind: "verified";
       readonly commonName: string;
-      /** What the certificate says the user's uid is; absent where it says nothing. */
+      /** The user's uid according to the certificate, if it has one. */
       readonly uid?: string;
       readonly organizations: readonly string[];
       readonly validFromMs: number;
       readonly validToMs: number;
       readonly fingerprint256: string;
-      /** Says which authority issued it; undefined where an intermediate did. */
+      /** The authority that issued the certificate; undefined for an intermediate. */
       readonly issuer: string | undefined;
-      /** Issued by the authority of authenticating proxies. */
+      /** Set if the authority of authenticating proxies issued the certificate. */
       readonly isFrontProxy?: true;
     };
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** What the listener knows of a request. One per request; filters add what they learn to the Exchange. */
+/** A request as the listener knows it. Filters add their results to the Exchange. */
 export interface IncomingRequest {
   readonly method: string;
-  /** Byte-exact request target, starting with "/". */
+  /** The byte-exact request target, starting with "/". */
   readonly rawPath: string;
-  /** Lower-case names, repeated ones separate, in order. */
+  /** Headers in order, with names in lower case. A repeated header has an entry for each value. */
   readonly headers: HeaderList;
   readonly peer: PeerCertificate;
   readonly remoteAddress: string;
   readonly httpVersion: "1.1" | "2";
-  /** The whole body, at most the body limit. Rejects with a 413 StatusError beyond it. Read at most once. */
+  /** Reads the whole body, at most once. Rejects with a 413 StatusError beyond the body limit. */
   body(): Promise<Uint8Array>;
-  /** Aborted when the client is gone or the server gives up on the request. */
+  /** Aborts when the client is gone or the server gives up on the request. */
   readonly signal: AbortSignal;
-  /** Aborts `signal`: the server gives up on the request (deadline). */
+  /** Aborts `signal` because the server gives up on the request (deadline). */
   abort?(reason: Error): void;
   /** Annotations that authentication adds to the audit event of the request. */
   auditNotes?: readonly (readonly [key: string, value: string])[];
-  /** Set for a request that asks to leave HTTP. Whoever answers it with 101 has the socket from then on. */
+  /** Set for a request to leave HTTP. A handler that answers 101 owns the socket from then on. */
   upgraded?: UpgradedSocket;
 }
 
 export interface UpgradedSocket {
   readonly socket: Duplex;
-  /** What the client has sent behind the head of its request. */
+  /** The bytes that the client sent after the head of its request. */
   readonly head: Uint8Array;
 }
 
-/** A finished response; `chunks` are written one after another with backpressure, never joined. */
+/** A finished response. The chunks of `body` are written one after another with backpressure, and never joined. */
 export interface Reply {
   readonly kind: "reply";
   readonly code: number;
@@ -61,64 +61,64 @@ export interface Reply {
   readonly body: Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** A response whose head goes out at once and whose body is written by `run` for as long as it likes (watch). */
+/** A response with a head that goes out at once, and a body that `run` writes for as long as it likes (watch). */
 export interface StreamReply {
   readonly kind: "stream";
   readonly code: number;
   readonly headers: HeaderList;
-  /** Resolves when the body is complete; a rejection resets the stream. */
+  /** Writes the body, and resolves when it is complete. A rejection resets the stream. */
   run(sink: ByteSink): Promise<void>;
 }
 
 export type HttpResponse = Reply | StreamReply;
 
 export interface ByteSink {
-  /** False when the client does not keep up: stop writing until `drained()`. The buffer is not copied; do not change it. */
+  /** Returns false if the client does not keep up; then wait for `drained()`. The buffer is not copied, so do not change it. */
   write(chunk: Uint8Array): boolean;
   /** Resolves when the backlog is gone, or the sink is closed. */
   drained(): Promise<void>;
   /** Bytes accepted but not yet handed to the kernel. */
   readonly backlogBytes: number;
-  /** Aborted when the client is gone, or the server is draining and the stream has to end cleanly. */
+  /** Aborts when the client is gone, or when the server drains and the stream has to end cleanly. */
   readonly signal: AbortSignal;
 }
 
-/** One request on its way through the filters to its handler. Filters fill it in the order of chain.ts. */
+/** One request on its way to its handler. Filters fill it in the order of chain.ts. */
 export interface Exchange {
   readonly request: IncomingRequest;
   readonly receivedMs: number;
-  /** On the monotonic clock. */
+  /** The start of the request on the monotonic clock. */
   readonly startedMs: number;
   auditId: string;
   info: RequestInfo;
   user: UserInfo;
-  /** Who sent the request, when `user` is somebody else; `constraint` is the verb that allowed it, "" for any. */
+  /** The real sender, if `user` is impersonated. `constraint` is the verb that allowed it, "" for any. */
   impersonation?: { readonly by: UserInfo; readonly constraint: string };
-  /** Texts for Warning headers, in order, without duplicates. */
+  /** The texts of Warning headers, in order, without duplicates. */
   readonly warnings: string[];
   /** Extra response headers. */
   readonly responseHeaders: [string, string][];
-  /** The answer is an error of ours, not of the client. */
+  /** True if the answer is our error, not the client's. */
   failed?: boolean;
-  /** What the answer says, in whatever form, when it is an error. */
+  /** The Status of an answer that is an error, in any format. */
   refusal?: Status;
-  /** What the audit keeps of the request, where it is recorded. */
-  audit: Recording | undefined;
+  /** Set where the request is audited. */
+  audit: RequestNotes | undefined;
 }
 
-/** Answers at once where nothing has to be waited for: every promise between the socket and a handler costs microseconds. */
+/** Answers a request, synchronously if possible, because every promise between socket and handler costs microseconds. */
 export type Handler = (exchange: Exchange) => HttpResponse | Promise<HttpResponse>;
-/** Wraps the next handler on the way in. The order of filters is in chain.ts and nowhere else. */
+/** Wraps the next handler on the way in. Only chain.ts defines the order of filters. */
 export type Filter = (next: Handler) => Handler;
-/** What happens to every response on the way out, errors too. */
+/** Processes every response on the way out, errors too. */
 export type Finish = (exchange: Exchange, response: HttpResponse) => HttpResponse | Promise<HttpResponse>;
 
-/** Adds an annotation to the audit event of the request, where there is one. */
+/** Adds an annotation to the audit event of the request, if there is one. */
 export function annotateExchange({ audit }: Exchange, key: string, value: string): void {
   if (audit !== undefined) annotate(audit, key, value);
 }
 
-/** First value of a header, undefined when absent. */
+/** Returns the first value of a header, or undefined. */
 export function header({ headers }: IncomingRequest, name: string): string | undefined {
   for (let at = 0; at < headers.length; at++) {
     const field = headers[at] as HeaderList[number];
@@ -127,7 +127,7 @@ export function header({ headers }: IncomingRequest, name: string): string | und
   return undefined;
 }
 
-/** All values of a header in order. */
+/** Returns all values of a header in order. */
 export function headerValues(request: IncomingRequest, name: string): string[] {
   return request.headers.filter(([key]) => key === name).map(([, value]) => value);
 }

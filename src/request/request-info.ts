@@ -28,15 +28,15 @@ export interface NonResourceRequest {
   readonly query: Query;
 }
 
-/** Query parameters, decoded; repeated ones in order. */
+/** Decoded query parameters, with the values of each in order. */
 export type Query = ReadonlyMap<string, readonly string[]>;
 
-/** The first value, "" when absent: upstream's reading of every single-valued parameter. */
+/** Returns the first value, or "". Upstream reads every single-valued parameter this way. */
 export function queryValue(query: Query, name: string): string {
   return query.get(name)?.[0] ?? "";
 }
 
-/** Absent is false; `0` and `false` in any case are false; anything else, also the empty value, is true. */
+/** Returns false for an absent value, `0`, and `false` in any case. Any other value is true, even the empty one. */
 export function queryFlag(query: Query, name: string): boolean {
   const value = query.get(name)?.[0];
   return value !== undefined && value !== "0" && value.toLowerCase() !== "false";

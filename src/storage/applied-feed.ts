@@ -1,4 +1,4 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Revision } from "../api/revision.ts";
 import type { EventListener, StoreEvent } from "./store.ts";
 
@@ -7,7 +7,7 @@ interface Waiter {
   readonly settle: (reached: boolean) => void;
 }
 
-/** Tells listeners and waiters what became visible. */
+/** Tells listeners and waiters which changes have become visible. */
 export class AppliedFeed {
   readonly #clock: Clock;
   readonly #listeners = new Set<{ readonly listener: EventListener }>();
@@ -24,13 +24,15 @@ export class AppliedFeed {
     return { [Symbol.dispose]: () => void this.#listeners.delete(subscription) };
   }
 
-  /** Call once per batch, after the state shows it and before its writers are answered. */
+  /**
+   * Publishes one batch. Call it once per batch, after the state shows the batch and before its writers are answered.
+   */
   publish(events: readonly StoreEvent[], revision: Revision, jumped = false): void {
     for (const { listener } of this.#listeners) {
       try {
         listener(events, revision, jumped);
       } catch (error) {
-        // A listener's bug must not leave other listeners or a durable write without an answer.
+        // A bug in one listener must not leave the other listeners, or a durable write, without an answer.
         queueMicrotask(() => {
           throw error;
         });
@@ -40,7 +42,7 @@ export class AppliedFeed {
     for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.settle(true);
   }
 
-  /** True once `revision` is published, false after `timeoutMs` or when the store closes. */
+  /** Resolves with true once `revision` is published, and with false after `timeoutMs` or when the store closes. */
   waitFor(revision: Revision, current: Revision, timeoutMs: number): Promise<boolean> {
     if (current >= revision) return Promise.resolve(true);
     if (timeoutMs <= 0 || this.#closed) return Promise.resolve(false);

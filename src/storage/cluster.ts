@@ -1,16 +1,16 @@
-/** Number of a member within its cluster, from 1; never given twice. */
+/** Number of a member within its cluster, starting at 1 and never reused. */
 export type MemberNumber = number;
 
-/** What the replicated state knows of a member. */
+/** The replicated record of a member. */
 export interface MemberRecord {
   readonly id: MemberNumber;
-  /** What people call it: the host's name unless given; unique. */
+  /** Unique display name; the host's name by default. */
   readonly name: string;
-  /** `host:port` that the other members reach it at. */
+  /** Address as `host:port` at which other members reach it. */
   readonly peerAddress: string;
-  /** `https://host:port` of its API. */
+  /** URL of its API as `https://host:port`. */
   readonly clientUrl: string;
-  /** Who it is in gossip, and the `host:port` of it; absent where that is off. */
+  /** Identity and `host:port` in gossip; absent where gossip is off. */
   readonly peerId?: string;
   readonly gossipAddress?: string;
 }
@@ -20,15 +20,18 @@ export type MemberRole = (typeof memberRoles)[number];
 
 /** A member as one replica sees it now. */
 export interface MemberStatus extends MemberRecord {
-  /** `none`: recorded, and takes no part: it is being added or removed, or that was not brought to its end. */
+  /**
+   * Role in the cluster. A member with `none` has a record but takes no part: it is being added or removed, or such a
+   * change was interrupted.
+   */
   readonly role: MemberRole | "none";
-  /** Newest log index that it is known to hold; only the leader knows it of others. */
+  /** Newest log index that it is known to hold. Only the leader knows it for other members. */
   readonly matchIndex: number | undefined;
-  /** Whether the leader has heard of it within an election timeout; only the leader knows. */
+  /** Whether the leader has heard from it within an election timeout. Only the leader knows. */
   readonly isActive: boolean | undefined;
 }
 
-/** One replica's own state. Indexes are those of the log, revisions those of the store; sizes in bytes. */
+/** The state of one replica. Indexes refer to the log, revisions to the store. Sizes are in bytes. */
 export interface ReplicaStatus {
   readonly clusterId: string;
   readonly self: MemberNumber;
@@ -38,19 +41,19 @@ export interface ReplicaStatus {
   readonly lastIndex: number;
   readonly commitIndex: number;
   readonly appliedIndex: number;
-  /** What LevelDB holds durably. */
+  /** Index up to which LevelDB is durable. */
   readonly flushedIndex: number;
   readonly revision: number;
   readonly compactedRevision: number;
   readonly objects: number;
   readonly logBytes: number;
-  /** Of the state at `appliedIndex`, hexadecimal: equal on all members at an equal index. */
+  /** Hexadecimal hash of the state at `appliedIndex`. All members have the same hash at the same index. */
   readonly stateHash: string;
   readonly members: readonly MemberStatus[];
   readonly failure: string | undefined;
 }
 
-/** Whether it takes part in decisions. */
+/** Reports whether a member takes part in decisions. */
 export function votes({ role }: Pick<MemberStatus, "role">): boolean {
   return role === "leader" || role === "voter";
 }
@@ -61,21 +64,24 @@ export interface Cluster {
   readonly self: MemberNumber;
   readonly isLeader: boolean;
   status(): ReplicaStatus;
-  /** From the replicated state, by id. */
+  /** Returns the members in the replicated state, by id. */
   members(): readonly MemberRecord[];
-  /** True when this replica is the leader and a quorum has said so after the call. */
+  /** Resolves with true when this replica is the leader and a quorum has confirmed it after the call. */
   confirmLeader(): Promise<boolean>;
-  /** Gives the next free id, records the member and adds it as a learner. @throws ClusterError */
+  /** Assigns the next free id, records the member and adds it as a learner. @throws ClusterError */
   addLearner(member: Omit<MemberRecord, "id">): Promise<MemberRecord>;
-  /** Refused while it has not caught up. @throws ClusterError */
+  /** Makes a learner a voter. Rejects while it has not caught up. @throws ClusterError */
   promote(id: MemberNumber): Promise<void>;
-  /** Refused where the healthy members left would be no quorum. @throws ClusterError */
+  /** Removes a member. Rejects when the remaining healthy members would not form a quorum. @throws ClusterError */
   remove(id: MemberNumber): Promise<void>;
-  /** Resolves when the other member leads. @throws ClusterError */
+  /** Transfers leadership and resolves when the other member leads. @throws ClusterError */
   transferLeadership(to: MemberNumber): Promise<void>;
   /** Changes the addresses of a member. @throws ClusterError */
   updateMember(member: MemberRecord): Promise<void>;
-  /** A consistent, checksummed image of the state as of one revision, while writes go on. Dispose when read. */
+  /**
+   * Returns a consistent, checksummed image of the state at one revision, while writes continue. Dispose of it after
+   * reading.
+   */
   image(): Promise<ClusterImage>;
 }
 
@@ -93,10 +99,10 @@ export type ClusterErrorCode =
   | "conflict"
   | "unknown";
 
-/** Why a change was not made; `unknown`: it may have been. The message is for people. */
+/** The reason why a change was not made. With `unknown` it may have been made. The message is for people. */
 export class ClusterError extends Error {
   readonly code: ClusterErrorCode;
-  /** Who leads, as far as this replica knows. */
+  /** The leader as far as this replica knows. */
   readonly leader: MemberNumber | undefined;
   constructor(code: ClusterErrorCode, message: string, leader?: MemberNumber) {
     super(message);
@@ -106,7 +112,7 @@ export class ClusterError extends Error {
   }
 }
 
-/** What concerns other members was asked of a replica that has none. */
+/** Returns the error for an operation on other members when this replica has none. */
 export function aloneError(): ClusterError {
   return new ClusterError("conflict", "this replica is alone: start it with --peer-address, where others reach it");
 }

@@ -7,7 +7,7 @@ const command: Command = {
   expect: { kind: "any" },
   operation: {
     kind: "put",
-    index: { apiVersion: "v1", uid: "u", labels: {}, fields: undefined },
+    index: { apiVersion: "v1", uid: "u", labels: {}, fields: undefined, owners: undefined },
     body: { prefix: Buffer.from("{"), suffix: Buffer.from("}") },
   },
 };
@@ -21,7 +21,7 @@ test.each([
     },
   ],
   ["rejects", () => Promise.reject(new Error("broken"))],
-])("a batch whose submission %s is answered with the error, and the next one goes its way", async (_, fail) => {
+])("a batch whose submission %s is answered with the error, and the next batch continues", async (_, fail) => {
   let isBroken = true;
   const queue = new CommandQueue((commands) => (isBroken ? fail() : commands.map(() => result)));
   const answers = await Promise.allSettled([queue.add(command), queue.add(command)]);
@@ -35,7 +35,7 @@ test.each([
   await expect(queue.add(command)).rejects.toThrow("closed");
 });
 
-test("what comes in one turn travels together, and what is under way is waited for", async () => {
+test("commands of one turn form one batch, and idle waits for outstanding commands", async () => {
   const submitted: number[] = [];
   const { promise, resolve } = Promise.withResolvers<readonly ApplyResult[]>();
   const queue = new CommandQueue((commands) => {

@@ -1,14 +1,17 @@
 import { status } from "../api/status.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "./store.ts";
 
-/** Commands without an answer yet. Beyond it a write is refused with 429: it was not done, and may be retried. */
+/** Most unanswered commands. Beyond it a write gets 429: it was not done and may be retried. */
 const outstandingCommandsMax = 20_000;
 const outstandingBytesMax = 128 * 1024 * 1024;
-/** One batch: enough that what it costs beside its commands is little, and no more than one proposal may carry. */
+/**
+ * Most commands in one batch: large enough that the cost of the batch itself is small, and small enough for one
+ * proposal.
+ */
 const batchCommandsMax = 1_000;
 const batchBytesMax = 4 * 1024 * 1024;
 
-/** Does the commands of one batch: one result per command, in order. */
+/** Executes one batch and returns one result per command, in order. */
 type Submit = (commands: readonly Command[]) => readonly ApplyResult[] | Promise<readonly ApplyResult[]>;
 
 interface Waiting {
@@ -19,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * Gathers commands into batches: those of one turn of the event loop travel together. While nothing is under way the
- * first goes at once.
+ * Gathers commands into batches. Commands of one turn of the event loop form one batch. While no batch is outstanding,
+ * the first command is submitted at once.
  */
 export class CommandQueue {
   readonly #submit: Submit;
@@ -33,7 +36,7 @@ export class CommandQueue {
   #failure: StoreUnavailableError | undefined;
   #idle: (() => void)[] = [];
 
-  /** @param defer runs something in the next turn of the event loop */
+  /** @param defer runs a function in the next turn of the event loop */
   constructor(submit: Submit, defer: (run: () => void) => void = setImmediate) {
     this.#submit = submit;
     this.#defer = defer;
@@ -41,7 +44,7 @@ export class CommandQueue {
 
   /**
    * Resolves with the command's outcome.
-   * @throws StoreUnavailableError when the outcome is unknown or nothing is taken any more; a 429 StatusError at the bound
+   * @throws StoreUnavailableError when the outcome is unknown or the queue is closed; a 429 StatusError at the limit
    */
   add(command: Command): Promise<ApplyResult> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
@@ -57,12 +60,12 @@ export class CommandQueue {
     });
   }
 
-  /** Takes nothing more; what was taken is left to its end. */
+  /** Stops accepting commands. Accepted ones run to their end. */
   close(failure: StoreUnavailableError): void {
     this.#failure ??= failure;
   }
 
-  /** Resolves when everything that was taken is answered. */
+  /** Resolves when every accepted command is answered. */
   async idle(): Promise<void> {
     if (this.#outstanding > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
@@ -125,7 +128,7 @@ export class CommandQueue {
   }
 }
 
-/** The size of what the command brings along. */
+/** Returns the size of a command's key and body. */
 function commandBytes({ key, operation }: Command): number {
   const body = operation.kind === "put" ? operation.body : operation.last;
   return key.length + body.prefix.byteLength + body.suffix.byteLength;

@@ -1,9 +1,10 @@
 import { compareKeys } from "./key-order.ts";
 import type { Revision } from "../api/revision.ts";
 import type { StateMachine } from "./state-machine.ts";
-import { CompactedError, type Entry, type Key, type StoreEvent } from "./store.ts";
+import { CompactedError, type StoreEvent } from "./store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 
-/** The past of a state in memory: every event since the compacted revision, oldest first. */
+/** The history of a state in memory: every event since the compacted revision, oldest first. */
 export class EventHistory {
   #events: StoreEvent[];
 
@@ -19,7 +20,7 @@ export class EventHistory {
     for (const event of events) this.#events.push(event);
   }
 
-  /** Forgets what lies before the state's compacted revision. */
+  /** Drops events before the state's compacted revision. */
   trim({ compactedRevision }: StateMachine): void {
     this.#events = this.#events.slice(this.#firstAfter(compactedRevision));
   }
@@ -30,7 +31,7 @@ export class EventHistory {
     const then = new Map<Key, Entry | undefined>();
     for (let index = this.#firstAfter(at); index < this.#events.length; index++) {
       const { entry, previous } = this.#events[index] as StoreEvent;
-      // The first event after `at` knows the state that it replaced: the one at `at`.
+      // The first event after `at` has the state that it replaced, which is the state at `at`.
       if (entry.key.startsWith(prefix) && entry.key >= start && !then.has(entry.key)) then.set(entry.key, previous);
     }
     const entries = state.scan(prefix, start).filter(({ key }) => !then.has(key));
@@ -50,7 +51,7 @@ export class EventHistory {
     return found;
   }
 
-  /** Index of the first event after `revision`. Revisions are contiguous, so it is a subtraction. */
+  /** Returns the index of the first event after `revision`. Revisions are contiguous, so it is a subtraction. */
   #firstAfter(revision: Revision): number {
     const first = this.#events[0];
     if (first === undefined) return 0;

@@ -1,11 +1,11 @@
-import type { Key } from "./store.ts";
+import type { Key } from "../api/entry.ts";
 
-/** Additions are merged at this many, so that a store that is never scanned does not collect keys without end. */
+/** Additions at which a merge happens, so that a store that is never scanned does not collect keys without end. */
 const additionsMax = 65_536;
 
 /**
- * The keys in order, brought up to date only when somebody looks: a write costs one push, a scan one merge.
- * Keys that were deleted stay until the next merge; `isLive` tells them apart.
+ * The keys in order. They are sorted only when read: a write costs one push, a scan one merge. Deleted keys stay until
+ * the next merge, and `isLive` identifies them.
  */
 export class KeyOrder {
   readonly #isLive: (key: Key) => boolean;
@@ -28,7 +28,7 @@ export class KeyOrder {
     this.#removed = true;
   }
 
-  /** All live keys, ascending. The array is valid until the next write. */
+  /** Returns all live keys in ascending order. The array is valid until the next write. */
   keys(): readonly Key[] {
     if (this.#added.length > 0 || this.#removed) this.#merge();
     return this.#sorted;
@@ -53,12 +53,12 @@ export class KeyOrder {
   }
 }
 
-/** By UTF-16 code unit, as keys are compared everywhere. */
+/** Compares by UTF-16 code unit, as every comparison of keys does. */
 export function compareKeys(a: Key, b: Key): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Index of the first key >= `key` in a sorted array. */
+/** Returns the index of the first key >= `key` in a sorted array. */
 export function lowerBound(keys: readonly Key[], key: Key): number {
   let low = 0;
   let high = keys.length;

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../api/clock.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import { AppliedFeed } from "./applied-feed.ts";
 import { CommandQueue } from "./command-queue.ts";
 import { EventHistory } from "./event-history.ts";
@@ -7,18 +7,20 @@ import { StateMachine } from "./state-machine.ts";
 import {
   type ApplyResult,
   type Command,
-  type Entry,
   type EventListener,
-  type Key,
   type Store,
   type StoreEvent,
   StoreUnavailableError,
 } from "./store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 
-/** History beyond it is compacted away by the store itself, oldest first. */
+/** Most events of history. Beyond it the store compacts the oldest away. */
 const memoryHistoryEventsMax = 500_000;
 
-/** A Store without a disk: everything is lost with the process. History is the list of events since the compaction. */
+/**
+ * A Store without a disk: everything is lost with the process. Its history is the list of events since the last
+ * compaction.
+ */
 export class MemoryStore implements Store {
   readonly #state = new StateMachine();
   readonly #feed: AppliedFeed;

@@ -8,7 +8,8 @@ import { openAlone } from "../../test/contract/open-alone.ts";
 import { bodyText, del, put } from "../../test/contract/store-commands.ts";
 import { MemoryStore } from "./memory-store.ts";
 import type { Revision } from "../api/revision.ts";
-import { CompactedError, type Entry, type Expect, type Key, type Store, type StoreEvent } from "./store.ts";
+import { CompactedError, type Expect, type Store, type StoreEvent } from "./store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 
 const root = mkdtempSync(join(tmpdir(), "store-model-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -51,7 +52,7 @@ interface Version {
   readonly text: string;
 }
 
-/** The store as one would write it without a thought for speed: every past state, whole. */
+/** The simplest possible store, without regard for speed: every past state, complete. */
 class Model {
   readonly states: Map<Key, Version>[] = [new Map(), new Map()];
   readonly events: { revision: number; type: string; key: Key; previous: number | undefined }[] = [];
@@ -65,7 +66,7 @@ class Model {
     return this.states[this.revision] as Map<Key, Version>;
   }
 
-  /** The revision of the write, or undefined when it is rejected. */
+  /** Returns the revision of the write, or undefined when it is rejected. */
   write(key: Key, remove: boolean, expected: Expect, data: string): number | undefined {
     const before = this.current.get(key);
     if (expected.kind === "absent" && before !== undefined) return undefined;
@@ -148,7 +149,7 @@ const replicated = (): Case => {
 test.each([
   ["MemoryStore", () => memory, 100],
   ["ReplicatedStore", replicated, 25],
-] as const)("%s does what the model does, whatever is done to it", async (_, newCase, numRuns) => {
+] as const)("%s behaves like the model under any sequence of operations", async (_, newCase, numRuns) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const { open, reopen } = newCase();
@@ -179,7 +180,7 @@ async function compact(store: Store, model: Model, back: number): Promise<void> 
   await store.compact(target as Revision);
 }
 
-/** All at once: they are decided in the order in which they are proposed. */
+/** Starts all writes at once. They are decided in the order in which they are proposed. */
 async function writeAll(store: Store, model: Model, writes: readonly Write[], turn: number): Promise<void> {
   const answers = writes.map(async ({ key, remove, expect: wanted }, at) => {
     const expected = expectOf(wanted, model.current.get(key));

@@ -3,9 +3,9 @@ import type { ProposedBody } from "./store.ts";
 const mark = Buffer.from('"resourceVersion":"');
 
 /**
- * Cuts finished bytes open around their resourceVersion, so that the same state can go out under another revision.
- * The mark's first occurrence is the right one: only plain string fields of metadata stand before it, and a quote
- * inside a JSON string is escaped.
+ * Splits encoded bytes around their resourceVersion, so that the same state can be sent with another revision. The
+ * mark's first occurrence is the right one: only plain string fields of metadata precede it, and a quote inside a JSON
+ * string is escaped.
  */
 export function splitAtResourceVersion(body: Uint8Array): ProposedBody {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import { Retention } from "./retention.ts";
 import { type Revision, toRevision, zeroRevision } from "../api/revision.ts";
 
 const retentionMs = 300_000;
 const mayAct = () => true;
 
-/** A clock that stands still until told, and a store that counts. */
+/** Returns a clock that only moves when told to, and a store that counts. */
 function bench() {
   let nowMs = 1_000_000;
   let tick: (() => void) | undefined;
@@ -37,7 +37,7 @@ function bench() {
   return { clock, store, advance };
 }
 
-test("history is kept for the retention time and then compacted to where the store was at its beginning", async () => {
+test("history is kept for the retention time and then compacted to the revision at its beginning", async () => {
   const { clock, store, advance } = bench();
   using _ = new Retention({ store, clock, retentionMs, mayAct }).start();
   const seen: number[] = [];
@@ -48,7 +48,7 @@ test("history is kept for the retention time and then compacted to where the sto
   expect(seen).toEqual([0, 0, 0, 0, 1, 11, 21, 31]);
 });
 
-test("a failed compaction is reported and made good later", async () => {
+test("a failed compaction is reported and retried later", async () => {
   const { clock, store, advance } = bench();
   const errors: unknown[] = [];
   using _ = new Retention({ store, clock, retentionMs, mayAct, onError: (error) => errors.push(error) }).start();
@@ -69,7 +69,7 @@ test("a clock that jumps back delays compaction by no more than the retention ti
   expect(store.compactedRevision).toBe(toRevision(10));
 });
 
-test("nothing is compacted after it was disposed", async () => {
+test("nothing is compacted after disposal", async () => {
   const { clock, store, advance } = bench();
   new Retention({ store, clock, retentionMs, mayAct }).start()[Symbol.dispose]();
   await advance(retentionMs * 2, 10);

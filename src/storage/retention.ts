@@ -1,17 +1,17 @@
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Revision } from "../api/revision.ts";
 import type { Store } from "./store.ts";
 
-/** Marks per retention time: history is kept for the retention time and at most one part of it longer. */
+/** Marks per retention time. History is kept for the retention time plus at most one interval between marks. */
 const marksPerRetention = 5;
 
 export interface RetentionOptions {
   readonly store: Pick<Store, "revision" | "compactedRevision" | "compact">;
   readonly clock: Clock;
   readonly retentionMs: number;
-  /** Asked before each compaction: of several servers on one store the one that leads the store compacts. */
+  /** Called before each compaction. Among several servers on one store, only the leader of the store compacts. */
   readonly mayAct: () => boolean | Promise<boolean>;
-  /** Hears of compactions that failed; the next one is tried all the same. */
+  /** Receives the error of a failed compaction. The next one is tried all the same. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -23,7 +23,7 @@ interface Mark {
 /** Compacts a store so that a revision stays readable for `retentionMs` after it was superseded. */
 export class Retention {
   readonly #options: RetentionOptions;
-  /** Where the store was, oldest first: those within the retention time and one before it. */
+  /** Past revisions with their times, oldest first: those within the retention time and one before it. */
   #marks: Mark[] = [];
   #compacting = false;
 
@@ -51,7 +51,7 @@ export class Retention {
 
   #mark(): void {
     const timeMs = this.#options.clock.nowMs();
-    // A clock that was set back would leave marks in the future, which expire late; they count as made now.
+    // A clock that was set back leaves marks in the future, which would expire late. They count as made now.
     this.#marks = this.#marks.map((mark) => (mark.timeMs > timeMs ? { ...mark, timeMs } : mark));
     this.#marks.push({ timeMs, revision: this.#options.store.revision });
     if (this.#marks.length > marksPerRetention * 2) this.#marks.splice(1, 1);

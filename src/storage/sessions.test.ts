@@ -20,27 +20,27 @@ test("a batch is admitted once, in whatever order batches come", () => {
   expect(sessions.records()).toEqual([["a", 6, [], 9]]);
 });
 
-test("what its proposer has given up is refused when it comes late", () => {
+test("a late batch that its proposer has given up is rejected", () => {
   const sessions = new Sessions();
   expect(sessions.admit(batch(7, 6), 1)).toBe(true);
   expect(sessions.admit(batch(5, 2), 2)).toBe(false);
   expect(sessions.admit(batch(6, 6), 3)).toBe(true);
 });
 
-test("proposers do not know of each other", () => {
+test("proposers are independent of each other", () => {
   const sessions = new Sessions();
   expect(sessions.admit(batch(1), 1)).toBe(true);
   expect(sessions.admit(batch(1, 1, 0, "b"), 2)).toBe(true);
 });
 
-test("after a restart it goes on where it was", () => {
+test("a proposer continues where it was after a restart", () => {
   const first = new Sessions();
   for (const sequence of [1, 2, 5]) first.admit(batch(sequence), sequence);
   const second = new Sessions(first.records());
   expect([1, 2, 3, 5].map((sequence) => second.admit(batch(sequence), 9))).toEqual([false, false, true, false]);
 });
 
-test("a proposer that was silent for a million entries is forgotten, and its old batches are refused", () => {
+test("a proposer that was silent for a million entries is forgotten, and its old batches are rejected", () => {
   const sessions = new Sessions();
   sessions.admit(batch(1), 1);
   expect(sessions.admit(batch(1, 1, 1_500_000, "b"), 1_500_001)).toBe(true);

@@ -1,32 +1,32 @@
-/** Entries of the log after which a proposer that was not heard of is forgotten, and what it sends then is refused. */
+/** Entries of the log after which a silent proposer is forgotten. Its older batches are rejected from then on. */
 const idleEntriesMax = 1_000_000;
 
-/** Names a batch of commands: who proposed it, and which of its batches it is. */
+/** Names a batch of commands by its proposer and the batch's number. */
 export interface BatchId {
-  /** Random for each run of a process. */
+  /** Name of the proposer, random for each run of a process. */
   readonly origin: string;
-  /** From 1 on, +1 for each batch of the origin. */
+  /** Number of the batch, starting at 1 for each origin. */
   readonly sequence: number;
-  /** The oldest batch of the origin that it still waits for: what is older will not come again. */
+  /** Oldest batch that the origin still waits for. Older ones will not be proposed again. */
   readonly floor: number;
-  /** What the proposer had applied when it first proposed the batch. */
+  /** Index that the proposer had applied when it first proposed the batch. */
   readonly basis: number;
 }
 
 interface Session {
-  /** Every batch below is applied or given up. */
+  /** Sequence below which every batch is applied or given up. */
   floor: number;
-  /** Applied ones from the floor on. */
+  /** Applied batches from the floor on. */
   readonly above: Set<number>;
   lastIndex: number;
 }
 
-/** As it is written with the state. */
+/** A session as it is written with the state. */
 export type SessionRecord = readonly [origin: string, floor: number, above: readonly number[], lastIndex: number];
 
 /**
- * Which batches were applied, so that one that arrives again is not: a part of the replicated state, the same on every
- * replica (Raft thesis §6.3). It needs no more room than the proposers have batches under way.
+ * The applied batches, so that a batch that arrives again is not applied twice. They are part of the replicated state
+ * and the same on every replica (Raft thesis §6.3). Their size is limited by the number of batches that are under way.
  */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
@@ -37,7 +37,7 @@ export class Sessions {
     }
   }
 
-  /** Whether the batch that stands at `index` of the log is to be applied: true exactly once. */
+  /** Decides whether to apply the batch at log position `index`. Returns true exactly once per batch. */
   admit({ origin, sequence, floor, basis }: BatchId, index: number): boolean {
     if (index - basis > idleEntriesMax) return false;
     const session = this.#sessionOf(origin, index);
@@ -51,7 +51,7 @@ export class Sessions {
     return true;
   }
 
-  /** Whether the batch was admitted, or is too old to be. */
+  /** Reports whether the batch was admitted or is too old to be. */
   has({ origin, sequence }: BatchId): boolean {
     const session = this.#sessions.get(origin);
     return session !== undefined && (sequence < session.floor || session.above.has(sequence));
@@ -64,7 +64,7 @@ export class Sessions {
   #sessionOf(origin: string, index: number): Session {
     let session = this.#sessions.get(origin);
     if (session === undefined) {
-      // A new proposer is rare: the time to look for those that are gone.
+      // New proposers are rare, so this is the time to look for idle ones.
       for (const [known, { lastIndex }] of this.#sessions) {
         if (index - lastIndex > idleEntriesMax) this.#sessions.delete(known);
       }

@@ -2,7 +2,7 @@ import { compareKeys } from "./key-order.ts";
 import type { StateMachine } from "./state-machine.ts";
 import type { StoreEvent } from "./store.ts";
 
-/** The changes that lead from one state to another, in key order: not what happened in between, but the sum of it. */
+/** Returns the changes that lead from one state to another, in key order. Intermediate changes are merged. */
 export function differences(from: StateMachine, to: StateMachine): StoreEvent[] {
   const events: StoreEvent[] = [];
   for (const entry of to.entries()) {

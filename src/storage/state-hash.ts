@@ -1,11 +1,11 @@
-import type { Entry } from "./store.ts";
+import type { Entry } from "../api/entry.ts";
 
-/** Sums stay below it, so that a double counts them exactly. */
+/** Limit of the sums, which a double represents exactly. */
 const modulus = 2 ** 48;
 
 /**
- * A number that is equal where the current objects are: the sum of a checksum of each, whatever their order. A body
- * holds its resourceVersion, so the same object at another revision counts as another.
+ * A number that is equal for equal sets of current objects: the sum of their checksums, in any order. A body holds its
+ * resourceVersion, so the same object at another revision gives another sum.
  */
 export type StateHash = number;
 
@@ -27,6 +27,6 @@ export function hashOf(entries: Iterable<Entry>): StateHash {
 
 function digest({ key, body }: Entry): number {
   const crc = Bun.hash.crc32(body, Bun.hash.crc32(key));
-  // Spread over the sum's bits: small differences of two checksums must not cancel out.
+  // Spreads the checksum over the sum's bits, so that small differences of two checksums do not cancel out.
   return crc * 0xffff + (crc >>> 16);
 }

@@ -42,7 +42,7 @@ test("the body around the gap is copied with any number of digits", () => {
   expect(bodyText(machine.get(key))).toBe(`{"metadata":{"resourceVersion":"1099511627777"},"data":"1"}`);
 });
 
-test("keys that come and go between scans leave no trace and no disorder", () => {
+test("keys that come and go between scans leave no trace and keep the order", () => {
   const machine = new StateMachine();
   machine.apply(["c", "a", "b"].map((name) => put(`/${name}`, "1")));
   machine.scan("/");
@@ -51,7 +51,7 @@ test("keys that come and go between scans leave no trace and no disorder", () =>
   expect(machine.scan("/", "/c", 1).map((entry) => entry.key)).toEqual(["/c"]);
 });
 
-test("the hash tells states apart, and knows nothing of the way to them", () => {
+test("the hash differs between states and does not depend on how a state was reached", () => {
   const machine = new StateMachine();
   machine.apply([put("/a", "1"), put("/b", "1")]);
   const { hash } = machine;

@@ -1,14 +1,15 @@
 import { KeyOrder, lowerBound } from "./key-order.ts";
 import { nextRevision, type Revision, toRevision } from "../api/revision.ts";
 import { hashOf, type StateHash, withEntry, withoutEntry } from "./state-hash.ts";
-import type { ApplyResult, Command, Entry, Expect, Key, ProposedBody, StoreEvent } from "./store.ts";
+import type { ApplyResult, Command, Expect, ProposedBody, StoreEvent } from "./store.ts";
+import type { Entry, Key } from "../api/entry.ts";
 
-/** Of an empty store: 0 is "any version" on the wire. */
+/** Revision of an empty store. 0 means "any version" on the wire. */
 export const firstRevision = toRevision(1);
 
-/** What a batch of commands did. */
+/** The effects of a batch of commands. */
 export interface AppliedBatch {
-  /** One per command, in order. */
+  /** One result per command, in order. */
   readonly results: readonly ApplyResult[];
   readonly events: readonly StoreEvent[];
 }
@@ -16,13 +17,14 @@ export interface AppliedBatch {
 export interface InitialState {
   readonly revision: Revision;
   readonly compactedRevision: Revision;
-  /** In key order. */
+  /** Entries in key order. */
   readonly entries: readonly Entry[];
 }
 
 /**
  * The current objects and the rules by which commands change them. Deterministic: the same commands in the same order
- * give the same state and the same results everywhere. What is applied here is visible at once, so it is durable before.
+ * give the same state and the same results everywhere. Applied commands are visible at once, so they must be durable
+ * before.
  */
 export class StateMachine {
   readonly #entries = new Map<Key, Entry>();
@@ -51,7 +53,7 @@ export class StateMachine {
     return this.#compactedRevision;
   }
 
-  /** Of the current objects: equal on all replicas that have applied the same commands. */
+  /** Hash of the current objects, equal on all replicas that have applied the same commands. */
   get hash(): StateHash {
     return this.#hash;
   }
@@ -68,7 +70,7 @@ export class StateMachine {
     return this.#entries.values();
   }
 
-  /** At most `limit` entries whose key starts with `prefix` and is >= `start`, in key order. */
+  /** Returns at most `limit` entries whose key starts with `prefix` and is >= `start`, in key order. */
   scan(prefix: Key, start: Key = prefix, limit = Number.POSITIVE_INFINITY): Entry[] {
     const keys = this.#order.keys();
     const found: Entry[] = [];
@@ -80,14 +82,14 @@ export class StateMachine {
     return found;
   }
 
-  /** Decides every command in order, a later one seeing the effects of the earlier. */
+  /** Decides every command in order. Each sees the effects of the earlier ones. */
   apply(commands: readonly Command[]): AppliedBatch {
     const events: StoreEvent[] = [];
     const results = commands.map((command) => this.#decide(command, events));
     return { results, events };
   }
 
-  /** Moves the mark below which history may go; never back, never beyond the current revision. Returns the mark. */
+  /** Moves the compaction mark, never back and never beyond the current revision. Returns the mark. */
   compact(revision: Revision): Revision {
     this.#compactedRevision = toRevision(Math.max(this.#compactedRevision, Math.min(revision, this.#revision)));
     return this.#compactedRevision;
@@ -142,7 +144,7 @@ function meets(current: Entry | undefined, expect: Expect): boolean {
 
 const zeroDigit = 0x30;
 
-/** The final bytes: `prefix`, the revision in decimal, `suffix`; in an array of exactly their length. */
+/** Returns the final bytes: `prefix`, the revision in decimal, and `suffix`, in an array of exactly their length. */
 function fillBody({ prefix, suffix }: ProposedBody, revision: Revision): Uint8Array {
   const digits = String(revision);
   const gapEnd = prefix.byteLength + digits.length;

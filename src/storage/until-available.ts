@@ -1,8 +1,8 @@
 import { type Store, StoreUnavailableError } from "./store.ts";
 
 /**
- * Runs what may be run again, until there is a quorum that answers. Each attempt has waited for one already.
- * @throws what `run` throws, but for a store that may answer later
+ * Runs a repeatable operation until a quorum answers. Each attempt has already waited for one.
+ * @throws the error of `run`, unless the store may answer later
  */
 export async function untilAvailable<T>(store: Pick<Store, "failure">, run: () => Promise<T>): Promise<T> {
   for (;;) {

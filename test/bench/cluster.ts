@@ -7,12 +7,12 @@ const slowSync = join(import.meta.dir, "slow-sync.ts");
 export interface ClusterOptions {
   /** The program as built. */
   readonly program: string;
-  /** Of all members' data. */
+  /** Directory of all members' data. */
   readonly directory: string;
   readonly members: number;
-  /** What members are started with besides where they are. */
+  /** Further flags of the members. */
   readonly flags?: readonly string[];
-  /** What every sync of a log takes longer. */
+  /** Time added to every sync of a log. */
   readonly addedSyncMs?: number;
 }
 
@@ -99,7 +99,7 @@ export class BenchCluster implements AsyncDisposable {
     if (answer.code >= 300) throw new Error(JSON.stringify(answer.json));
   }
 
-  /** Of all members together. */
+  /** Returns the CPU time of all members together. */
   cpuSeconds(): number {
     return this.#members.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
   }

@@ -1,7 +1,7 @@
 import type { Client } from "./client.ts";
 import type { PreparedCreates } from "./prepared-creates.ts";
 
-/** By then the servers' code is compiled; few writers need longer for it than is worth waiting for. */
+/** Creations after which the servers' code is compiled. A few writers take longer, which is not worth the wait. */
 const warmUpCreates = 10_000;
 const warmUpMsMax = 8_000;
 
@@ -12,7 +12,7 @@ export interface CreateLoadOptions {
   readonly bodies: PreparedCreates;
 }
 
-/** So many writers, each creating an object as soon as the one before is acknowledged. */
+/** Runs writers that each create an object as soon as the one before is acknowledged. */
 export class CreateLoad {
   readonly #options: CreateLoadOptions;
 

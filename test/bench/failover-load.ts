@@ -20,9 +20,9 @@ export interface LoadOptions {
   readonly watchersFollowOne?: boolean;
 }
 
-/** What clients saw in a stretch of time. */
+/** The observations of clients in a period. */
 export interface Observed {
-  /** Of each writer the write that took longest, from its first attempt to the certainty that it is done. */
+  /** Slowest write of each writer, from its first attempt until it is known to be done. */
   readonly slowestWritesMs: readonly number[];
   /** The same of those that were not connected to the member that failed; of nobody where there is one endpoint for all. */
   readonly elsewhereMs: readonly number[];

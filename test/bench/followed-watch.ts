@@ -30,7 +30,7 @@ export class FollowedWatch implements Disposable {
   #heardMs = 0;
   #isStopping = false;
   events = 0;
-  /** That came twice, or before one that they follow. */
+  /** Events that were repeated or out of order. */
   misplaced = 0;
   /** Counts that were left out. */
   #skipped = 0;

@@ -14,7 +14,7 @@ export interface Load {
 
 export interface LoadResult {
   readonly requestsPerSecond: number;
-  /** Of bodies. */
+  /** Size of the bodies. */
   readonly bytes: number;
   readonly bytesPerSecond: number;
   readonly meanMs: number;

@@ -32,7 +32,7 @@ export async function makeProgram(directory: string, commit?: string): Promise<s
   return join(directory, "quorate.js");
 }
 
-/** What a build reads. */
+/** Inputs of a build. */
 const sourcePaths = ["package.json", "bunfig.toml", "tsconfig.json", "scripts", "src", "raft"];
 
 async function sourcesOf(commit: string, directory: string): Promise<string> {

@@ -81,7 +81,7 @@ export class RoamingClient implements Disposable {
     this.#backoffMs = backoffMsMin;
   }
 
-  /** Where it is connected now is no good any more. */
+  /** Leaves the current server, which no longer works. */
   async moveOn(): Promise<void> {
     if (this.#client !== undefined) await this.#moveOnFrom(this.#client);
   }

@@ -97,7 +97,7 @@ describe("requests", () => {
     expect(await failure(again)).toMatchObject({ code: 409, status: { reason: "AlreadyExists" } });
   });
 
-  test("pages show the state of the first page, whatever is written meanwhile", async () => {
+  test("pages show the state of the first page despite later writes", async () => {
     const labelSelector = "set=paged";
     const names = Array.from({ length: 7 }, (_, index) => `paged-${index}`);
     for (const name of names) {
@@ -129,7 +129,7 @@ describe("requests", () => {
     expect(items).toHaveLength(1);
   });
 
-  test("deletecollection deletes what it selects", async () => {
+  test("deletecollection deletes the selected objects", async () => {
     for (const name of ["gone-1", "gone-2"]) {
       await core.createNamespacedConfigMap({ namespace, body: configMap(name, {}, { set: "gone" }) });
     }

@@ -18,7 +18,7 @@ export class Client {
   readonly #tls: { readonly ca: string; readonly cert?: string; readonly key?: string };
   readonly #url: string;
 
-  /** Of a kubeconfig's text. */
+  /** Creates a client from a kubeconfig's text. */
   static of(kubeconfig: string): Client {
     const config = new KubeConfig();
     config.loadFromString(kubeconfig);
@@ -53,7 +53,7 @@ export class Client {
     return new ResponseContext(response.status, Object.fromEntries(response.headers), body);
   }
 
-  /** What `ListWatch` asks of a Watch: one line of JSON an event. */
+  /** Watches for `ListWatch`: one line of JSON per event. */
   async watch(
     path: string,
     query: Record<string, string>,

@@ -14,7 +14,7 @@ afterAll(async () => {
   await server.close({ graceMs: 0 });
 });
 
-/** What `kubectl create` makes of its arguments: the object's name as it prints it, and what has to be in the object. */
+/** Commands of `kubectl create`, with the object's name as printed and the expected part of the object. */
 const generators: readonly [args: string, made: string, part: object][] = [
   ["namespace n", "namespace/n", { status: { phase: "Active" } }],
   ["configmap c --from-literal=a=b", "configmap/c", { data: { a: "b" } }],

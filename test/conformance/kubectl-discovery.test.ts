@@ -48,7 +48,7 @@ describe("explain", () => {
     expect(printed).toMatch(/^ {2}spec\t<PodSpec>$/m);
   });
 
-  test("a field, with what is required", async () => {
+  test("a field with its required subfields", async () => {
     const printed = await kubectl.ok(["explain", "pod.spec.containers"]);
     expect(printed).toMatch(/^FIELD: containers <\[\]Container>$/m);
     expect(printed).toMatch(/^ {2}name\t<string> -required-$/m);

@@ -51,7 +51,7 @@ async function budget(disruptionsAllowed: number): Promise<void> {
 }
 
 test(
-  "drain evicts what the budgets allow, and waits for the rest",
+  "drain evicts the pods that the budgets allow, and waits for the others",
   async () => {
     await kubectl.ok(["create", "poddisruptionbudget", "web", "--selector=app=web", "--min-available=1"]);
     await runningPod("a", { app: "web" });
@@ -78,7 +78,7 @@ test(
 );
 
 test(
-  "a drain that is refused says what the budget says",
+  "a rejected drain shows the budget's message",
   async () => {
     const { code, stdout, stderr } = await kubectl.run(["drain", "n1", "--timeout=1s"]);
     expect(code).not.toBe(0);

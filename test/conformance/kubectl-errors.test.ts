@@ -122,7 +122,7 @@ describe("texts of errors", () => {
     );
   });
 
-  test("a patch that is none", async () => {
+  test("an invalid patch", async () => {
     await kubectl.apply(named("patched"));
     const patch = ["patch", "configmap", "patched", "--type=json", "-p", '[{"op":"remove","path":"/data/none"}]'];
     expect(await kubectl.refused(patch)).toBe(
@@ -162,7 +162,7 @@ describe("a user without rights", () => {
     expect(await kubectl.ok(["get", "namespace", "default", "-o", "name"])).toBe("namespace/default\n");
   });
 
-  test("a token that nobody has is no user at all", async () => {
+  test("an unknown token is not a user", async () => {
     expect(await stranger.refused(["get", "--raw", "/api/v1/namespaces"])).toBe(
       "error: You must be logged in to the server (Unauthorized)",
     );

@@ -166,7 +166,7 @@ describe("selection and order", () => {
 });
 
 describe("get --watch", () => {
-  test("a list prints what is there, then each change", async () => {
+  test("a list prints the existing objects, then each change", async () => {
     await using watch = kubectl.start(["get", "configmaps", "-w", "-o", "name"]);
     await kubectl.ok(["create", "configmap", "watched", "--from-literal=a=1"]);
     await watch.until((printed) => printed === "configmap/watched\n");

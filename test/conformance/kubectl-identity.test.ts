@@ -60,7 +60,7 @@ describe("create token", () => {
     expect([aud, exp - iat]).toEqual([["vault"], 1_200]);
   });
 
-  test("gives one with which the account may do what it may", async () => {
+  test("returns one with the account's permissions", async () => {
     const token = (await kubectl.ok(["create", "token", "builder"])).trim();
     await withUser({ token }, async (builder) => {
       expect((await whoAmI(builder)).username).toBe("system:serviceaccount:default:builder");

@@ -59,7 +59,7 @@ describe("auth can-i", () => {
     expect((await kubectl.ok(["auth", "can-i", "*", "*", "--all-namespaces"])).trim()).toBe("yes");
   });
 
-  test("--list shows what the roles grant", async () => {
+  test("--list shows the permissions of the roles", async () => {
     const printed = await developer.ok(["auth", "can-i", "--list", "-n", "team"]);
     expect(printed).toMatch(/^deployments\.apps\s+\[\]\s+\[\]\s+\[.*create.*\]$/m);
     expect(printed).toMatch(/^selfsubjectaccessreviews\.authorization\.k8s\.io\s+\[\]\s+\[\]\s+\[create\]$/m);
@@ -131,7 +131,7 @@ describe("create", () => {
   });
 });
 
-test("auth reconcile adds what is missing and keeps what is there", async () => {
+test("auth reconcile adds missing parts and keeps existing ones", async () => {
   const role = (...verbs: string[]) => ({
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "Role",

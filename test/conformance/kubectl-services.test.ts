@@ -26,7 +26,7 @@ describe("services", () => {
     expect(await field("service/web", ".spec.selector.app")).toBe("web");
   });
 
-  test("create service gives node ports, none, or what is asked for", async () => {
+  test("create service assigns node ports, none, or the requested ones", async () => {
     await kubectl.ok(["create", "service", "nodeport", "np", "--tcp=80:8080", "--node-port=30123"]);
     expect(await field("service/np", ".spec.ports[0].nodePort")).toBe("30123");
     await kubectl.ok(["create", "service", "loadbalancer", "lb", "--tcp=80:8080"]);

@@ -182,7 +182,7 @@ describe("get -o wide", () => {
     expect(rowsOf(printed)).toEqual(rows as string[][]);
   });
 
-  test("a job counts what is done and how long it takes", async () => {
+  test("a job shows its completions and its duration", async () => {
     const printed = await kubectl.ok(["get", "job/load"]);
     expect(rowsOf(printed)).toEqual([["load", "Running", "0/4", ""]]);
     const status = {
@@ -359,7 +359,7 @@ describe("set and rollout", () => {
   );
 
   test(
-    "status waits for what the controller reports",
+    "status waits for the controller's report",
     async () => {
       const { metadata, spec } = await kubectl.get(["deployment", "web"]);
       const counts = { replicas: spec.replicas, updatedReplicas: spec.replicas, readyReplicas: spec.replicas };
@@ -387,7 +387,7 @@ describe("set and rollout", () => {
   );
 });
 
-test("expose makes a service of what the workload says", async () => {
+test("expose creates a service from the workload", async () => {
   expect(await kubectl.ok(["expose", "deployment", "web", "--port=80", "--target-port=8080"])).toBe(
     "service/web exposed\n",
   );
@@ -397,7 +397,7 @@ test("expose makes a service of what the workload says", async () => {
   });
 });
 
-test("top says that there are no metrics", async () => {
+test("top reports that metrics are unavailable", async () => {
   expect(await kubectl.refused(["top", "pods"])).toBe("error: Metrics API not available");
   expect(await kubectl.refused(["top", "nodes"])).toBe("error: Metrics API not available");
 });

@@ -34,7 +34,7 @@ async function create(document: object): Promise<void> {
 }
 
 describe("apply", () => {
-  test("creates, leaves alone what is the same, and changes the rest", async () => {
+  test("creates, leaves unchanged objects alone, and changes the others", async () => {
     expect(await kubectl.apply(configMap("applied", { a: "1", b: "2" }))).toBe("configmap/applied created\n");
     const created = await kubectl.get(["configmap", "applied"]);
 
@@ -48,7 +48,7 @@ describe("apply", () => {
     expect(changed.metadata.resourceVersion).not.toBe(created.metadata.resourceVersion);
   });
 
-  test("keeps what others have added", async () => {
+  test("keeps additions of others", async () => {
     await kubectl.apply(configMap("shared", { mine: "1" }));
     await kubectl.ok(["patch", "configmap", "shared", "-p", '{"data":{"theirs":"2"}}']);
     await kubectl.apply(configMap("shared", { mine: "3" }));
@@ -100,7 +100,7 @@ spec:
 });
 
 describe("diff", () => {
-  test("shows what an apply would change, and nothing when it would not", async () => {
+  test("shows the changes of an apply, and nothing without changes", async () => {
     await kubectl.apply(configMap("compared", { a: "1" }));
     const file = await kubectl.file("compared.json", JSON.stringify(configMap("compared", { a: "2" })));
     const { code, stdout } = await kubectl.run(["diff", "-f", file]);
@@ -112,7 +112,7 @@ describe("diff", () => {
 });
 
 describe("edit", () => {
-  test("sends what the editor changed", async () => {
+  test("sends the editor's changes", async () => {
     await create(configMap("edited", { color: "red" }));
     const script = await kubectl.file("green.sed", "s/color: red/color: green/\n");
     const printed = await kubectl.ok(["edit", "configmap", "edited"], { env: { KUBE_EDITOR: `sed -i -f ${script}` } });
@@ -225,7 +225,7 @@ describe("replace", () => {
     expect(after.metadata.uid).toBe(before.metadata.uid);
   });
 
-  test("of a version that is no longer current is a conflict", async () => {
+  test("of an outdated version is a conflict", async () => {
     await create(configMap("raced", { a: "1" }));
     const stale = await kubectl.get(["configmap", "raced"]);
     await kubectl.ok(["label", "configmap", "raced", "winner=yes"]);

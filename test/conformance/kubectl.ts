@@ -10,7 +10,7 @@ export interface Finished {
 }
 
 export interface RunOptions {
-  /** What kubectl reads from its standard input; closed at once when absent. */
+  /** Standard input of kubectl; closed at once when absent. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -57,14 +57,14 @@ export class Kubectl implements AsyncDisposable {
     return { code, stdout, stderr };
   }
 
-  /** What the command prints. @throws when it fails, with what it said */
+  /** Returns the output of the command. @throws when it fails, with its error output */
   async ok(args: readonly string[], options?: RunOptions): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, options);
     if (code !== 0) throw new Error(`kubectl ${args.join(" ")} exited with ${code}\n${stderr}${stdout}`);
     return stdout;
   }
 
-  /** What the command complains of. @throws when it succeeds */
+  /** Returns the error output of the command. @throws when it succeeds */
   async refused(args: readonly string[], options?: RunOptions): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, options);
     if (code === 0) throw new Error(`kubectl ${args.join(" ")} should have failed but printed\n${stdout}`);

@@ -1,9 +1,16 @@
-import type { Command, Entry, Expect, Key, ObjectIndex, Operation, ProposedBody } from "../../src/storage/store.ts";
+import type { Command, Expect, Operation, ProposedBody } from "../../src/storage/store.ts";
+import type { Entry, Key, ObjectIndex } from "../../src/api/entry.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-const plainIndex: ObjectIndex = { apiVersion: "v1", uid: "uid", labels: undefined, fields: undefined };
+const plainIndex: ObjectIndex = {
+  apiVersion: "v1",
+  uid: "uid",
+  labels: undefined,
+  fields: undefined,
+  owners: undefined,
+};
 
 function proposedBody(data: string): ProposedBody {
   return {

@@ -1,12 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Revision } from "../../src/api/revision.ts";
-import {
-  CompactedError,
-  type Entry,
-  type Store,
-  type StoreEvent,
-  StoreUnavailableError,
-} from "../../src/storage/store.ts";
+import { CompactedError, type Store, type StoreEvent, StoreUnavailableError } from "../../src/storage/store.ts";
+import type { Entry } from "../../src/api/entry.ts";
 import { bodyText, del, proposal, put } from "./store-commands.ts";
 
 const pods = "/registry/pods/";
@@ -16,7 +11,7 @@ const elsewhere = "/registry/secrets/default/a";
 const revision = (value: number): Revision => value as Revision;
 const any = { limit: 1_000, prefix: "/registry/" };
 
-/** What every Store must do. `open` gives an empty one. */
+/** Tests the behaviour that every Store shares. `open` returns an empty one. */
 export function storeContract(name: string, open: () => Promise<Store>): void {
   describe(name, () => {
     let opened: Store[] = [];
@@ -74,7 +69,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       ["absent", "a key that exists", { kind: "absent" }, true],
       ["revision", "another revision", { kind: "revision", revision: revision(9) }, true],
       ["revision", "a key that does not exist", { kind: "revision", revision: revision(2) }, false],
-    ] as const)("expect %s rejects %s and shows what stood in the way", async (_, __, expected, exists) => {
+    ] as const)("expect %s rejects %s and shows the conflicting state", async (_, __, expected, exists) => {
       const store = await openStore();
       if (exists) await store.commit(put(a, "one"));
       const before = store.revision;
@@ -174,7 +169,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
       expect(seen).toEqual([2, 3]);
     });
 
-    test("eventsAfter() gives what the listeners heard, from any revision, bounded by its limit and prefix", async () => {
+    test("eventsAfter() returns the listeners' events from any revision, limited by its limit and prefix", async () => {
       const store = await openStore();
       const heard: StoreEvent[] = [];
       store.subscribe((events) => void heard.push(...events));
@@ -261,9 +256,8 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     test("labels and fields come back with any key, also __proto__", async () => {
       const store = await openStore();
       const labels = JSON.parse(`{"__proto__":"x","app":"é"}`);
-      await store.commit(
-        put(a, "1", { index: { apiVersion: "v1", uid: "u", labels, fields: { "status.phase": "" } } }),
-      );
+      const fields = { "status.phase": "" };
+      await store.commit(put(a, "1", { index: { apiVersion: "v1", uid: "u", labels, fields, owners: undefined } }));
       await store.commit(put(a, "2"));
       const [event] = await store.eventsAfter(revision(1), any);
       expect(Object.entries(event?.entry.index.labels ?? {})).toEqual([
@@ -271,6 +265,19 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
         ["app", "é"],
       ]);
       expect({ ...event?.entry.index.fields }).toEqual({ "status.phase": "" });
+    });
+
+    test("owners come back in their order, with their flags", async () => {
+      const store = await openStore();
+      const owners = [
+        { uid: "b[1]", controller: false, blockOwnerDeletion: true },
+        { uid: "a", controller: true, blockOwnerDeletion: false },
+      ];
+      const index = { apiVersion: "v1", uid: "u", labels: undefined, fields: undefined, owners };
+      await store.commit(put(a, "1", { index }));
+      await store.commit(del(a, "1"));
+      const events = await store.eventsAfter(revision(1), any);
+      expect(events.map(({ entry }) => entry.index.owners)).toEqual([owners, owners]);
     });
 
     test("history is right while writes go on", async () => {

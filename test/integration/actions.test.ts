@@ -81,7 +81,7 @@ describe("a body that is not stored", () => {
     }
   });
 
-  test("is only posted, and what nobody does is not found", async () => {
+  test("is only posted, and an unknown action is not found", async () => {
     for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
       const { code, json } = await server.request(method, eviction);
       expect({ code, message: json.message, reason: json.reason, details: json.details }).toEqual({

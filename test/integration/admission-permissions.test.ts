@@ -54,7 +54,7 @@ describe("signing requests", () => {
     status: { conditions: [{ type: "Approved", status: "True", reason: "Test", message: "fine" }] },
   };
 
-  test("are approved only by those who may use the signer", async () => {
+  test("are approved only by users with permission for the signer", async () => {
     await server.create(csrs, await body("mine", "CN=test"));
     const mayPatch = { ...certificates, verbs: ["patch"], resources: ["certificatesigningrequests/approval"] };
     await grant("clerk", mayPatch);
@@ -74,7 +74,7 @@ describe("signing requests", () => {
     expect(approved.json.status.conditions).toMatchObject([{ type: "Approved" }]);
   });
 
-  test("are not signed by those who may only write the status", async () => {
+  test("are not signed by users who may only write the status", async () => {
     await server.create(csrs, await body("unsigned", "CN=test"));
     await grant("clerk", { ...certificates, verbs: ["patch"], resources: ["certificatesigningrequests/status"] });
     const failed = { status: { conditions: [{ type: "Failed", status: "True", reason: "Test" }] } };
@@ -90,7 +90,7 @@ describe("signing requests", () => {
   });
 });
 
-test("an owner is set only by those who may delete the object, and set the owner's finalizers", async () => {
+test("an owner is set only by users who may delete the object and set the owner's finalizers", async () => {
   const namespace = await server.namespace();
   const path = `/api/v1/namespaces/${namespace}/secrets`;
   const owner = await server.create(path, { metadata: { name: "owner" } });

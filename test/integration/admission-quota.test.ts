@@ -50,7 +50,7 @@ test("fifty creations at a time never pass the limit", async () => {
   expect(await used(namespace)).toEqual({ pods: "15", "requests.cpu": "15" });
 });
 
-test("what is deleted, or has ended, is free at once", async () => {
+test("deleted and ended objects free their amounts at once", async () => {
   const namespace = await namespaceWith({ pods: "1" });
   for (let round = 0; round < 3; round++) {
     await server.create(podsOf(namespace), pod("p"));
@@ -65,7 +65,7 @@ test("what is deleted, or has ended, is free at once", async () => {
   await eventually(() => used(namespace), { pods: "1" });
 });
 
-test("what fails afterwards or is only tried counts for nothing", async () => {
+test("failed requests and dry runs do not count", async () => {
   const namespace = await namespaceWith({ "count/configmaps": "2" });
   const maps = `/api/v1/namespaces/${namespace}/configmaps`;
   await server.create(maps, configMap("a"));
@@ -79,7 +79,7 @@ test("what fails afterwards or is only tried counts for nothing", async () => {
   );
 });
 
-test("containers must name what is limited", async () => {
+test("containers must specify limited resources", async () => {
   const namespace = await namespaceWith({ "limits.cpu": "4", "requests.memory": "1Gi" });
   const { code, json } = await server.post(podsOf(namespace), withCpu("p", "1"));
   expect({ code, message: json.message }).toEqual({
@@ -88,7 +88,7 @@ test("containers must name what is limited", async () => {
   });
 });
 
-test("a quota counts what was there before it, and follows its limits", async () => {
+test("a quota counts existing objects and follows its limits", async () => {
   const namespace = await server.namespace();
   await server.create(podsOf(namespace), pod("before"));
   await server.create(quotasOf(namespace), { metadata: { name: "q" }, spec: { hard: { pods: "1" } } });

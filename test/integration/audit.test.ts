@@ -94,7 +94,7 @@ describe("attack 77: the shipped policy records every write and every denial exa
     expect(event.requestReceivedTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
-  test("the object is named whatever the form of the answer, and when it was refused", async () => {
+  test("the object is named in every form of the answer, and after a rejection", async () => {
     const accept = { accept: protobuf };
     const created = await audited.send("POST", configMaps, { ...accept, body: configMap("named") });
     expect(created.event.objectRef).toEqual({
@@ -159,7 +159,7 @@ describe("attack 77: the shipped policy records every write and every denial exa
     });
   });
 
-  test("a 401 has no user, and nothing of what was tried", async () => {
+  test("a 401 has no user, and no part of the rejected credential", async () => {
     const { answer, events, event } = await audited.send("POST", configMaps, {
       body: configMap("x"),
       token: `${canary}-token`,
@@ -175,7 +175,7 @@ describe("attack 77: the shipped policy records every write and every denial exa
     expect([answer.code, events.length]).toEqual([400, 1]);
   });
 
-  test("attack 25: an impersonated request shows both, a refused one only who tried", async () => {
+  test("attack 25: an impersonated request shows both users, a rejected one only the requester", async () => {
     const { event } = await audited.send("GET", "/api/v1/nodes", {
       headers: { "impersonate-user": "bob", "impersonate-group": "devs" },
     });

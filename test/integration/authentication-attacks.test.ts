@@ -112,7 +112,7 @@ describe("attack 3: a bearer token has one form", () => {
     expect(expected === 431 && outcome === 0 ? 431 : outcome).toBe(expected);
   });
 
-  test("a NUL is no token, and no header", async () => {
+  test("a NUL is neither a token nor a header", async () => {
     expect([0, 400, 401]).toContain((await asToken("bob-token\0")) as number);
   });
 });
@@ -177,7 +177,7 @@ describe("attack 14: a bootstrap token is one Secret of one name, type and names
     expect(await asToken(bootstrapToken)).toBe(401);
   });
 
-  test("what was tried is not recorded", async () => {
+  test("rejected credentials are not recorded", async () => {
     const [tried, auditId] = ["zzzzzz.canarycanary1234", "tried-token"];
     expect(await whoAmI([...bearer(tried), ["audit-id", auditId]])).toBe(401);
     expect(await auditLine(auditLogPath, auditId)).toBeDefined();
@@ -185,7 +185,7 @@ describe("attack 14: a bootstrap token is one Secret of one name, type and names
   });
 });
 
-test("attack 15: cluster-info is signed with HS256, whatever the id of the token says", () => {
+test("attack 15: cluster-info is signed with HS256, whatever the token's id", () => {
   for (const id of ["abcdef", 'x","alg":"none', "x\\", "\u2028"]) {
     const [header = "", payload] = detachedSignature("clusters: []", id, "key").split(".");
     expect(payload).toBe("");
@@ -203,7 +203,7 @@ test("attack 16: a token file that names a token twice is a reason not to start"
   expect(failure).not.toContain("same-token");
 });
 
-describe("attack 19: what a client says of itself does not reach whom the server speaks for it to", () => {
+describe("attack 19: a client's claims about itself do not reach servers that this server calls for it", () => {
   test.each<[string, Sent]>([
     ["as it is", []],
     ["as headers of the connection", [["connection", "x-remote-user, authorization, impersonate-user"]]],
@@ -263,7 +263,7 @@ describe("attack 21: a token among the subprotocols of a WebSocket", () => {
 });
 
 describe("attack 22: nobody is the server itself", () => {
-  test("its own certificate is no client's (CVE-2018-16886)", async () => {
+  test("its own certificate is not a client's (CVE-2018-16886)", async () => {
     const own = await TestServer.start({
       tlsCertFile: inDirectory("tls.crt", serving.certificate),
       tlsPrivateKeyFile: inDirectory("tls.key", serving.key),

@@ -90,7 +90,7 @@ const send = async (user: string, method: string, path: string, options: Paramet
   server.request(method, path, { token: `${user}-token`, ...options });
 const configMaps = "/api/v1/namespaces/a/configmaps";
 
-test("attack 30: what nobody grants is denied", async () => {
+test("attack 30: ungranted requests are denied", async () => {
   for (const path of ["/api/v1/nodes", configMaps, `${configMaps}/x`, "/metrics", "/apis/apps/v1/deployments"]) {
     expect((await send("nobody", "GET", path)).code).toBe(403);
   }
@@ -128,7 +128,7 @@ describe("attack 31: a watch is authorized as a watch, however it is asked for",
   });
 });
 
-describe("attack 32: a method is what the request line says", () => {
+describe("attack 32: the request line decides the method", () => {
   test.each([["X-HTTP-Method-Override"], ["X-HTTP-Method"], ["X-Method-Override"]])("%s is ignored", async (name) => {
     const { code, json } = await send("deleter", "GET", `${configMaps}/x`, { headers: { [name]: "DELETE" } });
     expect(code).toBe(403);
@@ -162,7 +162,7 @@ describe("attack 33: each verb needs its own right", () => {
     expect((await send("updater", "PUT", path, { body: created.json })).code).toBe(200);
   });
 
-  test("POST to a name is no way to create", async () => {
+  test("POST to a name does not create an object", async () => {
     expect((await send("updater", "POST", `${configMaps}/z`, { body: configMap("z") })).code).toBe(403);
     expect((await server.post(`${configMaps}/z`, configMap("z"))).code).toBe(405);
   });
@@ -254,7 +254,7 @@ test.each([["a"], ["ab"]])("attack 37: names that begin alike are not alike (%s)
   if (code === 200) expect(new Set(json.items.map(({ metadata }: any) => metadata.namespace))).toEqual(new Set(["a"]));
 });
 
-test("CVE-2019-11247: a right in a namespace does not reach what belongs to the cluster", async () => {
+test("CVE-2019-11247: a right in a namespace does not reach cluster-scoped objects", async () => {
   await server.create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "n" } });
   for (const path of [
     "/api/v1/namespaces/a/nodes",
@@ -266,7 +266,7 @@ test("CVE-2019-11247: a right in a namespace does not reach what belongs to the 
   expect((await send("nodesInA", "GET", "/api/v1/nodes/n")).code).toBe(403);
 });
 
-test("CVE-2021-25735: admission compares with what is stored, whatever the request carries", async () => {
+test("CVE-2021-25735: admission compares with the stored object, whatever the request contains", async () => {
   const wide = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRole",
@@ -295,7 +295,7 @@ test("CVE-2021-25735: admission compares with what is stored, whatever the reque
   expect((await server.get(`${rbac}/clusterroles/getter`)).json.rules).toEqual(stored.rules);
 });
 
-describe("attack 38: what is refused says nothing of what is there", () => {
+describe("attack 38: a rejection reveals nothing about existing objects", () => {
   test("an object that exists and one that does not", async () => {
     const texts = await Promise.all(
       ["x", "missing"].map(async (name) => {

@@ -98,7 +98,7 @@ describe("the webhook", () => {
     expect((await server.get("/api/v1/namespaces", alice)).code).toBe(200);
   });
 
-  test("CVE-2022-3172: a redirect is not followed, and what it says not shown", async () => {
+  test("CVE-2022-3172: a redirect is not followed, and its body is not shown", async () => {
     await using server = await start({ authorizationMode: ["Webhook"], authorizationWebhookConfigFile: kubeconfig });
     reply = () =>
       new Response("inner-secret", {
@@ -194,7 +194,7 @@ describe("the file of authorizers", () => {
 });
 
 describe("attack 41: nodes", () => {
-  test("read what their pods use, and write only what is theirs", async () => {
+  test("read the objects that their pods use, and write only their own", async () => {
     await using server = await start({ authorizationMode: ["Node", "RBAC"] });
     const node = { token: "node-token" };
     const evil = { token: "evil-token" };

@@ -17,7 +17,7 @@ async function firstLines(stream: ReadableStream<Uint8Array>, count: number): Pr
   return text.split("\n").slice(0, count);
 }
 
-test("the built program starts, says what to do next, answers, and stops when told", async () => {
+test("the built program starts, shows the next step, answers, and stops on request", async () => {
   const directory = mkdtempSync(join(tmpdir(), "quorate-"));
   try {
     const built = Bun.spawnSync([process.execPath, join(root, "scripts/build.ts"), directory]);

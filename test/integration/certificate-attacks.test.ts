@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import * as x509 from "@peculiar/x509";
-import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import type { KeyPair } from "../../src/access/certificates/authority.ts";
 import { rawRequest, rawWhoAmI, type Sent } from "./raw-request.ts";
 import { TestServer } from "./server.ts";
@@ -254,7 +254,7 @@ describe("attack 17: a client certificate that is not good is nobody's (CVE-2016
 describe("attack 18: only a proxy speaks for others", () => {
   const user: Sent = [["X-Remote-User", "jane"]];
   const ask = (headers: Sent, pair?: KeyPair) => rawWhoAmI(behindProxies.running, headers, pair);
-  test("it does, whatever the case of its headers", async () => {
+  test("it does, in any case of its headers", async () => {
     expect(await ask(user, front)).toBe("jane");
     expect(await ask([["x-REMOTE-user", "jane"]], front)).toBe("jane");
   });
@@ -291,7 +291,7 @@ describe("attack 18: only a proxy speaks for others", () => {
     expect(await ask([["X-Remote-User", ""], ...user], front)).toBe("jane");
   });
 
-  test("what is percent-encoded is a key, and nothing else", async () => {
+  test("percent-encoding applies to keys only", async () => {
     const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     const headers: Sent = [
       ...user,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
-import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import type { ServerOptions } from "../../src/index.ts";
 import { createAuthority, issueCertificate } from "../../src/access/certificates/authority.ts";
 import { TestServer } from "./server.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import { FakeCluster } from "../../src/cluster/testing.ts";
 import type { PeerHealth } from "../../src/cluster/gossip/gossip.ts";
@@ -93,7 +93,7 @@ describe("the administration of a cluster", () => {
     expect(cluster.members().map(({ id }) => id)).toEqual([1]);
   });
 
-  test("tells what was heard of the others by gossip, and does not send new members to who is not ready", async () => {
+  test("reports gossip about the others, and does not send new members to one that is not ready", async () => {
     await server.request("POST", "/cluster/members", machine);
     const { heard } = server.parts;
     heard.set(2, { ...healthy, ready: false, failing: ["etcd"] });
@@ -135,14 +135,14 @@ describe("the administration of a cluster", () => {
     expect(answer.headers.get("retry-after")).toBe(retryAfter);
   });
 
-  test("lets the leader hand over before it is removed, and says who is to be asked", async () => {
+  test("makes the leader transfer leadership before its removal, and names the member to ask", async () => {
     const three = new FakeCluster("a", "b", "c");
     const answer = await (await start({}, three)).request("DELETE", "/cluster/members/1");
     expect(answer).toMatchObject({ code: 421, json: { message: expect.stringMatching(/member 2 \(b\) leads/) } });
     expect([three.leader, three.members().length]).toEqual([2, 3]);
   });
 
-  test("says on a follower who leads, and is no redirect that clients follow with their credentials", async () => {
+  test("names the leader on a follower, without a redirect that clients would follow with their credentials", async () => {
     const follower = new FakeCluster("a", "b");
     follower.leader = 2;
     const answer = await (await start({}, follower)).request("POST", "/cluster/members", machine);
@@ -247,7 +247,7 @@ describe("the administration of a cluster", () => {
   });
 });
 
-describe("who may administer a cluster", () => {
+describe("permission to administer a cluster", () => {
   test("anonymous requests get a 403 everywhere, and a 401 where nobody is anonymous", async () => {
     const rbac = await start();
     const allowAll = await start({ authorizationMode: ["AlwaysAllow"] });
@@ -314,7 +314,7 @@ describe("who may administer a cluster", () => {
 });
 
 describe("joining", () => {
-  test("a machine with a token becomes a learner and gets what replicas have in common", async () => {
+  test("a machine with a token becomes a learner and gets the shared secrets", async () => {
     const server = await start();
     const { cluster, identity, peers } = server.parts;
     const answer = await server.request("POST", "/cluster/join", machine, { token: await joinToken(server) });
@@ -372,7 +372,7 @@ describe("joining", () => {
     expect(server.parts.cluster.members().map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  test("14: a Secret that somebody made into a token is none: only replicas can make them", async () => {
+  test("14: a Secret that a client wrote is not a token: only replicas can make them", async () => {
     const server = await start();
     const data = {
       "token-id": "abcdef",
@@ -456,7 +456,7 @@ describe("joining", () => {
     expect(told.text).not.toContain("PRIVATE KEY");
   });
 
-  test("neither an administrator nor who speaks for somebody else can join", async () => {
+  test("neither an administrator nor an impersonating user can join", async () => {
     const server = await start();
     const id = (await joinToken(server)).slice(0, 6);
     expect((await server.request("POST", "/cluster/join", machine)).code).toBe(403);

@@ -51,7 +51,7 @@ describe("commands of a cluster", () => {
       "--client-url=https://10.0.0.2:1",
     );
     expect(added.code).toBe(0);
-    expect(added.complaints[0]).toMatch(/^member 2 \(b\) is recorded; until \d.*Z, type on that machine:$/);
+    expect(added.complaints[0]).toMatch(/^member 2 \(b\) is recorded; run this on that machine before \d.*Z:$/);
     expect(added.printed).toHaveLength(1);
     expect(added.printed[0]).toMatch(
       /^quorate cluster join https:\/\/127\.0\.0\.1:\d+ --token \w{6}\.\w{16} --ca-hash sha256:\w{64} --peer-address 10\.0\.0\.2:7380 --advertise-client-url https:\/\/10\.0\.0\.2:1 --member-name b$/,
@@ -59,7 +59,7 @@ describe("commands of a cluster", () => {
     const early = await at("member", "promote", "2");
     expect(early).toEqual({ code: 1, printed: [], complaints: ["quorate: member 2 has not caught up"] });
     cluster.caughtUp.add(2);
-    expect(await at("member", "promote", "2")).toMatchObject({ code: 0, printed: ["member 2 votes now"] });
+    expect(await at("member", "promote", "2")).toMatchObject({ code: 0, printed: ["member 2 is now a voter"] });
     const listed = await at("member", "list");
     expect(listed.printed).toEqual([
       "ID   NAME   ROLE     PEER ADDRESS     CLIENT URL",
@@ -67,7 +67,10 @@ describe("commands of a cluster", () => {
       "2    b      voter    10.0.0.2:7380    https://10.0.0.2:1",
     ]);
     expect(JSON.parse((await at("member", "list", "-o", "json")).printed.join("\n")).members).toHaveLength(2);
-    expect(await at("member", "transfer-leader", "2")).toMatchObject({ code: 0, printed: ["member 2 leads now"] });
+    expect(await at("member", "transfer-leader", "2")).toMatchObject({
+      code: 0,
+      printed: ["member 2 is now the leader"],
+    });
     cluster.leader = 1;
     expect((await at("member", "remove", "2")).code).toBe(0);
     expect(cluster.members()).toHaveLength(1);
@@ -86,7 +89,7 @@ describe("commands of a cluster", () => {
     expect(listed.join("\n")).not.toContain(secret);
   });
 
-  test("tell what is wrong in one line", async () => {
+  test("report the error in one line", async () => {
     const wrong: [string[], RegExp][] = [
       [["status", "--kubeconfig", "/nowhere"], /^quorate: no kubeconfig at \/nowhere: name one with --kubeconfig$/],
       [["status", "--kubeconfig", kubeconfig, "--context", "x"], /there is no context "x"$/],
@@ -98,11 +101,14 @@ describe("commands of a cluster", () => {
       [["cluster", "rotate-ca", "--finish", "--kubeconfig", kubeconfig], /^quorate: --finish: .*: add --api$/],
       [["member", "remove", "9", "--kubeconfig", kubeconfig], /^quorate: there is no member 9$/],
       [["member", "remove", "1", "--kubeconfig", kubeconfig], /^quorate: the last member cannot be removed$/],
-      [["cluster", "init", "--data-dir", scratch], /^quorate: --peer-address: say where the other members reach/],
+      [
+        ["cluster", "init", "--data-dir", scratch],
+        /^quorate: --peer-address: give the address where the other members reach/,
+      ],
       [["cluster", "init", "--in-memory"], /^quorate: a member of a cluster keeps its data on disk/],
       [
         ["cluster", "join", "https://x", "--data-dir", scratch, "--peer-address", "127.0.0.1:1"],
-        /^quorate: --token: give what/,
+        /^quorate: --token: give the token/,
       ],
       [
         ["cluster", "join", "x", "--token", "a", "--data-dir", scratch, "--peer-address", "127.0.0.1:1"],

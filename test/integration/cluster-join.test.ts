@@ -57,7 +57,7 @@ describe("a machine that joins", () => {
     expect(answer.secrets).toEqual(identity.sharedSecrets(peers.rotating.authority));
   });
 
-  test("is sent on to the leader by a member that is none", async () => {
+  test("is directed to the leader by a follower", async () => {
     const leader = await start();
     const followers = new FakeCluster("a", "b2");
     followers.leader = 2;
@@ -103,7 +103,7 @@ describe("a machine that joins", () => {
     expect(other.received).toBe("");
   });
 
-  test("says in a line what is wrong with a server that is none, or hears nothing", async () => {
+  test("reports in one line when the server is a foreign one or does not answer", async () => {
     const server = await start();
     const asked = await invitation(server);
     const closing = createTcpServer((socket) => void socket.destroy());

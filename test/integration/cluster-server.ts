@@ -1,5 +1,5 @@
 import { afterAll } from "bun:test";
-import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import type { AuditEvent } from "../../src/access/audit/event.ts";
 import { eventText } from "../../src/access/audit/testing.ts";
 import { parseAuditPolicy } from "../../src/access/audit/parse-policy.ts";
@@ -35,7 +35,7 @@ interface Parts {
   readonly seen: string[];
   /** Events, at the highest level. */
   readonly audited: string[];
-  /** What it has heard by gossip. */
+  /** Health of the others by gossip. */
   readonly heard: Map<number, PeerHealth>;
   readonly listener: Listener;
   readonly disposables: AsyncDisposableStack;

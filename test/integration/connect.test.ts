@@ -283,7 +283,7 @@ describe("sessions", () => {
   });
 });
 
-test("a WebSocket session is no matter of reading: get on the subresource does not suffice", async () => {
+test("a WebSocket session is not a read: get on the subresource does not suffice", async () => {
   const directory = mkdtempSync(join(tmpdir(), "quorate-connect-"));
   const tokenAuthFile = join(directory, "tokens.csv");
   writeFileSync(tokenAuthFile, "reader-token,reader,1\n");
@@ -398,11 +398,14 @@ describe("proxies", () => {
     expect({ code: answer.code, message: answer.json.message }).toEqual({ code, message });
   });
 
-  test.each(["127.0.0.1", "169.254.169.254", "::1", "0.0.0.0"])("do not go to %s, whatever a pod says", async (ip) => {
-    await server.patch(`${pods}/bound/status`, mergePatch, { status: { podIP: ip, podIPs: [{ ip }] } });
-    const { code, json } = await server.get(`${pods}/bound/proxy/x`);
-    expect({ code, message: json.message }).toEqual({ code: 400, message: "address not allowed" });
-  });
+  test.each(["127.0.0.1", "169.254.169.254", "::1", "0.0.0.0"])(
+    "do not go to %s, whatever the pod's status",
+    async (ip) => {
+      await server.patch(`${pods}/bound/status`, mergePatch, { status: { podIP: ip, podIPs: [{ ip }] } });
+      const { code, json } = await server.get(`${pods}/bound/proxy/x`);
+      expect({ code, message: json.message }).toEqual({ code: 400, message: "address not allowed" });
+    },
+  );
 
   test("reach a port of a pod and an endpoint of a service, by number and by name", async () => {
     const address = ownAddress();

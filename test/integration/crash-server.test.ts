@@ -19,7 +19,7 @@ interface Reach {
   readonly ca: string;
 }
 
-/** What the server said last of one name, and what it was asked for and never answered. */
+/** The server's last answer for one name, and the requests without an answer. */
 interface Told {
   /** The `turn` that it holds; undefined: deleted. */
   readonly turn: string | undefined;

@@ -16,7 +16,7 @@ afterAll(() => server.close());
 
 const finalizer = "example.com/hold";
 
-test("a delete answers with a Status that names what is gone", async () => {
+test("a delete answers with a Status that names the deleted object", async () => {
   const { metadata } = await server.create(maps, configMap("a"));
   const { code, json } = await server.delete(`${maps}/a`);
   expect(code).toBe(200);
@@ -207,7 +207,7 @@ test("a namespace is emptied and then gone; nothing new is let in meanwhile", as
   await until(async () => (await server.get(path)).code === 404);
 });
 
-test("CVE-2024-7598: pods are gone before anything else in their namespace is touched, and conditions say what is waited for", async () => {
+test("CVE-2024-7598: pods are deleted before other objects of their namespace, and conditions name the remaining objects", async () => {
   const namespace = await server.namespace();
   const path = `/api/v1/namespaces/${namespace}`;
   const spec = { containers: [{ name: "c", image: "i" }], serviceAccountName: "default" };

@@ -30,7 +30,7 @@ afterAll(async () => {
   scratch[Symbol.dispose]();
 }, timeoutMs);
 
-/** What a service starts, with nothing of this process's environment but the path to the system's own programs. */
+/** Starts a service's command without this process's environment, except the path to the system's own programs. */
 function start(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -72,7 +72,7 @@ async function metricsOf(directory: string): Promise<string> {
 
 describe("an installed program", () => {
   test(
-    "starts as the unit starts it, and another one joins it by what the first one's invitation says",
+    "starts like the unit, and another one joins it with the first one's invitation",
     async () => {
       const command = execStartOf(text("systemd/quorate.service"));
       expect(command.length).toBeGreaterThan(1);
@@ -103,7 +103,7 @@ describe("an installed program", () => {
   );
 
   test(
-    "goes on with what it has at the next start, whatever it was told for the first",
+    "uses its existing data at the next start, whatever the first start's command",
     async () => {
       const second = join(scratch.directory, "data-2");
       const child = running[1];
@@ -224,7 +224,7 @@ describe("files for services", () => {
     expect({ ours, exitCode }).toEqual({ ours: [], exitCode: 0 });
   });
 
-  test("the Dockerfile copies and starts what is there, with the Bun that the project has pinned", () => {
+  test("the Dockerfile copies and starts existing files, with the project's pinned Bun", () => {
     const dockerfile = text("container/Dockerfile");
     const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       packageManager: string;
@@ -238,7 +238,7 @@ describe("files for services", () => {
     }
   });
 
-  test("compose starts three replicas that differ in their name, and refers to what there is", () => {
+  test("compose starts three replicas that differ in their name, and refers to existing files", () => {
     const compose = load(text("container/compose.yaml")) as {
       services: Record<
         string,

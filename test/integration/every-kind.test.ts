@@ -147,7 +147,7 @@ async function listsInEveryForm(info: ResourceInfo, path: string): Promise<void>
   expect(unwrapUnknown(binary.bytes).kind).toBe(info.listKind);
 }
 
-/** What was read can be written, and changes nothing. */
+/** Checks that an object that was read can be written without a change. */
 async function writesBack(info: ResourceInfo, path: string): Promise<void> {
   const { json, text } = await server.get(path);
   const bodies: [unknown, string][] = [

@@ -90,7 +90,7 @@ describe("other kinds by field", () => {
     expect(await selected(`${root}/replicationcontrollers`, "status.replicas=0")).toEqual(["r"]);
   });
 
-  test("events of both groups by what they are about", async () => {
+  test("events of both groups by their object", async () => {
     const involvedObject = { kind: "Pod", namespace, name: "p", uid: "u", fieldPath: "spec.containers{m}" };
     await server.create(`${root}/events`, {
       metadata: { name: "ev" },
@@ -145,7 +145,7 @@ test("a kind of the cluster has an empty namespace to select by", async () => {
   expect(await selected(path, "metadata.namespace=default")).toEqual([]);
 });
 
-test("a watch by field turns what no longer matches into a deletion", async () => {
+test("a watch by field turns an object that no longer matches into a deletion", async () => {
   await server.create(`${root}/pods`, pod("watched"));
   const { resourceVersion } = (await server.get(`${root}/pods`)).json.metadata;
   await using watch = await server.watch(

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 type Headers = Record<string, string | string[]>;
 
-/** Who the server says one is; the code when it does not say. */
+/** Returns the user that the server identifies, or the status code of an error. */
 async function whoAmI(pair: KeyPair | undefined, headers: Headers): Promise<any> {
   const credentials = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };
   const session = connect(server.running.url, { ca: server.running.ca, ...credentials });
@@ -67,7 +67,7 @@ async function whoAmI(pair: KeyPair | undefined, headers: Headers): Promise<any>
 const front = leaf(proxies, "front");
 const jane = { "x-remote-user": "jane" };
 
-test("a proxy says who sends a request: name, uid, groups and extra, whose keys are decoded", async () => {
+test("a proxy names the user of a request: name, uid, groups and extra, whose keys are decoded", async () => {
   const headers = {
     ...jane,
     "x-remote-uid": "7",
@@ -99,7 +99,7 @@ describe("the headers are nobody's word", () => {
     expect(typeof answer === "object" ? answer.username : answer).toBe(expected);
   });
 
-  test("and a proxy's certificate alone is nobody, whatever groups it names", async () => {
+  test("and a proxy's certificate alone is not a user, whatever its groups", async () => {
     expect(await whoAmI(leaf(proxies, "front", "system:masters"), {})).toBe(401);
   });
 });

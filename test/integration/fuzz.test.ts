@@ -35,7 +35,7 @@ async function shoot(shot: Shot, tries = 3): Promise<number> {
   try {
     return await send(session, shot);
   } catch (error) {
-    // A target that cannot be parsed costs its connection; what was sent behind it may be repeated.
+    // An invalid target costs its connection. Requests sent after it may be repeated.
     if (tries === 1 || (error as { code?: string }).code !== "ERR_HTTP2_GOAWAY_SESSION") throw error;
     session.destroy();
     return shoot(shot, tries - 1);
@@ -67,7 +67,10 @@ function send(over: ClientHttp2Session, { method, path, type, accept, body }: Sh
   return promise;
 }
 
-/** Nonsense is never the server's fault. The few requests that upstream answers with 5xx by design are not made here. */
+/**
+ * Invalid requests are never the server's fault. The few requests that upstream answers with 5xx by design are not made
+ * here.
+ */
 async function expectClientsFault(shot: Shot): Promise<void> {
   const code = await shoot(shot);
   expect(code).toBeGreaterThanOrEqual(200);
@@ -105,7 +108,7 @@ function objectText(pairs: readonly (readonly [string, string])[]): string {
 }
 
 const named = (name: string, more: string) => `{"metadata":{"name":${JSON.stringify(name)},${more}`;
-/** Nearly right objects go deeper than random ones. */
+/** Almost valid objects are nested deeper than random ones. */
 const nearly = fc.oneof(
   document,
   document.map((value) => `${named("f", `"labels":${value}}}`)}`),
@@ -117,7 +120,7 @@ const nearly = fc.oneof(
   ),
 );
 
-/** Valid but for what the keys are: these are stored, read back, merged and printed. */
+/** Valid except for their keys: these are stored, read back, merged and printed. */
 const textMap = fc
   .array(fc.tuple(fc.constantFrom(...evilKeys, "a", "b"), fc.constantFrom("x", "", "polluted")), { maxLength: 4 })
   .map((pairs) => objectText(pairs.map(([key, text]) => [key, JSON.stringify(text)])));
@@ -159,7 +162,7 @@ function yamlTricks(): fc.Arbitrary<string> {
   );
 }
 
-/** What HTTP/2 lets through in a header. */
+/** Returns a text that HTTP/2 allows in a header. */
 function headerText(text: string): string {
   return [...text].filter((letter) => letter > " " && letter < "\x7f").join("");
 }
@@ -241,7 +244,7 @@ const pair = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(parameter, value).map(([name, text]) => `${name}=${encoded(text)}`) },
   { weight: 1, arbitrary: fc.constantFrom("resourceVersion=0", "resourceVersion=1", "resourceVersion=3") },
 );
-/** Mostly few: one bad parameter hides what the others do. */
+/** Returns few parameters in most cases, because one bad parameter hides the effects of the others. */
 const query = fc
   .oneof(fc.array(pair, { maxLength: 1 }), fc.array(pair, { maxLength: 1 }), fc.array(pair, { maxLength: 4 }))
   .map((pairs) => pairs.join("&"));
@@ -268,7 +271,7 @@ function acceptText(): fc.Arbitrary<string | undefined> {
   );
 }
 
-/** Every watch ends by itself, soon. */
+/** Limits the time of every watch. */
 const bounded = (text: string) => `${text}${text === "" ? "" : "&"}timeoutSeconds=1`;
 const objects = fc.constantFrom(
   "/api/v1/namespaces/default/configmaps",

@@ -157,7 +157,7 @@ describe("eight times the input takes about eight times as long", () => {
   }
 });
 
-describe("a JSON patch that moves what is large, again and again, is refused", () => {
+describe("a JSON patch that moves large values repeatedly is rejected", () => {
   const data = keyed(20_000);
   const codeOf = (run: () => unknown): unknown => {
     try {
@@ -303,7 +303,7 @@ function reversedAt(object: KubeObject, { path, fields }: Spot): KubeObject {
   return copy;
 }
 
-describe("what judges, compares and shows objects takes time in proportion to each list and map", () => {
+describe("checks, comparisons and tables of objects take time in proportion to each list and map", () => {
   const seen = new Set<StructSchema>();
   const size = 250;
   for (const served of scheme.resources) {

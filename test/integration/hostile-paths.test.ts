@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { systemClock } from "../../src/api/clock.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import { parseFieldSelector, requireFieldValue } from "../../src/api/field-selector.ts";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import type { UserInfo } from "../../src/request/user-info.ts";
@@ -14,11 +14,11 @@ import { builtInCatalog } from "../../src/kinds/built-in-catalog.ts";
 import { openRegistries } from "../../src/server/registries.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
-import type { Key } from "../../src/storage/store.ts";
+import type { Key } from "../../src/api/entry.ts";
 
 /**
- * What the authorizer was asked, what the handler answered with and which key was read have to be about the same object,
- * whatever the path looks like. `HOSTILE_PATHS` sets how many are tried, `SEED` replays a run.
+ * Tests that the authorizer's question, the handler's answer and the key that was read concern the same object,
+ * whatever the path. `HOSTILE_PATHS` sets the number of paths, and `SEED` repeats a run.
  */
 const paths = Number(Bun.env["HOSTILE_PATHS"] ?? 10_000);
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 1_000_000);

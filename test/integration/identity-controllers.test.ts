@@ -61,7 +61,7 @@ const certificateOf = (json: any) => Buffer.from(json.status.certificate, "base6
 const isSigned = ({ json }: { json: any }) => json.status?.certificate !== undefined;
 const clientUsages = ["digital signature", "key encipherment", "client auth"];
 
-/** Who the server says one is over a connection with the certificate. */
+/** Returns the user that the server identifies on a connection with the certificate. */
 async function userOf(cert: string, key: string): Promise<string> {
   const session = connect(server.running.url, { ca: server.running.ca, cert, key });
   const stream = session.request({
@@ -107,7 +107,7 @@ describe("a certificate that is asked for", () => {
     ["usage", "kube-apiserver-client", "CN=x", ["server auth"], "usages did not match"],
     ["subject", "kubelet-serving", "CN=x", ["digital signature", "server auth"], "at least one DNS or IP"],
     ["node", "kube-apiserver-client-kubelet", "CN=x, O=system:nodes", clientUsages, "does not begin with system:node:"],
-  ])("fails when its %s is not what the signer signs", async (name, signer, subject, usages, message) => {
+  ])("fails when its %s does not fit the signer", async (name, signer, subject, usages, message) => {
     const { request } = await certificateRequest(subject);
     await ask(`wrong-${name}`, signer, request, usages);
     await approve(`wrong-${name}`);

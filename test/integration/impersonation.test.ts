@@ -164,7 +164,7 @@ test.each<[string, string, number]>([
 });
 
 describe("attack 27: accounts are impersonated as accounts", () => {
-  test("not by whoever may be any user", async () => {
+  test("not by a user who may be any user", async () => {
     const { code, message } = await listPods("everyone", { "impersonate-user": "system:serviceaccount:default:robot" });
     expect(code).toBe(403);
     expect(message).toContain(

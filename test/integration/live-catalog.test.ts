@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
-import { systemClock } from "../../src/api/clock.ts";
+import { systemClock } from "../../src/process/clock.ts";
 import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { startNamespaceDeletion } from "../../src/controllers/namespace-deletion.ts";

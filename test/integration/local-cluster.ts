@@ -45,7 +45,7 @@ export class LocalClusterCommand {
     }
   }
 
-  /** Of the process that runs now. */
+  /** Returns the pid of the current process. */
   pidOf(name: string): number {
     const lines = this.complaints
       .split("\n")

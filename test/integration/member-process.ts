@@ -134,7 +134,7 @@ export class MemberProcess implements AsyncDisposable {
     return quorate([...args, "--kubeconfig", this.kubeconfig]);
   }
 
-  /** What `token create` prints, as the arguments of a command line. */
+  /** Returns the output of `token create` as arguments of a command line. */
   async invitation(): Promise<string[]> {
     const { code, out, err } = await this.run("cluster", "token", "create");
     if (code !== 0) throw new Error(err);

@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 describe("three members", () => {
-  test("serve the same objects to the same administrator, whoever of them is asked", async () => {
+  test("serve the same objects to the same administrator on every member", async () => {
     expect((await b.request("POST", configMaps, configMap("one"))).code).toBe(201);
     for (const member of [a, b, c]) {
       const { code, json } = await member.request("GET", `${configMaps}/one`);
@@ -69,7 +69,7 @@ describe("three members", () => {
     }
   });
 
-  test("list what may be asked of a cluster among the paths that are served", async () => {
+  test("list the cluster's paths among the served paths", async () => {
     const { paths } = (await a.request("GET", "/")).json;
     expect(paths.filter((path: string) => path.startsWith("/cluster"))).toEqual([
       "/cluster/authority",
@@ -94,12 +94,12 @@ describe("three members", () => {
     const asked = [a, b, c].find(({ name }) => name === heir.name) as MemberProcess;
     expect(await asked.run("member", "transfer-leader", `${heir.id}`)).toMatchObject({
       code: 0,
-      out: `member ${heir.id} leads now\n`,
+      out: `member ${heir.id} is now the leader\n`,
     });
     expect((await rolesOf(a, "leader", "voter", "voter")).leader).toBe(heir.id);
   });
 
-  test("do not take in who has a name that is taken, a wrong token or a wrong hash, and say so in a line", async () => {
+  test("reject a machine with a taken name, a wrong token or a wrong hash, in one line", async () => {
     const twin = await newMember("twin");
     const [cluster = "", join = "", url = "", tokenFlag = "", token = "", hashFlag = "", hash = ""] =
       await a.invitation();
@@ -142,7 +142,7 @@ describe("three members", () => {
     expect(learner.err).toContain("serving");
   });
 
-  test("take in who was recorded before, once, with the command that is printed", async () => {
+  test("admit a member that was recorded before, once, with the printed command", async () => {
     const late = await newMember("late");
     const added = await a.run(
       "member",
@@ -161,7 +161,7 @@ describe("three members", () => {
     await a.run("member", "remove", `${known.find(({ name }: any) => name === "late").id}`);
   });
 
-  test("68: who is no member gets nothing from the port of the peers, whatever is tried", async () => {
+  test("68: a non-member gets nothing from the port of the peers, whatever it tries", async () => {
     const validity = { notBeforeMs: Date.now() - 7_200_000, notAfterMs: Date.now() + 3_600_000 };
     const pki = (name: string) => readFileSync(join(a.directory, "pki", name), "utf8");
     const leaf = {
@@ -208,7 +208,7 @@ describe("three members", () => {
     const { code, out, err } = await a.run("cluster", "rotate-ca");
     expect({ code, out }).toEqual({
       code: 0,
-      out: expect.stringMatching(/^the members know each other by a new authority: sha256:/),
+      out: expect.stringMatching(/^the members now use a new authority: sha256:/),
     });
     expect(err.trim().split("\n")).toHaveLength(9);
     expect(authority()).not.toBe(former);
@@ -263,9 +263,9 @@ describe("when all is lost but", () => {
     const saved = await b.run("snapshot", "save", file);
     expect(saved).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/objects at revision \d+, whole and undamaged\n$/),
+      out: expect.stringMatching(/objects at revision \d+, complete and undamaged\n$/),
     });
-    expect((await b.run("snapshot", "save", file)).err).toMatch(/^quorate: .*is there already/);
+    expect((await b.run("snapshot", "save", file)).err).toMatch(/^quorate: .*already exists/);
     const { out } = await quorate(["snapshot", "inspect", file, "-o", "json"]);
     const { revision } = JSON.parse(out);
     const restored = await newMember("restored");
@@ -295,7 +295,7 @@ describe("when all is lost but", () => {
     const recovered = await quorate(["cluster", "recover", "--data-dir", c.directory]);
     expect(recovered).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^member \d is the only one of its cluster now; forgotten: \d, \d/),
+      out: expect.stringMatching(/^member \d is now the only member of its cluster; forgotten: \d, \d/),
     });
     await c.start();
     expect((await c.request("GET", `${configMaps}/last`)).code).toBe(200);

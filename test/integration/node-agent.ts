@@ -18,7 +18,7 @@ export interface SeenRequest {
 export type AgentAnswer = (request: SeenRequest, response: ServerResponse) => void;
 export type AgentUpgrade = (request: SeenRequest, socket: Duplex) => void;
 
-/** What stands in for the agent of a node: TLS with a certificate that nobody has signed, and answers of the test. */
+/** A substitute for the agent of a node: TLS with an unsigned certificate, and answers from the test. */
 export class NodeAgent implements AsyncDisposable {
   readonly seen: SeenRequest[] = [];
   answer: AgentAnswer = (_request, response) => response.end();

@@ -15,7 +15,7 @@ const label =
 const subdomain =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-describe("what breaks a rule is refused with all of upstream's words", () => {
+describe("invalid objects are rejected with upstream's complete messages", () => {
   test("a Service", async () => {
     const service = { metadata: { name: "web" }, spec: { ports: [{ port: 0 }, { name: "A", port: 80 }] } };
     const { code, json } = await server.post(inNamespace("/api/v1", "services"), service);

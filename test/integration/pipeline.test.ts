@@ -69,13 +69,13 @@ describe("headers", () => {
   });
 });
 
-test("?timeout= that is no duration is refused", async () => {
+test("an invalid ?timeout= is rejected", async () => {
   const { code, json } = await server.get(`${maps}?timeout=abc`);
   expect(code).toBe(400);
   expect(json.message).toStartWith("invalid timeout specified in the request URL - ");
 });
 
-describe("who is asking", () => {
+describe("the sender", () => {
   test("without credentials is unauthorized, also for paths that are not served", async () => {
     for (const path of [maps, "/nothing", "/version", "/api"]) {
       const { code, json } = await server.get(path, { token: "" });
@@ -118,7 +118,7 @@ describe("who is asking", () => {
   });
 });
 
-describe("what is not a resource", () => {
+describe("non-resource paths", () => {
   test.each([["/healthz"], ["/livez"], ["/readyz"], ["/livez/ping"], ["/readyz/etcd"]])("%s is ok", async (path) => {
     const { code, text, headers } = await server.get(path);
     expect({ code, text, type: headers.get("content-type") }).toEqual({
@@ -139,7 +139,7 @@ describe("what is not a resource", () => {
     expect((await server.get("/livez/nobody")).code).toBe(404);
   });
 
-  test("/version says what is served", async () => {
+  test("/version describes the server", async () => {
     const { json } = await server.get("/version");
     expect(json).toMatchObject({ major: "1", minor: "36" });
     expect(json.gitVersion).toMatch(/^v1\.36\.0\+quorate\./);

@@ -60,7 +60,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-describe("what is granted", () => {
+describe("granted permissions", () => {
   test("nothing without a binding: 403 with upstream's text", async () => {
     const { code, json } = await server.get("/api/v1/namespaces/default/pods", as("alice"));
     expect(code).toBe(403);
@@ -203,7 +203,7 @@ describe("reviews", () => {
     expect(same.json.status.allowed).toBe(true);
   });
 
-  test("what of a selector cannot be read is left out and said", async () => {
+  test("unreadable parts of a selector are ignored and reported", async () => {
     const fieldSelector = { requirements: [{ key: "spec.nodeName", operator: "In", values: ["a", "b"] }] };
     const { json } = await ask(
       "SelfSubjectAccessReview",
@@ -338,7 +338,7 @@ describe("attack 28: nobody grants more than they have", () => {
     expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
-  test("who may escalate may grant anything", async () => {
+  test("a user who may escalate may grant anything", async () => {
     await grant("carol", {
       apiGroups: ["rbac.authorization.k8s.io"],
       resources: ["clusterroles"],
@@ -392,7 +392,7 @@ describe("attack 29: nobody binds a role whose rules they do not have", () => {
     expect(json.message).toContain("cannot change roleRef");
   });
 
-  test("who may bind a role binds it, and only it", async () => {
+  test("a user who may bind a role binds it, and only it", async () => {
     await grant("binder", {
       apiGroups: ["rbac.authorization.k8s.io"],
       resources: ["clusterroles"],
@@ -416,7 +416,7 @@ describe("attack 29: nobody binds a role whose rules they do not have", () => {
   });
 });
 
-test("a start puts back what is missing in the default roles, and leaves what is not to be updated", async () => {
+test("a start restores missing parts of the default roles, and skips those that opt out", async () => {
   const dataDir = join(directory, "data");
   const options = { authorizationMode: ["RBAC"], dataDir, controllers: "*" };
   const first = await TestServer.start(options);

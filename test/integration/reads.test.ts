@@ -203,7 +203,7 @@ describe("get", () => {
     });
   });
 
-  test("with a resourceVersion that is no number is an error without reason", async () => {
+  test("with an invalid resourceVersion is an error without reason", async () => {
     const { code, json } = await server.get(`${maps}/a?resourceVersion=abc`);
     expect(code).toBe(500);
     expect(json.reason).toBeUndefined();
@@ -230,7 +230,7 @@ describe("pages", () => {
     }
   });
 
-  test("show one revision, whatever is written in between, and count what is left", async () => {
+  test("show one revision despite later writes, and count the remaining objects", async () => {
     const first = (await server.get(`${paged}?limit=10`)).json;
     expect(first.items).toHaveLength(10);
     expect(first.metadata.remainingItemCount).toBe(15);
@@ -255,7 +255,7 @@ describe("pages", () => {
     await server.create(paged, configMap("m-20", { labels: { even: "true" } }));
   });
 
-  test("are full under a selector, without a count of what is left", async () => {
+  test("are full under a selector, without a remaining count", async () => {
     const first = (await server.get(`${paged}?limit=5&labelSelector=even%3Dtrue`)).json;
     expect(first.items).toHaveLength(5);
     expect(first.metadata.remainingItemCount).toBeUndefined();

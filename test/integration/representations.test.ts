@@ -54,7 +54,7 @@ describe("YAML", () => {
 });
 
 describe("protobuf", () => {
-  test("is written with the magic prefix, and what was written is read back", async () => {
+  test("is written with the magic prefix and read back", async () => {
     const { code, headers, bytes } = await server.get(`${maps}/a`, { accept: protobuf });
     expect({ code, type: headers.get("content-type") }).toEqual({ code: 200, type: protobuf });
     expect([...bytes.subarray(0, 4)]).toEqual(magic);
@@ -194,7 +194,7 @@ describe("gzip", () => {
     }
   });
 
-  test("compresses large bodies for who asks for exactly that", async () => {
+  test("compresses large bodies for clients that request exactly that", async () => {
     const path = `${maps}?labelSelector=large`;
     const plain = await server.get(path);
     expect(plain.headers.get("content-encoding")).toBeNull();

@@ -5,14 +5,17 @@ import { join } from "node:path";
 import { BenchCluster } from "../bench/cluster.ts";
 import { eventually, type MemberProcess } from "./member-process.ts";
 
-/** What is taken away through one of three replicas is gone on all of them; one that cannot know that says so. */
+/**
+ * Tests that a right revoked through one of three replicas is gone on all of them, and that a replica that cannot know
+ * it says so.
+ */
 
 /** Time from the acknowledgement to the first refusal of each of the other replicas. */
 const revocationMsMax = 1_000;
 /** A machine that has more to do may be late once; a replica that knows nothing is late with all of them. */
 const attemptsMax = 3;
 const lateMsMax = 10_000;
-/** By then others have been elected, and connections given up. */
+/** Time by which others have been elected and connections given up. */
 const standstillMs = 4_000;
 
 const root = mkdtempSync(join(tmpdir(), "quorate-revocation-"));

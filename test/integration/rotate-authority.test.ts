@@ -239,7 +239,7 @@ describe("one replica", () => {
     let traffic = await Traffic.start(client, [member]);
     const begun = await client.rotateCa();
     expect({ code: begun.code, err: begun.err, log: member.err }).toMatchObject({ code: 0, log: "" });
-    expect(begun.out).toMatch(/^the API gets a new authority, .*: sha256:/);
+    expect(begun.out).toMatch(/^all members now trust the API's new authority: sha256:/);
     const [newest = ""] = /sha256:[0-9a-f]{64}/.exec(begun.out) ?? [];
     expect(await published(client, member, 2)).toEqual([former, newest]);
     // A second call finds all done, and what clients have is as good as it was.
@@ -288,7 +288,7 @@ describe("one replica", () => {
   }, 60_000);
 });
 
-const alone = (hash: string) => `the API is known by this authority alone: ${hash}\n`;
+const alone = (hash: string) => `the API now uses this authority alone: ${hash}\n`;
 
 async function nameOf(member: MemberProcess, client: Client): Promise<string> {
   const { members: known } = (await (await client.send(member, "GET", "/cluster/members")).json()) as any;

@@ -93,7 +93,7 @@ describe(`versions of a kind say the same (SEED=${seed})`, () => {
     }
   });
 
-  test.each(versions)("%s brings back what is stored", (_, info) => {
+  test.each(versions)("%s returns the stored object", (_, info) => {
     const from = storedInfo(info);
     for (const object of sensibleObjects(from)) {
       const stored = typedAs(from, object);

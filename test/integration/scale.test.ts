@@ -115,7 +115,7 @@ describe("scale", () => {
     });
   });
 
-  test("is a table and protobuf too; a dry run changes nothing; what is missing is 404, what is not served 405", async () => {
+  test("is a table and protobuf too; a dry run changes nothing; a missing object is 404, an unserved kind 405", async () => {
     const path = await deployment("forms");
     const table = await server.get(`${path}/scale`, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
     expect(table.json.columnDefinitions.map(({ name }: { name: string }) => name)).toEqual([

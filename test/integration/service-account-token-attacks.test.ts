@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CompactSign, decodeJwt, decodeProtectedHeader } from "jose";
-import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { auditLine } from "./audit-line.ts";
 import { bearer, rawWhoAmI } from "./raw-request.ts";
 import { pod, TestServer } from "./server.ts";
@@ -242,7 +242,7 @@ describe("attack 10: a token is good for whom it is meant", () => {
     expect(await asToken(await resigned({ aud }))).toBe(401);
   });
 
-  test("a review answers with what both name, and knows nobody where they have nothing in common", async () => {
+  test("a review answers with the common audiences, and finds no user without any", async () => {
     const token = await tokenFor({ audiences: ["vault", "registry", issuer] });
     const review = async (audiences?: string[]) =>
       (await server.post(reviewPath, { kind: "TokenReview", spec: { token, audiences } })).json.status;
@@ -259,7 +259,7 @@ test.each([`${issuer}/`, issuer.toUpperCase(), issuer.replace("https", "http"), 
   },
 );
 
-describe("attack 12: a token ends with what it is bound to", () => {
+describe("attack 12: a token ends with the object it is bound to", () => {
   const serviceAccount = { name: "builder" };
   const bind = (kind: string, name: string) => ({ boundObjectRef: { apiVersion: "v1", kind, name } });
   const nodes = "/api/v1/nodes";
@@ -362,7 +362,7 @@ describe("attack 13: a token request gives no more than it may", () => {
     expect((await server.post(path, body, { token })).code).toBe(403);
   });
 
-  test("only what kubelet mounts lives longer, and its late use is noted", async () => {
+  test("only tokens that kubelet mounts live longer, and their late use is noted", async () => {
     const bound = { boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "p" } };
     const lifeOf = (token: string) => (decodeJwt(token).exp ?? 0) - (decodeJwt(token).iat ?? 0);
     expect(lifeOf(await tokenFor({ ...bound, expirationSeconds: 3_606 }))).toBe(3_606);

@@ -18,7 +18,7 @@ const names = async (from: TestServer, path: string): Promise<string[]> =>
   (await from.get(path)).json.items.map(({ metadata }: any) => metadata.name);
 const addressesOf = (from = server) => names(from, "/apis/networking.k8s.io/v1/ipaddresses");
 
-/** What starts with the server goes on behind its first answers. */
+/** Waits for a condition, because work of the server's start continues after its first answers. */
 async function eventually<T>(read: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   for (const deadline = Date.now() + 3_000; ; await Bun.sleep(10)) {
     const value = await read();
@@ -118,7 +118,7 @@ describe("cluster IPs", () => {
     expect(await addressesOf()).toContain(up.json.spec.clusterIPs[1]);
   });
 
-  test("are none for headless Services and for ExternalName, and come with a change of the type", async () => {
+  test("do not exist for headless Services and for ExternalName, and come with a change of the type", async () => {
     const headless = await server.create(services, service("headless", { clusterIP: "None", selector: { a: "b" } }));
     expect(headless.spec).toMatchObject({ clusterIP: "None", clusterIPs: ["None"], ipFamilies: ["IPv4"] });
     const external = await server.create(services, {
@@ -236,7 +236,7 @@ test("the server announces itself", async () => {
 });
 
 describe("a restart", () => {
-  test("keeps what is allocated, and gives back what nobody holds", async () => {
+  test("keeps allocated ones, and releases those without an owner", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "allocation-"));
     try {
       const taken = service("taken", {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { Clock } from "../../src/api/clock.ts";
+import type { Clock } from "../../src/process/clock.ts";
 import { startServerOn } from "../../src/server/server.ts";
 import { MemoryStore } from "../../src/storage/memory-store.ts";
 import { TestServer } from "./server.ts";
@@ -98,7 +98,7 @@ test("one of them runs the controllers, another one as soon as that has gone, or
   await eventually(hasAccount(await third.namespace()), 200);
   await running.shift()?.close();
   await eventually(async () => ![undefined, before].includes(await holderAt(third)()), true);
-  // Whichever of the two it is now: the other one takes over, or goes on.
+  // The other server takes over or continues, whichever of the two leads now.
   cut.isCut = true;
   await eventually(hasAccount(await third.namespace()), 200);
   const left = await third.namespace();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { configMap, mergePatch, pod, TestServer } from "./server.ts";
 
-/** What one user does must not reach another: through what is kept, through owners, a dry run, or a registered API. */
+/** Tests that one user's actions do not affect another: through caches, owners, a dry run, or a registered API. */
 const directory = mkdtempSync(join(tmpdir(), "quorate-tenants-"));
 const auditLogPath = join(directory, "audit.log");
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -52,7 +52,7 @@ const configMaps = (namespace: string) => `/api/v1/namespaces/${namespace}/confi
 const alice = { token: "alice-token" };
 const bob = { token: "bob-token" };
 
-describe("attack 39: what is kept for one user is not given to another", () => {
+describe("attack 39: data cached for one user is not given to another", () => {
   test.each([
     configMaps("a"),
     `${configMaps("a")}?resourceVersion=0`,
@@ -89,7 +89,7 @@ describe("attack 39: what is kept for one user is not given to another", () => {
     },
   );
 
-  test("users that take turns on one connection stay who they are", async () => {
+  test("users that take turns on one connection keep their identity", async () => {
     const session = server.http2();
     const review = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" });
     const ask = (token: string) =>
@@ -110,9 +110,9 @@ describe("attack 39: what is kept for one user is not given to another", () => {
     session.destroy();
   });
 
-  test("compressed bytes are the same whoever was answered before", async () => {
+  test("compressed bytes do not depend on earlier answers", async () => {
     const headers = { "accept-encoding": "gzip" };
-    // Of one revision: whatever is written meanwhile is in no answer.
+    // All pages are of one revision and exclude later writes.
     const at = `resourceVersion=${await server.revision()}&resourceVersionMatch=Exact`;
     const zipped = async (namespace: string, as: typeof alice) =>
       (await server.get(`${configMaps(namespace)}?${at}`, { ...as, headers })).bytes;
@@ -123,7 +123,7 @@ describe("attack 39: what is kept for one user is not given to another", () => {
     expect(gunzipSync(after as Uint8Array).toString()).not.toContain("alice ");
   });
 
-  test("a review of one user's rights is no answer about another's", async () => {
+  test("a review of one user's rights does not answer for another's", async () => {
     const review = { spec: { resourceAttributes: { namespace: "a", verb: "get", resource: "secrets" } } };
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     const allowed = async (as: typeof alice) => (await server.post(path, review, as)).json.status.allowed;
@@ -144,7 +144,7 @@ describe("attack 42: owners and finalizers", () => {
     metadata: { name, ownerReferences },
   });
 
-  test("who may not delete an object gives it no owner, and who may not hold up the owner does not", async () => {
+  test("a user who may not delete an object cannot set its owner, nor delay the owner's deletion without permission", async () => {
     const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create", "update", "patch"] }];
     await server.create(`${rbac}/clusterroles`, { metadata: { name: "writer" }, rules });
     const deletes = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create", "update", "patch", "delete"] }];
@@ -179,7 +179,7 @@ describe("attack 42: owners and finalizers", () => {
     expect((await server.get(`${configMaps("a")}/o1`)).json.metadata.ownerReferences).toEqual([reference(owner)]);
   });
 
-  test("an owner in another namespace is no owner: neither object reaches the other", async () => {
+  test("an owner in another namespace does not count: neither object reaches the other", async () => {
     const owner = await server.create(configMaps("a"), configMap("far-owner"));
     const dependent = owned("far", reference(owner, { blockOwnerDeletion: false }));
     expect((await server.post(configMaps("b"), dependent, bob)).code).toBe(201);
@@ -284,7 +284,7 @@ describe("attack 44: a registered API replaces nothing and is a matter of admini
     expect((await server.post(apiServices, apiService("bad.example.com", spec))).code).toBe(422);
   });
 
-  test("a built-in group stays what it is, and nobody else hears of its requests", async () => {
+  test("a built-in group cannot be replaced, and other servers do not get its requests", async () => {
     let connections = 0;
     const elsewhere = createServer((socket) => {
       connections++;

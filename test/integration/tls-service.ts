@@ -3,7 +3,7 @@ import { createAuthority, issueCertificate } from "../../src/access/certificates
 /** Somebody on this machine whom a server asks over TLS, as a webhook or an issuer of tokens. */
 export class TlsService implements AsyncDisposable {
   readonly url: string;
-  /** Of the authority that its certificate is of. */
+  /** Authority of its certificate. */
   readonly ca: string;
   readonly #server: Bun.Server<undefined>;
 

@@ -53,7 +53,7 @@ const fresh = () => `webhook-token-${++count}`;
 const asToken = (token: string) => rawWhoAmI(server.running, bearer(token));
 
 describe("attack 20: a service that reviews tokens is believed as far as it answers", () => {
-  test("it is asked for the server's own audience, and what it says is kept for that token", async () => {
+  test("it is asked for the server's own audience, and its answer is cached for that token", async () => {
     const token = fresh();
     expect(await asToken(token)).toBe(`user of ${token}`);
     expect(await asToken(token)).toBe(`user of ${token}`);
@@ -100,7 +100,7 @@ describe("attack 20: a service that reviews tokens is believed as far as it answ
     expect(await asToken(refused)).toBe(401);
   });
 
-  test("answers are kept by the whole token: none is another's by what they share", async () => {
+  test("answers are cached by the whole token, never shared by a common part", async () => {
     const start = "s".repeat(4_000);
     for (const token of [`${start}a`, `${start}b`, start, `${start}a`]) {
       expect(await asToken(token)).toBe(`user of ${token}`);

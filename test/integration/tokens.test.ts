@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
-import { type Clock, systemClock } from "../../src/api/clock.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { TestServer } from "./server.ts";
 
 const core = "/api/v1/namespaces/default";
@@ -37,7 +37,7 @@ const replaced = async (path: string, name: string) => {
 };
 
 describe("a requested token", () => {
-  test("is answered with the account's metadata, the spec as defaulted, and a token that says who it is", async () => {
+  test("is answered with the account's metadata, the defaulted spec, and a token of that account", async () => {
     const { code, json } = await request();
     expect([code, json.kind, json.metadata.name, json.metadata.namespace]).toEqual([
       201,
@@ -60,7 +60,7 @@ describe("a requested token", () => {
     });
   });
 
-  test("can be verified by anybody from what the server publishes", async () => {
+  test("can be verified by anyone with the server's published keys", async () => {
     const configuration = await server.get("/.well-known/openid-configuration");
     expect(configuration.json).toMatchObject({ issuer, id_token_signing_alg_values_supported: ["ES256"] });
     const keys = await server.get("/openid/v1/jwks");

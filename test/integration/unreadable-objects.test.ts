@@ -46,7 +46,7 @@ describe("an object that cannot be read", () => {
     expect(list.headers.get("warning")).toContain("/registry/configmaps/default/bad cannot be read");
   });
 
-  test("is removed on explicit demand, whatever its finalizers, where the gate allows it", async () => {
+  test("is removed on explicit demand despite its finalizers, where the gate allows it", async () => {
     await using server = await TestServer.start({ dataDir, featureGates: gates });
     const readable = await server.request("DELETE", `${path}/good?${option}`);
     expect([readable.code, readable.json.reason]).toEqual([409, "Conflict"]);

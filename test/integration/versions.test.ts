@@ -33,7 +33,7 @@ describe("an autoscaler", () => {
     expect(json.spec.metrics).toEqual([cpu]);
   });
 
-  test("keeps through v1 what v1 has no fields for", async () => {
+  test("keeps fields that v1 lacks through v1", async () => {
     const behavior = {
       scaleDown: {
         stabilizationWindowSeconds: 10,

@@ -44,7 +44,7 @@ describe("where a watch starts", () => {
     ],
     ["sendInitialEvents=false&resourceVersionMatch=NotOlderThan", []],
     ["sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=OLD", ["ADDED b"]],
-  ])("?%s sends %j and then what happens", async (query, events) => {
+  ])("?%s sends %j and then later events", async (query, events) => {
     await using watch = await server.watch(`${maps}?${query.replace("OLD", old)}`);
     expect(watch.response.status).toBe(200);
     const first = await watch.take(events.length);
@@ -82,7 +82,7 @@ describe("where a watch starts", () => {
     expect(json.details.causes).toHaveLength(causes.length);
   });
 
-  test("a resourceVersion that is no number is an error before the stream starts", async () => {
+  test("an invalid resourceVersion is an error before the stream starts", async () => {
     const { code, json } = await server.get(`${maps}?watch=true&resourceVersion=x`);
     expect(code).toBe(500);
     expect(json.message).toStartWith('resourceVersion: Invalid value: "x"');
@@ -190,7 +190,7 @@ describe("bookmarks", () => {
     expect(Number(rest.at(-1)?.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(revision));
   });
 
-  test("are not sent to who did not ask", async () => {
+  test("are not sent without a request", async () => {
     await fresh();
     await using watch = await server.watch(`${maps}?timeoutSeconds=1`);
     expect(await watch.rest()).toEqual([]);

@@ -17,7 +17,7 @@ const deployment = (name: string) => ({
   spec: { selector: { matchLabels: { app: "a" } }, template },
 });
 
-describe("what breaks a rule is refused with all of upstream's words", () => {
+describe("invalid objects are rejected with upstream's complete messages", () => {
   test("a pod", async () => {
     const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "A", image: "" }] } };
     const { code, json } = await server.post(collection("v1", "pods"), pod);
@@ -197,7 +197,7 @@ describe("a warning", () => {
   const hidden = 'env[1]: hides previous definition of \\"A\\", which may be dropped when using apply';
   const spec = { containers: [{ name: "c", image: "i", env }] };
 
-  test("tells what is valid in a pod and hardly meant", async () => {
+  test("warns of valid but probably unintended fields of a pod", async () => {
     const { code, headers } = await server.post(collection("v1", "pods"), { metadata: { name: "odd.name" }, spec });
     expect(code).toBe(201);
     const warnings = headers.get("warning") ?? "";

@@ -16,7 +16,7 @@ afterAll(() => server.close());
 const bodyBytesMax = 3 * 1024 * 1024;
 
 describe("create", () => {
-  test("fills in what the system owns and drops what is not the client's to set", async () => {
+  test("sets the system's fields and drops values that clients may not set", async () => {
     const body = configMap("filled", { data: { x: "1" } });
     Object.assign(body.metadata, {
       uid: "mine",
@@ -306,7 +306,7 @@ describe("field validation", () => {
     );
   });
 
-  test("an unknown field is not a duplicate as well, and neither is what is in it", async () => {
+  test("an unknown field is not also a duplicate, and neither is its content", async () => {
     const body = '{"metadata":{"name":"x"},"datum":{"a":1,"a":2},"datum":{}}';
     const { json } = await server.post(`${maps}?fieldValidation=Strict`, body);
     expect(json.message).toEndWith('strict decoding error: unknown field "datum"');

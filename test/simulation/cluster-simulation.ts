@@ -31,7 +31,7 @@ export class ClusterSimulation {
     return { ...report, ...counts, revisions: this.#truth.revision };
   }
 
-  /** What happened last, one line each. */
+  /** Returns the latest events, one line each. */
   lastEvents(): string[] {
     return this.#simulation.lastEvents();
   }

@@ -1,5 +1,5 @@
 import { admissionChain } from "../../src/registry/admission.ts";
-import type { Clock } from "../../src/api/clock.ts";
+import type { Clock } from "../../src/process/clock.ts";
 import type { CacherSet } from "../../src/storage/cacher/cacher-set.ts";
 import { Registry } from "../../src/registry/registry.ts";
 import { configMap } from "../../src/kinds/core/config-map.ts";

@@ -1,7 +1,7 @@
-/** What all clients together have been told so far: whoever asks for the newest state from now on must get no less. */
+/** The newest state that any client has learned. A later request for the newest state must not return an older one. */
 export class Knowledge {
   revision = 1;
-  /** Of the log. */
+  /** Log index. */
   index = 0;
   /** Numbers that members were given. */
   readonly members = new Set<number>();

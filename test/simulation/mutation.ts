@@ -1,22 +1,22 @@
-/** What is broken on purpose, to see that it is noticed. */
+/** Deliberate errors that the simulation must detect. */
 export const mutations = [
   /** A batch that comes again is applied again. */
   "sessionsAdmitTwice",
-  /** What was applied is forgotten with a snapshot or a restart from one. */
+  /** A snapshot, or a restart from one, loses the record of applied batches. */
   "sessionsNotInSnapshot",
-  /** A replica answers consistent reads by what it has. */
+  /** A replica answers consistent reads from its current state. */
   "readWithoutRound",
-  /** A watch that is resumed begins one event too late. */
+  /** A resumed watch begins one event too late. */
   "watchSkipsAtResume",
-  /** A replica that took over a state by snapshot has none of its past. */
+  /** A replica that took over a state by snapshot has no history. */
   "historyNotInSnapshot",
-  /** Caches do not hear that the state was replaced. */
+  /** Caches do not learn that the state was replaced. */
   "cacheNotReset",
-  /** A write is answered as not done when nobody knows. */
+  /** A write with an unknown outcome is answered as not done. */
   "unknownSaidNotDone",
-  /** What is proposed again gets another name. */
+  /** A repeated proposal gets another name. */
   "proposedUnderNewName",
-  /** The only voter answers reads before it has applied what learners may have. */
+  /** The only voter answers reads before it has applied entries that learners may have. */
   "readUnapplied",
 ] as const;
 

@@ -1,7 +1,7 @@
 import type { MemberId } from "../../raft/core/ids.ts";
 import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
 import type { World } from "../../raft/testing/simulator/world.ts";
-import type { Clock } from "../../src/api/clock.ts";
+import type { Clock } from "../../src/process/clock.ts";
 
 /** One unit of the simulation is a millisecond of the processes in it. */
 const epochMs = Date.UTC(2030, 0, 1);

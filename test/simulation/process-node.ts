@@ -3,12 +3,13 @@ import type { Entry } from "../../raft/core/entry.ts";
 import { type Index, type MemberId, noTerm, type RequestId, type Term } from "../../raft/core/ids.ts";
 import type { ProposalOutcome, ReadOutcome } from "../../raft/core/message.ts";
 import type { Ready } from "../../raft/core/ready.ts";
-import { PendingEntries, PendingRequests, RecentResults, type Waiter } from "../../raft/pending.ts";
+import { PendingEntries, PendingRequests, RecentResults } from "../../raft/pending.ts";
+import type { Waiter } from "../../raft/waiter.ts";
 import { RaftError, type RaftErrorCode } from "../../raft/raft-error.ts";
 import { ReadRequests } from "../../raft/read-requests.ts";
 import type { Applied } from "../../raft/node.ts";
 import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
-import type { Clock } from "../../src/api/clock.ts";
+import type { Clock } from "../../src/process/clock.ts";
 
 const proposalMs = 3_000;
 const readMs = 2_000;
@@ -23,12 +24,12 @@ export interface ProcessNodeOptions {
   readonly dropped: (index: Index, term: Term) => void;
   /** Reads are answered at once, as if a quorum had confirmed them. */
   readonly readsWithoutRound: boolean;
-  /** Where nobody need be asked, reads are answered although what is committed is not applied yet. */
+  /** Whether reads that ask no other member are answered although the committed entries are not applied yet. */
   readonly readsUnapplied: boolean;
 }
 
 /**
- * What a `RaftNode` is to its user, for a process of the simulation: promises for proposals and reads, settled by the same
+ * The user's view of a `RaftNode` for a process of the simulation: promises for proposals and reads, settled by the same
  * rules. The core is only touched in turns of its own, so that a crash point in it ends the process and not a promise.
  */
 export class ProcessNode {

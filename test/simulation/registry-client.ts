@@ -29,7 +29,7 @@ export class RegistryClient {
   readonly #options: RegistryClientOptions;
   /** Writes that were refused: they must never happen. */
   readonly notDone: number[] = [];
-  /** By key. */
+  /** Deletions by key. */
   readonly deleted = new Map<string, number>();
   written = 0;
   refused = 0;
@@ -121,7 +121,7 @@ export class RegistryClient {
     }
   }
 
-  /** What it says was so at some moment since it was asked. */
+  /** Checks that a rejection's reason held at some moment since the request. */
   #checkRefusal({ status }: StatusError, key: string, floor: number, guard: number | undefined): void {
     this.refused++;
     const states = this.#options.truth.since(key, floor);

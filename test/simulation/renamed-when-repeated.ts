@@ -1,4 +1,4 @@
-import { IndexCache } from "../../src/storage/mvcc/record.ts";
+import { IndexCache } from "../../src/storage/mvcc/index-text.ts";
 import { encodeCommands, LogEntry } from "../../src/storage/replicated/log-entry.ts";
 
 /** Far from what any process counts up to. */

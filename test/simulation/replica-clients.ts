@@ -3,7 +3,8 @@ import type { Entry as LogRecord } from "../../raft/core/entry.ts";
 import type { MemberId, RequestId } from "../../raft/core/ids.ts";
 import type { ReadOutcome } from "../../raft/core/message.ts";
 import type { Ready } from "../../raft/core/ready.ts";
-import type { Clients, Machine } from "../../raft/testing/simulator/application.ts";
+import type { Clients } from "../../raft/testing/simulator/application.ts";
+import type { Machine } from "../../raft/testing/simulator/machine.ts";
 import { electionUnits } from "../../raft/testing/simulator/profile.ts";
 import type { Process, SimMember } from "../../raft/testing/simulator/sim-member.ts";
 import { must, Violation } from "../../raft/testing/simulator/violation.ts";
@@ -221,7 +222,7 @@ export class ReplicaClients implements Clients {
     }
   }
 
-  /** Who was told that an object is deleted has deleted it: nobody else was told the same of the same deletion. */
+  /** Checks that each acknowledged deletion was acknowledged to one client only. */
   #checkDeletions(): void {
     const told = new Map<string, number>();
     for (const { registry } of this.#clients) {

@@ -1,6 +1,6 @@
 import type { Entry as LogRecord } from "../../raft/core/entry.ts";
 import { type Index, toIndex } from "../../raft/core/ids.ts";
-import type { Machine } from "../../raft/testing/simulator/application.ts";
+import type { Machine } from "../../raft/testing/simulator/machine.ts";
 import type { Command as NamedEffect } from "../../raft/testing/simulator/register-machine.ts";
 import { EventHistory } from "../../src/storage/event-history.ts";
 import { emptyState } from "../../src/storage/mvcc/state-record.ts";
@@ -17,7 +17,7 @@ export function originOf(member: number, incarnation: number): string {
   return `${member}.${incarnation}`;
 }
 
-/** What a replica has of the log: its state and the past of it. Whatever it does is held against the truth. */
+/** The state and history of a replica. Every operation is compared with the truth. */
 export class ReplicaMachine implements Machine {
   readonly state: ReplicatedState;
   readonly history: EventHistory;
@@ -70,7 +70,7 @@ export class ReplicaMachine implements Machine {
     return { client: member * incarnationsMax + incarnation, sequence };
   }
 
-  /** What was done since the last call. */
+  /** Returns the effects since the last call. */
   takeEffects(): readonly Effect[] {
     const effects = this.#effects;
     this.#effects = [];

@@ -13,7 +13,7 @@ import { verifyStates } from "../../src/storage/replicated/state-verifier.ts";
 import { differences } from "../../src/storage/state-difference.ts";
 import type { Registry } from "../../src/registry/registry.ts";
 import type { Revision } from "../../src/api/revision.ts";
-import type { Key } from "../../src/storage/store.ts";
+import type { Key } from "../../src/api/entry.ts";
 import { renamedWhenRepeated } from "./renamed-when-repeated.ts";
 import { configMapRegistry } from "./config-map-registry.ts";
 import type { Mutation } from "./mutation.ts";
@@ -100,7 +100,7 @@ export class Replica {
     return this.member.id;
   }
 
-  /** Of the log: everything up to it is applied. */
+  /** Log index up to which everything is applied. */
   get index(): number {
     return this.#machine.index;
   }

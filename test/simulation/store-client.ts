@@ -242,7 +242,8 @@ export class StoreClient {
     const color = random.pick(colors);
     const revision = replica.store.get(key)?.revision;
     const body = bodyOf(operation, color);
-    const index = { apiVersion: "v1", uid: `${operation}`, labels: { color }, fields: undefined };
+    const owners = [{ uid: color, controller: true, blockOwnerDeletion: false }];
+    const index = { apiVersion: "v1", uid: `${operation}`, labels: { color }, fields: undefined, owners };
     const guess = toRevision(Math.max(1, this.#seen - random.below(3)));
     const guarded = { kind: "revision", revision: revision ?? guess } as const;
     const draw = random.below(100);
@@ -277,7 +278,7 @@ export class StoreClient {
     this.#seen = Math.max(this.#seen, revision);
   }
 
-  /** What a client may be told at any time; anything else is a violation. */
+  /** Counts a rejection that is always allowed; any other error is a violation. */
   #countRefusal(error: unknown): void {
     if (error instanceof ConnectionLost || error instanceof StoreUnavailableError) this.counts.refusedReads++;
     else if (error instanceof StatusError && error.status.code === 504) this.counts.refusedReads++;

@@ -1,10 +1,11 @@
 import type { Entry as LogRecord } from "../../raft/core/entry.ts";
 import { must } from "../../raft/testing/simulator/violation.ts";
-import { IndexCache } from "../../src/storage/mvcc/record.ts";
+import { IndexCache } from "../../src/storage/mvcc/index-text.ts";
 import type { BatchId } from "../../src/storage/sessions.ts";
 import { LogEntry } from "../../src/storage/replicated/log-entry.ts";
 import type { Effect } from "../../src/storage/replicated/replicated-state.ts";
-import type { ApplyResult, Command, Entry, StoreEvent } from "../../src/storage/store.ts";
+import type { ApplyResult, Command, StoreEvent } from "../../src/storage/store.ts";
+import type { Entry } from "../../src/api/entry.ts";
 import { configMaps, readBody } from "./simulated-object.ts";
 
 /** An object as it was from one revision on. */
@@ -29,7 +30,7 @@ interface Decided {
   readonly text: string;
 }
 
-/** Where an operation's command stood in the log, and what it was given. */
+/** The position of an operation's command in the log, and its result. */
 export interface Verdict {
   readonly index: number;
   /** Undefined when its guard failed. */
@@ -37,8 +38,8 @@ export interface Verdict {
 }
 
 /**
- * What the log says, reckoned anew from its entries and from nothing else: the judge of replicas and of their answers.
- * Revisions are those of `changes`, one each.
+ * The state according to the log, computed independently from its entries, for comparison with replicas and their
+ * answers. Revisions are those of `changes`, one each.
  */
 export class Truth {
   revision = 1;
@@ -50,7 +51,7 @@ export class Truth {
   readonly #terms: number[] = [];
   readonly #dropped: (readonly [index: number, term: number])[] = [];
   readonly #admitted = new Set<string>();
-  /** By origin: what lies below was given up. */
+  /** Sequence below which batches were given up, by origin. */
   readonly #floors = new Map<string, number>();
   readonly #verdicts = new Map<number, Verdict>();
   readonly #indexes = new IndexCache();
@@ -79,7 +80,7 @@ export class Truth {
     }
   }
 
-  /** What became of a client's command, as far as the log has come. */
+  /** Returns the outcome of a client's command, as far as the log has come. */
   verdictOn(operation: number): Verdict | undefined {
     return this.#verdicts.get(operation);
   }
@@ -93,7 +94,7 @@ export class Truth {
     return change === undefined || change.type === "DELETED" ? undefined : change.version;
   }
 
-  /** What an object was at any time from one revision on. */
+  /** Returns the states of an object from one revision on. */
   since(key: string, revision: number): (Version | undefined)[] {
     const changes = this.#changesOf.get(key) ?? [];
     const later = changes.filter(({ version }) => version.revision > revision);
@@ -144,7 +145,7 @@ export class Truth {
     if (decision.kind === "compact") {
       this.compacted = Math.max(this.compacted, Math.min(decision.revision, this.revision));
     }
-    // Of members the first replica says which number they get; the others must say the same.
+    // The first replica determines the number of a member, and the others must agree.
     return effect === undefined ? "" : textOfEffect(effect);
   }
 

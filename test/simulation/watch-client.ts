@@ -12,7 +12,7 @@ const deadlineMs = 90_000;
 const stallMsMax = 3_000;
 
 export interface WatchScope {
-  /** Of the resource. */
+  /** Name of the resource. */
   readonly resource: string;
   /** The resource's own or a namespace's below it. */
   readonly prefix: string;
@@ -44,7 +44,7 @@ export class WatchClient {
   #connection: Connection | undefined;
   /** Everything in scope up to here has come; undefined before it has listed. */
   #last: number | undefined;
-  /** What a watch that begins with the state still has to send, in order. */
+  /** Keys of the initial state that the watch still has to send, in order. */
   #initial: string[] | undefined;
   resumes = 0;
   lists = 0;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatTime } from "../../src/api/clock.ts";
+import { formatTime } from "../../src/api/time.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import type { ManagedFieldsEntry } from "../../src/api/object-meta.ts";
 import { applyObject, BadApplyError } from "../../src/apply/apply-object.ts";

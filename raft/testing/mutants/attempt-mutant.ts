@@ -8,15 +8,15 @@ export interface Attempt {
   readonly steps: number;
 }
 
-/** A mutant that makes the core run in circles is noticed, too. */
+/** Timeout of an attempt, for a mutant that makes the core loop. */
 const attemptMsMax = 120_000;
 
 const preload = ["--preload", join(import.meta.dir, "preload.ts")];
 const driverTests = [join(import.meta.dir, "../../node.test.ts"), join(import.meta.dir, "../../node-trouble.test.ts")];
 
 /**
- * @returns who noticed, one line each as `script <name>: …`, `seed <number>: …`, or, of the driver, `test <name>`; nothing
- * when nobody did.
+ * Tests a mutant. @returns one line for each test that noticed: `script <name>: …`, `seed <number>: …`, or, of the
+ * driver, `test <name>`
  */
 export function attemptMutant(mutant: Mutant, attempt: Attempt): Promise<string[]> {
   return isOfDriver(mutant) ? attemptDriver(mutant) : attemptCore(mutant, attempt);

@@ -24,7 +24,7 @@ test("the scripts that killed mutants are there", () => {
   expect(named.filter((killer) => !scripts.includes(killer))).toEqual([]);
 });
 
-/** One of each kind is really put to death here; `run.ts` does it to all. */
+/** Runs one mutant of each kind. `run.ts` runs all. */
 describe("a mutant is killed again", () => {
   test.each([
     ["vote not persisted", 1],

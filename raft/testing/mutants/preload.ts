@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { isOfDriver, type Mutant, mutantVariable, mutants, mutate } from "./mutant.ts";
 
-/** Loaded before everything else in a process that runs with a mutant: changes one file as it is read. */
+/** Mutant of this process. This file is loaded before everything else and changes one file as it is read. */
 const mutant = mutants.find(({ name }) => name === Bun.env[mutantVariable]);
 
 Bun.plugin({

@@ -4,8 +4,9 @@ import { attemptMutant } from "./attempt-mutant.ts";
 import { mutants } from "./mutant.ts";
 
 /**
- * `bun raft/testing/mutants/run.ts [--only NAME] [--seeds N] [--steps M] [--missing] [--note]`: puts every mutant through the tests
- * and says who killed it; exits 1 when one lives. `--note` writes the killers down in mutants.json.
+ * Runs the tests with every mutant and reports which test noticed it: `bun raft/testing/mutants/run.ts [--only NAME]
+ * [--seeds N] [--steps M] [--missing] [--note]`. Exits with 1 when a mutant survives. `--note` records the tests in
+ * mutants.json.
  */
 const { values } = parseArgs({
   options: {
@@ -13,7 +14,7 @@ const { values } = parseArgs({
     seeds: { type: "string", default: "200" },
     steps: { type: "string", default: "20000" },
     note: { type: "boolean", default: false },
-    /** Only those of whom nobody knows who killed them. */
+    /** Only the mutants without a recorded test. */
     missing: { type: "boolean", default: false },
   },
 });

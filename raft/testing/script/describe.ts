@@ -5,7 +5,7 @@ import type { Membership } from "../../core/membership.ts";
 import type { Message, ProposalOutcome, ReadOutcome } from "../../core/message.ts";
 import type { SoftState, Write } from "../../core/ready.ts";
 
-/** How a script says what happened: one line each, a place in the log as `index/term`. */
+/** Describes a message for a script: one line, with log positions as `index/term`. */
 export function describeMessage(message: Message): string {
   return `${message.from} → ${message.to} ${message.type} in term ${message.term}${detailOf(message)}`;
 }
@@ -30,7 +30,7 @@ export function describeEntry({ index, term, kind, data }: Entry): string {
   return `${place(index, term)}:${what}`;
 }
 
-/** `(1 2)&(1 3) learners 4 next 2`: new half, old half, learners, and who will be one. */
+/** Describes a membership as `(1 2)&(1 3) learners 4 next 2`: new half, old half, learners, and future learners. */
 export function describeMembership({ voters, outgoing, learners, learnersNext }: Membership): string {
   const old = outgoing.length === 0 ? "" : `&(${outgoing.join(" ")})`;
   const learning = learners.length === 0 ? "" : ` learners ${learners.join(" ")}`;

@@ -6,7 +6,7 @@ import { runScript } from "./script.ts";
 
 const folder = join(import.meta.dir, "scenarios");
 
-/** All scenarios of the folder, by name. */
+/** Returns all scenarios of the folder, by name. */
 export function readScripts(): Script[] {
   const names = readdirSync(folder).filter((file) => file.endsWith(".txt"));
   return names.sort().map((file) => {
@@ -15,7 +15,7 @@ export function readScripts(): Script[] {
   });
 }
 
-/** @throws Violation that names the first line that comes out otherwise. */
+/** Runs a scenario. @throws Violation with the first line that differs */
 export function checkScript(script: Script): void {
   const expected = script.text.split("\n");
   const actual = runScript(script).split("\n");
@@ -24,7 +24,7 @@ export function checkScript(script: Script): void {
   must(at === -1 && actual.length === expected.length, () => `line ${at + 1} is "${got}" instead of "${wanted}"`);
 }
 
-/** Writes down what a scenario does now. */
+/** Records the current behaviour of a scenario. */
 export function rewriteScript(script: Script): void {
   writeFileSync(join(folder, `${script.name}.txt`), runScript(script));
 }

@@ -4,7 +4,7 @@ import { readScripts } from "./script-file.ts";
 
 const scripts = readScripts();
 
-test("every scenario says what it shows, and no two show the same", () => {
+test("every scenario has a title, and no two titles are the same", () => {
   expect(new Set(scripts.map(({ title }) => title)).size).toBe(scripts.length);
   expect(scripts.length).toBeGreaterThan(50);
 });

@@ -8,8 +8,8 @@ import type { SnapshotMeta } from "../../core/snapshot.ts";
 import { Stage } from "./stage.ts";
 
 /**
- * A scene that a person can read: lines that begin with `>` are commands, those below are what the members did. The
- * first line says what the scene shows; other lines outside of commands begin with `#`.
+ * A scenario that a person can read. Lines that begin with `>` are commands, and the lines below are the members'
+ * actions. The first line is the title. Other lines outside of commands begin with `#`.
  */
 export interface Script {
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Script {
   readonly text: string;
 }
 
-/** @returns the script as it comes out now; the same text when the members did what is written there. */
+/** Runs a script. @returns its text with the actual actions, which is the same text when they match */
 export function runScript({ title, text }: Script): string {
   const stage = new Stage();
   const out = [title];
@@ -33,7 +33,7 @@ export function runScript({ title, text }: Script): string {
 
 type Command = (stage: Stage, words: readonly string[]) => void;
 
-/** Members are numbers. What else a command takes stands in its name's place in the table. */
+/** Commands by name. Members are numbers. */
 const commands: Readonly<Record<string, Command>> = {
   // cluster 1 2 3 learners 4
   cluster: (stage, words) => {
@@ -44,14 +44,14 @@ const commands: Readonly<Record<string, Command>> = {
   },
   // limit uncommittedBytesMax 100
   limit: (stage, [name = "", value]) => stage.limit({ [name]: Number(value) } as Partial<Limits>),
-  // join 4: a new member, that knows nobody
+  // join 4: a new member that knows no other
   join: (stage, [id]) => stage.join(member(id), noMembership),
   campaign: (stage, [id]) => stage.campaign(member(id)),
   // elect 1: campaign and settle
   elect: (stage, [id]) => stage.elect(member(id)),
   // tick 1 10
   tick: (stage, [id, times = "1"]) => stage.tick(member(id), Number(times)),
-  // time 10: everybody ticks, and settles, ten times
+  // time 10: all members tick and settle, ten times
   time: (stage, [times]) => stage.passTime(Number(times)),
   propose: (stage, [id, text = ""]) => stage.propose(member(id), text),
   // change 1 add 4 promote 5 demote 2 remove 3
@@ -66,13 +66,13 @@ const commands: Readonly<Record<string, Command>> = {
   streamed: (stage, [id, to, how]) => stage.streamed(member(id), member(to), how === "arrived"),
   // deliver · deliver 1 2 · deliver * 2
   deliver: (stage, [from, to]) => stage.deliver(anybody(from), anybody(to)),
-  // say vote 2 3 term 1 lastIndex 0 lastTerm 0: a message that nobody sent, or long ago
+  // say vote 2 3 term 1 lastIndex 0 lastTerm 0: a message that was never sent, or long ago
   say: (stage, words) => stage.say(messageOf(words)),
   drop: (stage, [from, to]) => stage.drop(anybody(from), anybody(to)),
   repeat: (stage, [from, to]) => stage.repeat(member(from), member(to)),
   reverse: (stage) => stage.reverse(),
   settle: (stage) => stage.settle(),
-  // cut 1 2: both ways; mute 1 2: only what 1 says to 2
+  // cut 1 2: both ways; mute 1 2: only messages from 1 to 2
   cut: (stage, [one, ...others]) => {
     for (const other of others) {
       stage.cut(member(one), member(other));
@@ -88,7 +88,7 @@ const commands: Readonly<Record<string, Command>> = {
   slow: (stage, [id]) => stage.slowApply(member(id), true),
   quick: (stage, [id]) => stage.slowApply(member(id), false),
   crash: (stage, [id]) => stage.crash(member(id)),
-  // tear 1 2: it crashes, and of the write that was under way two entries are there
+  // tear 1 2: it crashes, and two entries of the write under way are on disk
   tear: (stage, [id, kept]) => stage.tear(member(id), Number(kept)),
   restart: (stage, [id]) => stage.restart(member(id)),
   compact: (stage, [id, index]) => stage.compact(member(id), Number(index) as Index),
@@ -125,7 +125,7 @@ function messageOf([type, from, to, ...fields]: readonly string[]): Message {
   return message as unknown as Message;
 }
 
-/** A number; yes or no; entries `2/1:a,3/1:b`; or a snapshot's place `3/2`. */
+/** Parses a number, yes or no, entries such as `2/1:a,3/1:b`, or a snapshot's position such as `3/2`. */
 function valueOf(word: string): unknown {
   if (word === "yes" || word === "no") return word === "yes";
   if (word === "none") return [];

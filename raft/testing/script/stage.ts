@@ -30,24 +30,24 @@ interface Player {
   readonly id: MemberId;
   readonly disk: DiskImage;
   node: RawNode | undefined;
-  /** What its disk was given and has not finished. */
+  /** Writes that its disk has not finished. */
   pending: Pending[];
   diskHolds: boolean;
-  /** Its state machine takes what it is given and does not get to it. */
+  /** Whether its state machine accepts entries without applying them. */
   appliesLate: boolean;
   handedToApply: Index;
 }
 
 const electionTicks = 10;
 const heartbeatTicks = 3;
-/** More Readys than one input can give rise to. */
+/** Limit of the Readys after one input. */
 const turnsMax = 1_000;
-/** More hops than any scene takes to come to rest. */
+/** Limit of the message hops until a scenario settles. */
 const hopsMax = 200;
 
 /**
- * A few members on a table, moved by hand: nothing is delivered or made durable but by a command, and everything that
- * a member does is told. Member n draws n − 1 where chance is asked, so the lowest number stands first.
+ * A few members moved by hand. Messages are delivered and writes made durable only by commands, and every action of a
+ * member is reported. Member n draws n − 1 as its random number, so the lowest number stands first.
  */
 export class Stage {
   readonly lines: string[] = [];
@@ -56,7 +56,7 @@ export class Stage {
   readonly #cuts = new Set<string>();
   #limits: Partial<Limits> = {};
   #requests = 0;
-  /** While it comes to rest by itself, messages and writes are not told. */
+  /** Whether messages and writes are not reported, while the scenario settles by itself. */
   #isQuiet = false;
 
   limit(limits: Partial<Limits>): void {
@@ -84,7 +84,7 @@ export class Stage {
     for (let time = 0; time < times; time++) this.#act(id, (node) => node.tick());
   }
 
-  /** All members tick, one after the other, and what they say arrives. */
+  /** Ticks all members, one after the other, and delivers their messages. */
   passTime(times: number): void {
     for (let time = 0; time < times; time++) {
       this.#isQuiet = true;
@@ -93,7 +93,7 @@ export class Stage {
     }
   }
 
-  /** Campaigns, and all that follows from it happens. */
+  /** Campaigns, and lets all consequences happen. */
   elect(id: MemberId): void {
     this.#isQuiet = true;
     this.campaign(id);
@@ -145,12 +145,12 @@ export class Stage {
     this.#act(id, (node) => node.reportGone(member));
   }
 
-  /** A stream that `id` sent ended. */
+  /** Reports the end of a stream that `id` sent. */
   streamed(id: MemberId, to: MemberId, arrived: boolean): void {
     this.#act(id, (node) => node.reportSnapshot(to, arrived));
   }
 
-  /** What is in flight now arrives, but for what is cut; with ends given, only what flies between them. */
+  /** Delivers the messages in flight, except over cut links. With ends given, delivers only those between them. */
   deliver(from?: MemberId, to?: MemberId): void {
     for (const message of this.#take(from, to)) this.#arrive(message);
   }
@@ -159,14 +159,14 @@ export class Stage {
     this.#take(from, to);
   }
 
-  /** What is in flight arrives, and stays in flight: it will arrive again. */
+  /** Delivers messages in flight and keeps them in flight, so they arrive again. */
   repeat(from: MemberId, to: MemberId): void {
     const messages = this.#take(from, to);
     this.#flying.push(...messages);
     for (const message of messages) this.#arrive(message);
   }
 
-  /** A message from nowhere. */
+  /** Delivers a message that no member sent. */
   say(message: Message): void {
     this.#arrive(message);
   }
@@ -183,12 +183,12 @@ export class Stage {
     this.#cuts.clear();
   }
 
-  /** The disk takes writes and does not finish them. */
+  /** Makes the disk accept writes without finishing them. */
   holdDisk(id: MemberId): void {
     this.#player(id).diskHolds = true;
   }
 
-  /** It finishes the oldest `count` writes, or all and those to come. */
+  /** Finishes the oldest `count` writes, or all of them and the later ones. */
   releaseDisk(id: MemberId, count: number | undefined): void {
     const player = this.#player(id);
     if (count === undefined) player.diskHolds = false;
@@ -196,7 +196,7 @@ export class Stage {
     this.#pump(player);
   }
 
-  /** The state machine falls behind, or has caught up. */
+  /** Makes the state machine fall behind or catch up. */
   slowApply(id: MemberId, isLate: boolean): void {
     const player = this.#player(id);
     player.appliesLate = isLate;
@@ -210,7 +210,9 @@ export class Stage {
     this.#flying = this.#flying.filter(({ from }) => from !== id);
   }
 
-  /** A crash in the middle of the oldest write: so many of its entries are there, or its state without its log. */
+  /**
+   * Crashes the member in the middle of the oldest write: some of its entries are there, or its state without its log.
+   */
   tear(id: MemberId, entriesKept: number): void {
     const { pending, disk } = this.#player(id);
     const write = pending.find((one) => one.write !== undefined)?.write;
@@ -222,7 +224,7 @@ export class Stage {
     this.#start(this.#player(id));
   }
 
-  /** The state at `index` is durable; the log up to there is forgotten. */
+  /** Makes the state at `index` durable and removes the log up to there. */
   compact(id: MemberId, index: Index): void {
     const { disk } = this.#player(id);
     this.#act(id, (node) => {
@@ -233,7 +235,7 @@ export class Stage {
     });
   }
 
-  /** Delivers until nothing moves any more. */
+  /** Delivers until no message is left. */
   settle(): void {
     this.#isQuiet = true;
     for (let hop = 0; this.#flying.length > 0 && hop < hopsMax; hop++) this.deliver();
@@ -269,7 +271,7 @@ export class Stage {
     this.#unlessBroken(player, action);
   }
 
-  /** A broken rule stops the member, as it would stop the process. */
+  /** Runs an action. A broken rule stops the member, as it would stop the process. */
   #unlessBroken(player: Player, action: (node: RawNode) => void): void {
     if (player.node === undefined) return;
     try {

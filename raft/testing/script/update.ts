@@ -1,4 +1,4 @@
 import { readScripts, rewriteScript } from "./script-file.ts";
 
-/** `bun raft/testing/script/update.ts`: writes down what every scenario does now; the diff is what to review. */
+/** Records the current behaviour of every scenario: `bun raft/testing/script/update.ts`. Review the diff. */
 for (const script of readScripts()) rewriteScript(script);

@@ -10,13 +10,13 @@ import type { SimMember } from "./sim-member.ts";
 import type { World } from "./world.ts";
 import { crashPoints } from "./world.ts";
 
-/** No cluster of a seed has more members than this at once, counting those that were removed and still run. */
+/** Most members of a seed's cluster at once, including removed ones that still run. */
 const everMembersMax = 9;
 const membersMax = 7;
 const pauseElectionsMax = 4;
 const noContext = new Uint8Array();
 
-/** Breaks links and processes, and asks for whatever an operator may ask for at a bad moment. */
+/** Breaks links and processes, and makes requests that an operator may make at a bad moment. */
 export class Adversary {
   readonly #world: World;
   readonly #cluster: Cluster;
@@ -50,20 +50,23 @@ export class Adversary {
     if (random.chance(profile.compaction)) this.#checkpoint(random.pick(running));
   }
 
-  /** A leader that does not know yet that it is cut off may begin a change that nobody else will hear of. */
+  /**
+   * Partitions the network. A leader that does not know yet that it is cut off may begin a change that no other member
+   * learns of.
+   */
   #partition(ids: readonly MemberId[]): void {
     const { random, profile } = this.#world;
     this.#network.partition(ids, this.#cluster.pickLeader()?.id);
     if (profile.membership > 0 && random.chance(500)) this.#changeMembership();
   }
 
-  /** Often the leader. */
+  /** Picks a victim, often the leader. */
   #victim(running: readonly SimMember[]): SimMember {
     const leader = this.#world.random.chance(400) ? this.#cluster.pickLeader() : undefined;
     return leader ?? this.#world.random.pick(running);
   }
 
-  /** At once, or when it next comes to a certain point. */
+  /** Crashes a member at once, or at its next visit to a crash point. */
   #crash(member: SimMember): void {
     const { random } = this.#world;
     if (random.chance(400)) {
@@ -72,7 +75,7 @@ export class Adversary {
     } else member.armed = random.pick(crashPoints);
   }
 
-  /** Connections break with the process; who sees it, sees it at once. */
+  /** Reports the broken connections of a crashed process to some of the others, at once. */
   #tellGone(id: MemberId): void {
     const { random } = this.#world;
     for (const other of this.#cluster.running) {

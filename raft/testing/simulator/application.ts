@@ -1,41 +1,29 @@
-import type { Entry } from "../../core/entry.ts";
-import type { Index, MemberId } from "../../core/ids.ts";
-import type { Command } from "./register-machine.ts";
+import type { MemberId } from "../../core/ids.ts";
+import type { Machine } from "./machine.ts";
 import type { Audience, SimMember } from "./sim-member.ts";
 import type { World } from "./world.ts";
-
-/** What the log of a simulated cluster is replicated for. */
-export interface Machine {
-  readonly index: Index;
-  /** Equal wherever the same log was applied. */
-  readonly hash: number;
-  /** Unaffected by what this one goes on to apply. */
-  clone(): Machine;
-  /** @returns the command, if it had an effect: no command may have one twice */
-  apply(entry: Entry): Command | undefined;
-}
 
 /** Whoever uses a simulated cluster, and judges what it answers. */
 export interface Clients extends Audience {
   readonly readsServed: number;
-  /** Everything that was asked is answered. */
+  /** Whether every request is answered. */
   readonly isIdle: boolean;
-  /** Who has served a read since the last phase began. */
+  /** Members that have served a read since the last phase began. */
   readonly servedBy: ReadonlySet<MemberId>;
-  /** One client goes on, at one of these members; it asks for nothing new unless it `mayBegin`. */
+  /** Runs one client at one of these members. It starts new requests only if it `mayBegin`. */
   turn(client: number, members: readonly SimMember[], mayBegin: boolean): void;
   read(member: SimMember): void;
   beginCalm(): void;
   forgetOldReads(): void;
-  /** After everything that happens at one moment. @throws Violation */
+  /** Checks the clients after all events of one moment. @throws Violation */
   settled?(): void;
-  /** When the cluster is at rest. @throws Violation when something is not as its clients were told */
+  /** Checks the cluster at rest. @throws Violation when the state contradicts an answer to a client */
   checkEnd(machine: Machine | undefined): void;
 }
 
-/** What a simulation runs on its cluster. */
+/** The application that a simulation runs on its cluster. */
 export interface Application {
-  /** A proposal may arrive twice, which transports promise not to let happen; it minds neither. */
+  /** Whether a proposal may arrive twice without harm, although transports promise that it does not. */
   readonly repeatsProposals?: boolean;
   newMachine(): Machine;
   clients(world: World): Clients;

@@ -6,33 +6,33 @@ import type { Membership } from "../../core/membership.ts";
 import { membersOf } from "../../core/membership.ts";
 import type { Message, PreVote } from "../../core/message.ts";
 import type { Ready } from "../../core/ready.ts";
-import type { Machine } from "./application.ts";
+import type { Machine } from "./machine.ts";
 import { DecidedMemberships } from "./decided-memberships.ts";
 import type { Checkpoint } from "./disk-image.ts";
 import { electionTicks } from "./profile.ts";
 import type { Command } from "./register-machine.ts";
-import type { Process, SimMember } from "./sim-member.ts";
+import type { Judge, Process, SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
 
-/** What is known of one member from outside, kept over its restarts. */
+/** The observed facts about one member, kept over its restarts. */
 interface Watched {
   readonly member: SimMember;
-  /** The latest term it has spoken in, and whom it voted for in which term. */
+  /** Latest term it has spoken in, and its vote in each term. */
   term: Term;
   readonly votes: Map<Term, MemberId>;
-  /** Of this process. */
+  /** Commit index of this process. */
   commit: Index;
-  /** While it leads: in which term, its last entry, and how often it ticked since it heard from whom. */
+  /** Reign as leader: its term, its last entry, and its ticks since it heard from each member. */
   leads: Reign | undefined;
   before: { readonly term: Term; readonly role: string } | undefined;
-  /** So often, since it heard a leader, it was asked by a member with an older log. */
+  /** Requests by members with an older log since it heard a leader. */
   askedInVain: number;
 }
 
 interface Reign {
   readonly term: Term;
   lastIndex: Index;
-  /** The last entry that it wrote. */
+  /** Last entry that it wrote. */
   writtenTo: Index;
   membershipIndex: Index;
   ticks: number;
@@ -43,20 +43,20 @@ interface Reign {
 
 interface Decided {
   readonly term: Term;
-  /** Of the state after it was applied somewhere; `undefined` until then. */
+  /** Hash of the state after the entry was first applied; `undefined` until then. */
   hash: number | undefined;
 }
 
 /**
- * Holds the rules of the thesis (figure 3.2 and §3.6–§6.4) against what really happens: what members say and do, and
- * what is really on their disks. Each check looks only at what has just changed.
+ * Checks the rules of the thesis (figure 3.2 and §3.6–§6.4) against reality: the messages and actions of members, and
+ * the actual contents of their disks. Each check only looks at the latest change.
  */
-export class Checker {
+export class Checker implements Judge {
   readonly #watched = new Map<MemberId, Watched>();
   readonly #leaders = new Map<Term, MemberId>();
-  /** By index; what is decided stays decided. */
+  /** Decided entries by index. A decision never changes. */
   readonly #decided: (Decided | undefined)[] = [];
-  /** How far each term's leader committed, ascending. */
+  /** Index up to which each term's leader committed, ascending. */
   readonly #decisions: { readonly inTerm: Term; upTo: Index }[] = [];
   readonly #memberships = new DecidedMemberships();
   readonly #effects = new Map<number, Index>();
@@ -87,7 +87,7 @@ export class Checker {
     this.#watch(member).leads = undefined;
   }
 
-  /** Nothing is said that a crash could make untrue. */
+  /** Checks that a crash cannot make a sent message untrue. */
   sends({ id, disk }: SimMember, message: Message): void {
     const watched = this.#watched.get(id) as Watched;
     if (message.type === "preVote" || message.type === "preVoteReply") return;
@@ -114,7 +114,7 @@ export class Checker {
     if (isFromLeader(message) && message.term >= term) watched.askedInVain = 0;
   }
 
-  /** A pre-vote moves neither term nor role. */
+  /** Checks that a pre-vote changes neither term nor role. */
   received(member: SimMember, { node }: Process, message: Message): void {
     if (message.type !== "preVote") return;
     const { before } = this.#watch(member);
@@ -122,7 +122,7 @@ export class Checker {
     must(before?.term === term && before.role === role, () => `a pre-vote moved member ${member.id}`);
   }
 
-  /** Between a `ready` and what is done for it. */
+  /** Checks a `ready` before it is executed. */
   handedOut(member: SimMember, { node }: Process, { softState, committed, write }: Ready): void {
     const watched = this.#watch(member);
     if (softState?.role === "leader") this.#elected(member, node.log, softState.term);
@@ -138,7 +138,7 @@ export class Checker {
     leads.writtenTo = write?.mark.index ?? leads.writtenTo;
   }
 
-  /** After everything that an input led to. */
+  /** Checks a member after all consequences of an input. */
   settled(member: SimMember, { node }: Process): void {
     const watched = this.#watched.get(member.id) as Watched;
     const { log } = node;
@@ -176,7 +176,9 @@ export class Checker {
     this.#sameState(member, decided, state, meta.index);
   }
 
-  /** A leader that hears no quorum goes within two election timeouts; a transfer is over within one. */
+  /**
+   * Checks that a leader without a quorum resigns within two election timeouts, and that a transfer ends within one.
+   */
   ticked(member: SimMember, { node }: Process): void {
     const { leads } = this.#watch(member);
     if (leads === undefined) return;
@@ -227,7 +229,7 @@ export class Checker {
     };
   }
 
-  /** As it said; alone, a member asks nobody, and only its disk knows. */
+  /** Returns the vote that a member sent. A single member sends none, so only its disk has it. */
   #votedFor(voter: MemberId, term: Term): MemberId | undefined {
     const watched = this.#watched.get(voter);
     const { hardState } = watched?.member.disk ?? {};
@@ -235,8 +237,9 @@ export class Checker {
   }
 
   /**
-   * Leader completeness (§3.6.3): what was committed in earlier terms is there; by log matching, the last of it says it
-   * for all. A leader whose votes came late may know nothing of what a later term has committed meanwhile.
+   * Checks leader completeness (§3.6.3): the log has the entries committed in earlier terms. By log matching, the last
+   * of them stands for all. A leader whose votes came late may not know the entries that a later term has committed
+   * meanwhile.
    */
   #holdsDecided(id: MemberId, log: LogView, term: Term): void {
     const before = this.#decisions.findLast((decision) => decision.inTerm < term);
@@ -263,7 +266,7 @@ export class Checker {
     watched.commit = commit;
   }
 
-  /** What nobody had committed before is now: it is of the leader's own term and durable on a quorum. */
+  /** Checks a first commit: the entry is of the leader's own term and durable on a quorum. */
   #decides({ member, leads }: Watched, log: LogView): void {
     const { commit } = log;
     const term = log.termAt(commit);
@@ -286,7 +289,10 @@ export class Checker {
     return disk.termAt(index) === term || disk.base.index > index;
   }
 
-  /** One change at a time, and never two configurations in use whose quorums could decide apart. */
+  /**
+   * Checks that only one change is open, and that two configurations in use never have quorums that could decide
+   * separately.
+   */
   #changes(member: SimMember, { memberships, commit }: LogView): void {
     this.membershipChanges++;
     const open = memberships.filter(({ index }) => index > commit);
@@ -334,7 +340,7 @@ export class Checker {
 
 const none: Membership = { voters: [], outgoing: [], learners: [], learnersNext: [] };
 
-/** What was said behind a write may leave when the member is in a later term already. */
+/** Reports whether a message that waited for a write may leave although the member is in a later term. */
 function isOld({ type }: Message): boolean {
   return type === "appendAccepted" || type === "voteReply" || type === "vote" || type.endsWith("Reply");
 }
@@ -347,13 +353,18 @@ function isOlderThan(log: LogView, { lastTerm, lastIndex }: PreVote): boolean {
   return lastTerm < log.lastTerm || (lastTerm === log.lastTerm && lastIndex < log.lastIndex);
 }
 
-/** Counted anew here: the judge does not take the word of the one that is judged. */
+/**
+ * Reports whether the members form a quorum. Counted separately here, so that the checker does not rely on the code it
+ * checks.
+ */
 export function isQuorum({ voters, outgoing }: Membership, isIn: (member: MemberId) => boolean): boolean {
   const isMajority = (half: readonly MemberId[]) => 2 * half.filter(isIn).length > half.length;
   return isMajority(voters) && (outgoing.length === 0 || isMajority(outgoing));
 }
 
-/** Whether every quorum of the one has a member in common with every quorum of the other; tried by all subsets. */
+/**
+ * Reports whether every quorum of one membership shares a member with every quorum of the other, by trying all subsets.
+ */
 export function quorumsMeet(left: Membership, right: Membership): boolean {
   const members = [...new Set([...membersOf(left), ...membersOf(right)])];
   for (let subset = 0; subset < 1 << members.length; subset++) {

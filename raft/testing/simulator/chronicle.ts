@@ -3,7 +3,7 @@ import type { Happening, SimEvent } from "./world.ts";
 
 const eventsKept = 60;
 
-/** The last things that happened: what to read when a seed fails. */
+/** The latest events, for the analysis of a failed seed. */
 export class Chronicle {
   readonly #events: SimEvent[] = [];
   #count = 0;
@@ -13,7 +13,7 @@ export class Chronicle {
     this.#count++;
   }
 
-  /** Oldest first; ticks and clients' turns are left out. */
+  /** Returns the events, oldest first, without ticks and clients' turns. */
   tell(): string[] {
     const start = Math.max(0, this.#count - eventsKept);
     const events = Array.from({ length: this.#count - start }, (_, at) => this.#events[(start + at) % eventsKept]);

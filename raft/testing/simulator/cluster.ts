@@ -3,7 +3,7 @@ import { noIndex, noMember, noTerm } from "../../core/ids.ts";
 import type { Membership } from "../../core/membership.ts";
 import { noMembership } from "../../core/membership.ts";
 import type { RawNode } from "../../core/raw-node.ts";
-import type { Machine } from "./application.ts";
+import type { Machine } from "./machine.ts";
 import type { Checker } from "./checker.ts";
 import { DiskImage } from "./disk-image.ts";
 import { electionUnits } from "./profile.ts";
@@ -11,10 +11,10 @@ import type { Audience } from "./sim-member.ts";
 import { SimMember } from "./sim-member.ts";
 import type { World } from "./world.ts";
 
-/** A crashed process comes back within this many election timeouts. */
+/** Election timeouts within which a crashed process restarts. */
 const downElectionsMax = 5;
 
-/** Everybody who was ever a member of the cluster; whoever was removed may still run. */
+/** All past and present members of the cluster. A removed one may still run. */
 export class Cluster {
   readonly #world: World;
   readonly #checker: Checker;
@@ -35,24 +35,24 @@ export class Cluster {
     return this.#members.size;
   }
 
-  /** Up, and not paused. */
+  /** Members that are up and not paused. */
   get running(): SimMember[] {
     const { now } = this.#world;
     return this.all.filter(({ process, pausedUntil }) => process !== undefined && pausedUntil <= now);
   }
 
-  /** All who think so. */
+  /** Members that believe they lead. */
   get leaders(): SimMember[] {
     return this.running.filter(({ process }) => process?.node.softState.role === "leader");
   }
 
-  /** One of them, by chance. */
+  /** Picks a random leader. */
   pickLeader(): SimMember | undefined {
     const { leaders } = this;
     return leaders.length === 0 ? undefined : this.#world.random.pick(leaders);
   }
 
-  /** `undefined` unless there is exactly one. */
+  /** The leader if exactly one exists, otherwise `undefined`. */
   get onlyLeader(): SimMember | undefined {
     const { leaders } = this;
     return leaders.length === 1 ? leaders[0] : undefined;
@@ -62,7 +62,7 @@ export class Cluster {
     return this.#members.get(id);
   }
 
-  /** A member with an empty disk, that believes in `membership`. */
+  /** Adds a member with an empty disk that believes in `membership`. */
   add(id: MemberId, membership: Membership): void {
     const meta = { index: noIndex, term: noTerm, membership };
     const state = this.#newMachine();
@@ -83,19 +83,19 @@ export class Cluster {
     if (!isCalm) this.#world.schedule(delay(), { kind: "restart", member: id });
   }
 
-  /** Something is asked of a member from outside. */
+  /** Makes a request to a member from outside. */
   ask(member: SimMember, question: (node: RawNode) => void): void {
     if (member.process === undefined) return;
     question(member.process.node);
     member.settle(member.process);
   }
 
-  /** In force at the only leader there is. */
+  /** Membership in force at the only leader. */
   get membership(): Membership {
     return this.onlyLeader?.process?.node.log.memberships.at(-1)?.membership ?? noMembership;
   }
 
-  /** Whether the only leader there is counts the member in. */
+  /** Reports whether the only leader counts the member in. */
   counts(id: MemberId): boolean {
     const { voters, outgoing, learners } = this.membership;
     return voters.includes(id) || outgoing.includes(id) || learners.includes(id);

@@ -3,11 +3,11 @@ import type { LogView } from "../../core/log.ts";
 import type { Membership } from "../../core/membership.ts";
 import { must } from "./violation.ts";
 
-/** Which memberships were committed where: everybody who has come so far must believe the same. */
+/** The committed memberships by index. Every member that has reached an index must have the same one. */
 export class DecidedMemberships {
   readonly #decided: { readonly index: Index; readonly text: string }[] = [];
 
-  /** A leader has committed everything after `before` up to its commit. */
+  /** Records the memberships that a leader committed after `before`. */
   decide(before: number, { memberships, commit }: LogView): void {
     for (const { index, membership } of memberships) {
       if (index > before && index <= commit) this.#decided.push({ index, text: textOf(membership) });

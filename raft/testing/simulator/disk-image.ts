@@ -6,15 +6,15 @@ import type { Membership } from "../../core/membership.ts";
 import type { InitialState } from "../../core/options.ts";
 import type { HardState, Write } from "../../core/ready.ts";
 import type { SnapshotMeta } from "../../core/snapshot.ts";
-import type { Machine } from "./application.ts";
+import type { Machine } from "./machine.ts";
 
-/** A state that is durable, and what it says of itself. */
+/** A durable state and its description. */
 export interface Checkpoint {
   readonly meta: SnapshotMeta;
   readonly state: Machine;
 }
 
-/** What survives a crash of one member. */
+/** The data of one member that survives a crash. */
 export class DiskImage {
   hardState: HardState;
   base: SnapshotMeta;
@@ -35,7 +35,7 @@ export class DiskImage {
     return index === this.base.index ? this.base.term : this.entries[index - this.base.index - 1]?.term;
   }
 
-  /** All of a write. `received` is the snapshot that it installs. */
+  /** Executes a whole write. `received` is the snapshot that it installs. */
   write(write: Write, received: Checkpoint | undefined): void {
     if (received !== undefined) {
       this.checkpoint = received;
@@ -45,13 +45,15 @@ export class DiskImage {
     if (write.hardState !== undefined) this.hardState = write.hardState;
   }
 
-  /** What a crash in the middle of a write may leave: some of its entries, or a state that is newer than the log. */
+  /** Executes part of a write, as a crash may: some of its entries, or a state that is newer than the log. */
   tear(write: Write, received: Checkpoint | undefined, entriesKept: number): void {
     if (received !== undefined) this.checkpoint = received;
     else this.#append(write.entries.slice(0, entriesKept));
   }
 
-  /** Loses its last entries, as a disk does that acknowledged them too early; never what the state already holds. */
+  /**
+   * Loses the last entries, like a disk that acknowledged them too early, but never entries that the state already has.
+   */
   forget(entries: number): void {
     const kept = Math.max(this.checkpoint.meta.index, this.lastIndex - entries) as Index;
     this.entries.length = Math.max(0, kept - this.base.index);
@@ -65,14 +67,14 @@ export class DiskImage {
     this.base = base;
   }
 
-  /** What a start finds, after finishing an installation that was cut short. */
+  /** Returns the contents at a start, after finishing an interrupted installation. */
   recover(): InitialState {
     const { meta } = this.checkpoint;
     if (this.termAt(meta.index) !== meta.term) this.#resetLog(meta);
     return { hardState: this.hardState, base: this.base, entries: [...this.entries], applied: meta.index };
   }
 
-  /** All that a start could bring into force. */
+  /** Returns all memberships that could come into force at a start. */
   memberships(): Membership[] {
     const changes = this.entries.filter(({ kind }) => kind === "confChange");
     const logged = changes.map(({ data }) => decodeConfEntry(data).membership);

@@ -1,10 +1,10 @@
-/** Anything that happens at a moment; of two at the same moment, the one that was scheduled first happens first. */
+/** An event at a time. Events of the same time happen in the order in which they were scheduled. */
 export interface Scheduled {
   time: number;
   order: number;
 }
 
-/** A binary heap: what happens next is `pop`ped in O(log n). */
+/** A binary heap that returns the next event in O(log n). */
 export class EventQueue<E extends Scheduled> {
   #heap: E[] = [];
   #orders = 0;

@@ -10,12 +10,12 @@ import type { SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
 import type { World } from "./world.ts";
 
-/** How long the end of a seed may take to come to rest. */
+/** Longest time until the cluster is at rest at the end of a seed. */
 const unitsMax = 60 * electionUnits;
 
 /**
- * Faults stop for a random set of members that has a quorum; the others are down for good. Then there must be one leader,
- * every write answered, every member of the set as far as the leader, and a read served by each.
+ * Ends a seed. Faults stop for a random set of members that has a quorum; the others stay down. Then the cluster must
+ * have one leader, answer every write, bring every member of the set up to the leader, and serve a read on each.
  */
 export class LastPhase {
   readonly #world: World;
@@ -30,7 +30,7 @@ export class LastPhase {
     this.#clients = clients;
   }
 
-  /** @throws Violation when it does not come to rest, or something that was acknowledged is gone. */
+  /** Runs the phase. @throws Violation when the cluster does not come to rest or has lost an acknowledged write */
   run(next: () => void): void {
     const core = this.#begin();
     const deadline = this.#world.now + unitsMax;
@@ -61,7 +61,7 @@ export class LastPhase {
     return core;
   }
 
-  /** All but as many as every membership that may be in force can spare, drawn one by one. */
+  /** Draws members one by one and removes as many as every membership that may be in force can spare. */
   #drawCore(): Set<MemberId> {
     const { random } = this.#world;
     const core = new Set(this.#cluster.all.map(({ id }) => id));
@@ -96,7 +96,7 @@ export class LastPhase {
   }
 }
 
-/** All that it could bring into force. */
+/** Returns all memberships that the member could bring into force. */
 function membershipsOf({ disk, process }: SimMember): Membership[] {
   const inMemory = process?.node.log.memberships.map(({ membership }) => membership) ?? [];
   return [...inMemory, ...disk.memberships()];

@@ -4,13 +4,13 @@ import type { Checkpoint } from "./disk-image.ts";
 import type { Profile } from "./profile.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** What becomes of a message: when its copies arrive, in units from now; none when it is lost. */
+/** The fate of a message: the arrival times of its copies, in units from now; empty when it is lost. */
 export type Fate = readonly number[];
 
-/** A snapshot takes this many times as long as other messages do. */
+/** Factor by which a snapshot takes longer than other messages. */
 const snapshotSlowness = 10;
 
-/** Links that delay, lose, repeat, reorder, and are cut in one direction or both. */
+/** Links that delay, lose, repeat and reorder messages, and that can be cut in one direction or both. */
 export class Network {
   readonly #random: SeededRandom;
   readonly #profile: Profile;
@@ -46,8 +46,8 @@ export class Network {
   }
 
   /**
-   * Hides one member (often the leader, which must not notice), splits all in two, cuts one link, one direction of it,
-   * or all that one says or hears.
+   * Isolates one member (often the leader, which must not notice), splits the members in two, or cuts one link, one
+   * direction of it, or everything that one member sends or receives.
    */
   partition(members: readonly MemberId[], leader: MemberId | undefined): void {
     const shuffled = this.#random.shuffled(members);

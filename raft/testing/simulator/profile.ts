@@ -1,13 +1,13 @@
 import type { Limits } from "../../core/options.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** Simulated time is counted in units; a member ticks once in this many, give or take its clock's error. */
+/** Units of simulated time per tick of a member, before its clock's error. */
 export const tickUnits = 100;
 export const electionTicks = 10;
 export const heartbeatTicks = 3;
 export const electionUnits = tickUnits * electionTicks;
 
-/** How bad the world is under one seed. Chances are in 1000. */
+/** The severity of the faults of one seed. Probabilities are per 1000. */
 export interface Profile {
   readonly voters: number;
   readonly learners: number;
@@ -17,18 +17,18 @@ export interface Profile {
   readonly keepsOrder: boolean;
   readonly delayUnitsMax: number;
   readonly diskUnitsMax: number;
-  /** A write that takes several election timeouts. */
+  /** Probability of a write that takes several election timeouts. */
   readonly diskHang: number;
-  /** Writes that are finished together, and acknowledged by the last one's mark. */
+  /** Probability that writes finish together and are acknowledged by the last one's mark. */
   readonly groupCommit: number;
-  /** What waits to be done after an input is left for after the next one. */
+  /** Probability that the work after an input is left until after the next input. */
   readonly lazyReady: number;
   readonly applyUnitsMax: number;
-  /** Between two actions of the adversary. */
+  /** Longest time between two actions of the adversary. */
   readonly actionUnitsMax: number;
-  /** A clock runs this much too fast or slow at most, in per cent. */
+  /** Largest clock error in per cent, fast or slow. */
   readonly clockErrorMax: number;
-  /** A process stands still, and goes on later as if nothing had been. */
+  /** Probability that a process stands still and later continues unaware of it. */
   readonly pause: number;
   readonly crash: number;
   readonly partition: number;

@@ -1,7 +1,7 @@
 import type { Entry } from "../../core/entry.ts";
 import type { Index } from "../../core/ids.ts";
 
-/** One client's write: the `sequence`-th one of `client`, which is also its value. */
+/** The write of a client: its `sequence`-th one, which is also its value. */
 export interface Command {
   readonly client: number;
   readonly sequence: number;
@@ -9,7 +9,7 @@ export interface Command {
 
 const commandBytes = 5;
 
-/** @param padding bytes added, so that entries differ in size. */
+/** @param padding number of bytes added, so that entries differ in size */
 export function encodeCommand({ client, sequence }: Command, padding = 0): Uint8Array {
   const data = new Uint8Array(commandBytes + padding);
   data[0] = client;
@@ -26,9 +26,9 @@ export function decodeCommand(data: Uint8Array): Command {
 }
 
 /**
- * One register per client, which holds the last sequence number it wrote. A command that comes twice, because its
- * client asked again, has an effect once. Every entry goes into the hash, so two machines with the same index and hash
- * have applied the same log.
+ * One register per client, with the last sequence number it wrote. A command that arrives twice, because its client
+ * retried, has one effect. Every entry goes into the hash, so two machines with the same index and hash have applied
+ * the same log.
  */
 export class RegisterMachine {
   index: Index;
@@ -45,7 +45,7 @@ export class RegisterMachine {
     return new RegisterMachine(this.index, this.hash, this.registers.slice());
   }
 
-  /** @returns the command, if it had an effect. */
+  /** Applies an entry. @returns the command, if it had an effect */
   apply(entry: Entry): Command | undefined {
     this.index = entry.index;
     this.hash = mix(mix(this.hash, entry.index), entry.term);

@@ -1,21 +1,24 @@
 import { describe, test } from "bun:test";
 
-/** A machine that is busy with other things takes its time. */
+/** Timeout of a batch on a busy machine. */
 export const patienceMs = 120_000;
 const batch = 20;
 
 export interface SeedTests<Report> {
-  /** What runs single seeds, from the root of the repository. */
+  /** Program that runs single seeds, relative to the root of the repository. */
   readonly program: string;
   readonly simulate: (seed: number, steps: number) => Report;
-  /** From 1. */
+  /** Number of seeds, starting at 1. */
   readonly seeds: number;
   readonly steps: number;
-  /** That once found something. */
+  /** Seeds that once found an error. */
   readonly regressions: readonly { readonly seed: number; readonly steps: number; readonly found: string }[];
 }
 
-/** Every seed must run to its end. Gives back what runs one of them, and says at a failure how that is repeated. */
+/**
+ * Tests that every seed runs to its end. Returns a function that runs one seed and reports after a failure how to
+ * repeat it.
+ */
 export function testSeeds<Report>(title: string, tests: SeedTests<Report>) {
   const { program, simulate, seeds, steps, regressions } = tests;
   const batches = Array.from({ length: seeds / batch }, (_, at) => [1 + at * batch, (at + 1) * batch] as const);
@@ -37,7 +40,7 @@ export function testSeeds<Report>(title: string, tests: SeedTests<Report>) {
     test.each(batches)("seeds %d to %d", runAll, patienceMs);
 
     test(
-      "a seed of the moment",
+      "a fresh seed",
       () => {
         const first = Math.floor(Date.now() / 1000);
         runAll(first, first + batch - 1);
@@ -45,7 +48,7 @@ export function testSeeds<Report>(title: string, tests: SeedTests<Report>) {
       patienceMs,
     );
 
-    test.each([...regressions])("seed $seed, where $found", ({ seed, steps }) => void run(seed, steps), patienceMs);
+    test.each([...regressions])("seed $seed: $found", ({ seed, steps }) => void run(seed, steps), patienceMs);
   });
   return run;
 }

@@ -1,6 +1,6 @@
 import type { RandomSource } from "../../core/options.ts";
 
-/** Small, fast and the same everywhere: sfc32, seeded by running it in. */
+/** The sfc32 generator: small, fast and the same on every machine. The first outputs of a seed are discarded. */
 export class SeededRandom implements RandomSource {
   #a: number;
   #b: number;
@@ -14,7 +14,7 @@ export class SeededRandom implements RandomSource {
     for (let round = 0; round < 15; round++) this.next();
   }
 
-  /** 32 bits, unsigned. */
+  /** Returns an unsigned 32-bit number. */
   next(): number {
     const sum = (this.#a + this.#b + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;
@@ -32,7 +32,7 @@ export class SeededRandom implements RandomSource {
     return min + this.below(max - min + 1);
   }
 
-  /** True in `permille` of 1000 cases. */
+  /** Returns true in `permille` of 1000 cases. */
   chance(permille: number): boolean {
     return permille > 0 && this.next() % 1000 < permille;
   }

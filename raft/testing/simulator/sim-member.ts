@@ -3,15 +3,15 @@ import type { Index, MemberId, RequestId } from "../../core/ids.ts";
 import type { Message, ReadOutcome } from "../../core/message.ts";
 import { RawNode } from "../../core/raw-node.ts";
 import type { Ready, Write } from "../../core/ready.ts";
-import type { Machine } from "./application.ts";
-import type { Checker } from "./checker.ts";
+import type { Machine } from "./machine.ts";
+import type { Command } from "./register-machine.ts";
 import type { Checkpoint, DiskImage } from "./disk-image.ts";
 import { electionTicks, electionUnits, heartbeatTicks, tickUnits } from "./profile.ts";
 import { must } from "./violation.ts";
 import type { CrashPoint, World } from "./world.ts";
 import { Crash } from "./world.ts";
 
-/** One Ready's write and what may be sent after it; without a write, only that. */
+/** The write of one Ready with the messages to send after it. Without a write, only the messages. */
 interface QueuedWrite {
   readonly queuedAt: number;
   readonly durableAt: number;
@@ -20,13 +20,13 @@ interface QueuedWrite {
   readonly promises: readonly Message[];
 }
 
-/** What comes when a disk or state machine is this far behind costs no more time: it joins what is under way. */
+/** Longest backlog of a disk or state machine. Later work takes no more time and joins the work under way. */
 const backlogUnitsMax = 3 * electionUnits;
 
-/** More Readys than one input can give rise to. */
+/** Limit of the Readys after one input. */
 const turnsMax = 1_000;
 
-/** What is lost in a crash. */
+/** The state that a crash loses. */
 export interface Process {
   readonly node: RawNode;
   readonly incarnation: number;
@@ -35,42 +35,58 @@ export interface Process {
   readonly writes: QueuedWrite[];
   readonly applying: (readonly Entry[])[];
   readonly staged: Map<Index, Checkpoint>;
-  /** When the last write that was queued will be durable. */
+  /** Time at which the last queued write will be durable. */
   diskFreeAt: number;
   applyFreeAt: number;
 }
 
-/** Hears what a member's process comes to. */
+/** Receives the events of a member's process. */
 export interface Audience {
   started?(member: SimMember, process: Process): void;
-  /** Nothing of its process is left. */
+  /** Reports that the process is gone. */
   stopped?(member: SimMember): void;
   readAnswered(member: SimMember, id: RequestId, outcome: ReadOutcome): void;
-  /** After everything else that a `ready` asks for is under way. */
+  /** Called after all other work of a `ready` has started. */
   handedOut?(member: SimMember, ready: Ready): void;
-  /** These entries are applied, and count as such. */
+  /** Reports that these entries are applied. */
   stateAdvanced(member: SimMember, entries: readonly Entry[]): void;
-  /** A snapshot has taken the place of the state. */
+  /** Reports that a snapshot has replaced the state. */
   installed?(member: SimMember, replaced: Machine): void;
 }
 
+/** Follows everything that a member does, and throws where it breaks a rule. */
+export interface Judge {
+  started(member: SimMember): void;
+  stopped(member: SimMember): void;
+  ticked(member: SimMember, process: Process): void;
+  /** Before the member takes in a message. */
+  receives(member: SimMember, process: Process, message: Message): void;
+  /** After it has. */
+  received(member: SimMember, process: Process, message: Message): void;
+  settled(member: SimMember, process: Process): void;
+  handedOut(member: SimMember, process: Process, ready: Ready): void;
+  applied(member: SimMember, entry: Entry, machine: Machine, command: Command | undefined): void;
+  sends(member: SimMember, message: Message): void;
+  installed(member: SimMember, checkpoint: Checkpoint): void;
+}
+
 /**
- * The driver, in simulated time: the same order of things as the real one, and a disk that takes its time, loses what
- * was not acknowledged, and may tear the write that a crash finds under way.
+ * The driver in simulated time. It has the same order of steps as the real one, and a disk that takes time, loses
+ * unacknowledged data, and may tear the write that a crash interrupts.
  */
 export class SimMember {
   readonly id: MemberId;
   readonly disk: DiskImage;
   readonly #world: World;
-  readonly #checker: Checker;
+  readonly #checker: Judge;
   readonly #audience: Audience;
   process: Process | undefined;
   armed: CrashPoint | undefined;
-  /** Nothing happens to it before this moment. */
+  /** Time before which the member does nothing. */
   pausedUntil = 0;
   #incarnations = 0;
 
-  constructor(id: MemberId, disk: DiskImage, world: World, checker: Checker, audience: Audience) {
+  constructor(id: MemberId, disk: DiskImage, world: World, checker: Judge, audience: Audience) {
     this.id = id;
     this.disk = disk;
     this.#world = world;
@@ -100,7 +116,10 @@ export class SimMember {
     this.#world.schedule(random.between(1, tickUnits), { kind: "tick", member: this.id, incarnation });
   }
 
-  /** Writes that were under way are on disk in part: some whole, the next one perhaps torn, the rest not at all. */
+  /**
+   * Crashes the member. Its unfinished writes are partly on disk: some complete, the next one perhaps torn, the rest
+   * missing.
+   */
   crash(): void {
     const { process } = this;
     if (process === undefined) return;
@@ -136,7 +155,7 @@ export class SimMember {
     this.settle(process);
   }
 
-  /** After an input: mostly at once, sometimes only after the next one, so that several share a Ready. */
+  /** Works off an input, usually at once, but sometimes only after the next one, so that several share a Ready. */
   settle(process: Process): void {
     const { random, profile, isCalm } = this.#world;
     if (!isCalm && random.chance(profile.lazyReady)) this.#checker.settled(this, process);
@@ -162,7 +181,7 @@ export class SimMember {
     this.#checker.settled(this, process);
   }
 
-  /** The oldest writes are durable by now, and acknowledged together. */
+  /** Makes the oldest writes durable and acknowledges them together. */
   written(process: Process): void {
     const { writes, node } = process;
     const promises: Message[] = [];
@@ -184,7 +203,7 @@ export class SimMember {
     this.pump(process);
   }
 
-  /** The state machine takes in the oldest batch. */
+  /** Lets the state machine take the oldest batch. */
   applyNext(process: Process): void {
     const batch = process.applying.shift();
     if (batch === undefined) return;
@@ -200,7 +219,7 @@ export class SimMember {
     this.pump(process);
   }
 
-  /** Makes the state durable, then forgets the log before it, but for a tail. */
+  /** Makes the state durable, then removes the log before it except for a tail. */
   checkpoint(process: Process): void {
     const { node, machine } = process;
     if (machine.index <= node.log.base.index || machine.index > node.status().applied) return;
@@ -263,7 +282,7 @@ export class SimMember {
     this.#world.schedule(process.applyFreeAt - now, { kind: "applied", member: this.id, incarnation });
   }
 
-  /** The state is replaced; what was still to be applied before is part of it. */
+  /** Replaces the state. Entries still to be applied before that are part of the new state. */
   #install(process: Process, received: Checkpoint): void {
     process.applying.length = 0;
     const replaced = process.machine;

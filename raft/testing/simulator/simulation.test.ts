@@ -24,7 +24,7 @@ test.each([3, 14, 159])("seed %d takes the same course every time", (seed) => {
 });
 
 test(
-  "seeds take different courses, and meet what they are meant to meet",
+  "seeds take different courses and cover the intended situations",
   () => {
     const reports = Array.from({ length: 60 }, (_, at) => new Simulation(1_000 + at).run(10_000));
     expect(new Set(reports.map(({ trace }) => trace)).size).toBe(reports.length);
@@ -41,7 +41,7 @@ test(
 );
 
 test(
-  "disks that lie are found out",
+  "lying disks are detected",
   () => {
     const honest = Array.from({ length: 40 }, (_, seed) => seed + 1).filter((seed) => {
       try {
@@ -56,7 +56,7 @@ test(
   patienceMs,
 );
 
-describe("the judge", () => {
+describe("the checker", () => {
   test.each([
     [ids(1, 2, 3), ids(1, 2, 3, 4), true],
     [ids(1, 2, 3), ids(1, 2, 4), false],
@@ -75,7 +75,7 @@ describe("the judge", () => {
   });
 });
 
-test("the event queue gives what is due first, and of two at once the older one", () => {
+test("the event queue returns the earliest event first, and of two at the same time the older one", () => {
   const random = new SeededRandom(7);
   const queue = new EventQueue<{ time: number; order: number; at: number }>();
   for (let at = 0; at < 500; at++) queue.push({ time: random.below(50), order: 0, at });

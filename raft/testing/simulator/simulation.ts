@@ -23,7 +23,7 @@ import { Crash } from "./world.ts";
 export interface SeedReport {
   readonly seed: number;
   readonly events: number;
-  /** The same for every run of the same seed with as many steps. */
+  /** Hash of the course, equal for every run of the same seed with as many steps. */
   readonly trace: number;
   readonly decided: number;
   readonly termsLed: number;
@@ -35,13 +35,15 @@ export interface SeedReport {
 }
 
 export interface SimulationOptions {
-  /** Disks acknowledge what they then lose in a crash: no protocol survives that, and the checker must notice. */
+  /**
+   * Whether disks acknowledge data that they lose in a crash. No protocol survives that, so the checker must notice.
+   */
   readonly disksLie?: boolean;
-  /** Registers, unless something else is to be replicated. */
+  /** Replicated application; registers by default. */
   readonly application?: (profile: Profile) => Application;
 }
 
-/** A whole cluster, its clients and its adversary, under one seed: whatever happens, happens in order, one at a time. */
+/** A whole cluster with its clients and its adversary under one seed. All events happen in order, one at a time. */
 export class Simulation implements World {
   readonly seed: number;
   readonly random: SeededRandom;
@@ -73,7 +75,7 @@ export class Simulation implements World {
     this.#adversary = new Adversary(this, this.#cluster, this.#network, this.#clients);
   }
 
-  /** @throws Violation, or the core's own assertion, when a rule is broken. */
+  /** Runs the seed. @throws Violation, or the core's own assertion, when a rule is broken */
   run(steps: number): SeedReport {
     this.#found();
     for (let client = 0; client < this.profile.clients; client++) this.schedule(client, { kind: "client", client });
@@ -84,7 +86,7 @@ export class Simulation implements World {
     return this.#report();
   }
 
-  /** What happened last, one line each. */
+  /** Returns the latest events, one line each. */
   lastEvents(): string[] {
     return this.#chronicle.tell();
   }
@@ -100,7 +102,7 @@ export class Simulation implements World {
     if (snapshot !== undefined) this.#reportStream(message, fate[0]);
   }
 
-  /** The sender of a snapshot learns what became of it. */
+  /** Reports the fate of a snapshot to its sender. */
   #reportStream({ from: member, to }: Message, arrival: number | undefined): void {
     const incarnation = this.#cluster.member(member)?.process?.incarnation;
     if (incarnation === undefined) return;
@@ -156,7 +158,10 @@ export class Simulation implements World {
     }
   }
 
-  /** What is meant for a process that has crashed since does not happen; for one that is paused, later. */
+  /**
+   * Runs an event of a process. It is dropped if the process has crashed since, and delayed while the process is
+   * paused.
+   */
   #withProcess(
     what: Extract<Happening, { readonly incarnation: number }>,
     run: (member: SimMember, process: Process) => void,
@@ -173,8 +178,8 @@ export class Simulation implements World {
     const { message, snapshot } = what;
     const member = this.#cluster.member(message.to);
     if (member?.process === undefined || this.#network.isCut(message.from, message.to)) return;
-    // What was on its way may bring a membership into force that nobody holds any more, and the last phase reckons with
-    // those that somebody holds.
+    // A message from before could bring a membership into force that no member holds any more. The last phase only
+    // considers memberships that some member holds.
     if (this.isCalm && !what.isCalm) return;
     if (member.pausedUntil > this.now) return this.schedule(member.pausedUntil - this.now, what);
     this.#trace = mix(mix(this.#trace, message.from * 16 + message.to), message.term);

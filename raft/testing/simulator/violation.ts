@@ -1,4 +1,4 @@
-/** A rule of consensus was broken: the reason why a seed fails. */
+/** A broken rule of consensus, which fails a seed. */
 export class Violation extends Error {
   override readonly name = "Violation";
 }

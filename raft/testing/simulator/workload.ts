@@ -1,25 +1,26 @@
 import { type MemberId, noIndex, type RequestId } from "../../core/ids.ts";
 import type { ReadOutcome } from "../../core/message.ts";
 import { electionUnits, type Profile } from "./profile.ts";
-import type { Application, Clients, Machine } from "./application.ts";
+import type { Application, Clients } from "./application.ts";
+import type { Machine } from "./machine.ts";
 import { encodeCommand, RegisterMachine } from "./register-machine.ts";
 import type { SimMember } from "./sim-member.ts";
 import { must } from "./violation.ts";
 import type { World } from "./world.ts";
 
-/** A client waits this long before it asks again. */
+/** Time that a client waits before it asks again. */
 const patienceUnits = 1.5 * electionUnits;
 
-/** With so many reads open, those that were lost on the way are looked for. */
+/** Number of open reads at which lost ones are removed. */
 const openReadsMax = 50;
 
 interface Client {
   readonly number: number;
-  /** The write under way, or the last one. */
+  /** Sequence number of the write under way, or of the last one. */
   sequence: number;
   acknowledged: number;
   askedAt: number;
-  /** Where it asked; it learns of its write's effect there. */
+  /** Member that it asked, where it learns of its write's effect. */
   at: MemberId | undefined;
 }
 
@@ -27,22 +28,22 @@ interface Read {
   readonly member: MemberId;
   readonly incarnation: number;
   readonly beganAt: number;
-  /** What every register held at least when the read began, because somebody had been told so. */
+  /** Smallest value that each register must have in this read, because a client had already learned it. */
   readonly floor: readonly number[];
-  /** Set once it is confirmed. */
+  /** Confirmed index; set when the read is confirmed. */
   index: number | undefined;
 }
 
 /**
- * Clients that each write 1, 2, 3 … to a register of their own, one at a time, repeating what is not answered, and
- * read all registers. A read must return at least what any client knew when it began, and nothing that was not asked
- * for: with one writer a register, that is linearizability.
+ * Clients that each write 1, 2, 3 … to a register of their own, one at a time, repeat unanswered writes, and read all
+ * registers. A read must return at least every value that a client knew when it began, and no value that was not
+ * requested. With one writer per register, that is linearizability.
  */
 class Workload implements Clients {
   readonly #world: World;
   readonly #clients: Client[];
   readonly #reads = new Map<RequestId, Read>();
-  /** By client: the largest value that somebody has been told. */
+  /** Largest value that any client has been told, by client. */
   readonly #known: number[];
   #requests = 0;
   readsServed = 0;
@@ -60,7 +61,9 @@ class Workload implements Clients {
     return this.#clients.every(({ sequence, acknowledged }) => sequence === acknowledged);
   }
 
-  /** A client's turn: a new write if the last one is answered, the same one again if it takes too long; or a read. */
+  /**
+   * Runs a client's turn: a new write if the last one is answered, the same one again if it takes too long, or a read.
+   */
   turn(number: number, members: readonly SimMember[], mayBegin: boolean): void {
     const { random, now } = this.#world;
     const client = this.#clients[number];
@@ -91,13 +94,13 @@ class Workload implements Clients {
     member.settle(process);
   }
 
-  /** From now on it counts who serves reads; those that are open are given up. */
+  /** Starts to record which members serve reads, and drops the open reads. */
   beginCalm(): void {
     this.#reads.clear();
     this.servedBy.clear();
   }
 
-  /** Reads that were lost on the way are given up. */
+  /** Drops reads that were lost on the way. */
   forgetOldReads(): void {
     for (const [id, { beganAt }] of this.#reads) {
       if (beganAt < this.#world.now - patienceUnits) this.#reads.delete(id);
@@ -126,7 +129,7 @@ class Workload implements Clients {
     this.#serve(member);
   }
 
-  /** Reads that are confirmed, and whose index the state has reached. */
+  /** Serves the confirmed reads whose index the state has reached. */
   #serve({ id: memberId, process }: SimMember): void {
     if (process === undefined || this.#reads.size === 0) return;
     for (const [id, { member, incarnation, index, floor }] of this.#reads) {
@@ -160,7 +163,7 @@ class Workload implements Clients {
   }
 }
 
-/** Writers and readers of registers: what consensus alone is tried with. */
+/** Returns writers and readers of registers, the workload for consensus alone. */
 export function registerApplication({ clients }: Profile): Application {
   return {
     repeatsProposals: true,

@@ -5,14 +5,14 @@ import type { Scheduled } from "./event-queue.ts";
 import type { Profile } from "./profile.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** What happens in a simulation, and to whom. What belongs to a process that has crashed since does not happen. */
+/** The events of a simulation. An event of a process that has crashed since does not happen. */
 export type Happening =
   | { readonly kind: "tick"; readonly member: MemberId; readonly incarnation: number }
   | {
       readonly kind: "deliver";
       readonly message: Message;
       readonly snapshot: Checkpoint | undefined;
-      /** Sent in the last phase. */
+      /** Whether it was sent in the last phase. */
       readonly isCalm: boolean;
     }
   | { readonly kind: "written"; readonly member: MemberId; readonly incarnation: number }
@@ -24,7 +24,7 @@ export type Happening =
       readonly to: MemberId;
       readonly arrived: boolean;
     }
-  /** Something that a process wanted to be called for. */
+  /** Timer that a process requested. */
   | { readonly kind: "timer"; readonly member: MemberId; readonly incarnation: number; readonly run: () => void }
   | { readonly kind: "restart"; readonly member: MemberId }
   | { readonly kind: "client"; readonly client: number }
@@ -34,21 +34,21 @@ export interface SimEvent extends Scheduled {
   readonly what: Happening;
 }
 
-/** What a member has of the world around it. */
+/** The environment of a member. */
 export interface World {
   readonly random: SeededRandom;
   readonly profile: Profile;
-  /** In units. */
+  /** Current time in units. */
   readonly now: number;
-  /** While the end of a seed is judged: nothing fails any more. */
+  /** Whether the end of a seed is being judged, without any faults. */
   readonly isCalm: boolean;
-  /** Disks lose in a crash what they had acknowledged. */
+  /** Whether disks lose acknowledged data in a crash. */
   readonly disksLie: boolean;
   schedule(delayUnits: number, what: Happening): void;
   send(message: Message, snapshot: Checkpoint | undefined): void;
 }
 
-/** Where a process can be made to stop; each is between two things that a careless order would lose. */
+/** Points at which a process can be stopped. Each is between two steps that must not be reordered. */
 export const crashPoints = [
   "readyTaken",
   "messagesSent",
@@ -65,7 +65,7 @@ export const crashPoints = [
 
 export type CrashPoint = (typeof crashPoints)[number];
 
-/** Thrown at an armed crash point; unwinds to the simulation, which stops the process. */
+/** Thrown at an armed crash point. It unwinds to the simulation, which stops the process. */
 export class Crash extends Error {
   readonly member: MemberId;
 

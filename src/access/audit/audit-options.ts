@@ -1,42 +1,42 @@
 export type AuditMode = "batch" | "blocking" | "blocking-strict";
 
-/** What the command line says about audit. */
+/** The audit options of the command line. */
 export interface AuditOptions {
   readonly policyFile: string;
-  /** Undefined: no file is written. */
+  /** Log file options; undefined for no file. */
   readonly log: LogOptions | undefined;
-  /** Undefined: nothing is sent. */
+  /** Webhook options; undefined for no webhook. */
   readonly webhook: WebhookOptions | undefined;
 }
 
 export type LogFormat = "json" | "legacy";
 
 export interface LogOptions {
-  /** `-` is the standard output. */
+  /** Path of the file, or `-` for the standard output. */
   readonly file: string;
   readonly format: LogFormat;
   readonly mode: AuditMode;
-  /** Undefined: events may be as large as they are. */
+  /** Limits of events; undefined for none. */
   readonly truncation: TruncationOptions | undefined;
   readonly sizeBytesMax: number;
-  /** 0: no file is deleted for its age. */
+  /** Age at which files are deleted; 0 for never. */
   readonly ageMsMax: number;
-  /** 0: no file is deleted for the number of them. */
+  /** Number of files above which old ones are deleted; 0 for never. */
   readonly backupsMax: number;
 }
 
 export interface TruncationOptions {
-  /** A larger event loses its bodies; one that is larger then is dropped. */
+  /** Size above which an event loses its bodies. If it is still larger, it is dropped. */
   readonly eventBytesMax: number;
-  /** Of one write or request; not less than `eventBytesMax`. */
+  /** Size of one write or request; at least `eventBytesMax`. */
   readonly batchBytesMax: number;
 }
 
 export interface WebhookOptions {
-  /** A kubeconfig. */
+  /** Path of a kubeconfig. */
   readonly configFile: string;
   readonly mode: AuditMode;
-  /** Undefined: events may be as large as they are. */
+  /** Limits of events; undefined for none. */
   readonly truncation: TruncationOptions | undefined;
   readonly bufferSize: number;
   readonly batchSizeMax: number;

@@ -4,18 +4,18 @@ import { LineBuffer } from "./line-buffer.ts";
 
 const scratchBytes = 16 * 1024;
 
-/** Takes events, and keeps nothing of them that may change later. */
+/** Takes events without keeping any part that may change later. */
 export interface AuditBackend {
   /**
-   * A promise only where the request has to wait for it.
-   * @throws Error, or rejects, only where a request must not go on unrecorded
+   * Writes an event. Returns a promise only where the request has to wait for it.
+   * @throws Error, or rejects, only where a request must not continue unrecorded
    */
   write(event: AuditEvent): void | Promise<void>;
-  /** Writes out what is waiting. */
+  /** Writes pending events. */
   close(): Promise<void>;
 }
 
-/** A backend behind the encoding: takes events as texts, without line breaks. */
+/** A backend that takes encoded events, as texts without line breaks. */
 export interface TextBackend {
   write(event: string): void | Promise<void>;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export function encodedBackend(encode: EncodeEvent, backend: TextBackend): Audit
   };
 }
 
-/** Several backends as one. */
+/** Combines several backends. */
 export function allBackends(backends: readonly AuditBackend[]): AuditBackend {
   const [only] = backends;
   if (only !== undefined && backends.length === 1) return only;

@@ -15,7 +15,7 @@ const folder = () => mkdtempSync(join(root, "f-"));
 const day = 86_400_000;
 
 describe("a file", () => {
-  test("is put aside when it is full, and nothing is lost", () => {
+  test("is put aside when it is full, without losing an event", () => {
     const directory = folder();
     const clock = new ManualClock();
     const file = new RotatingFile({
@@ -54,7 +54,7 @@ describe("a file", () => {
     expect(readdirSync(directory)).toHaveLength(4);
   });
 
-  test("old ones go by their number and by their age, and others' files stay", () => {
+  test("old ones are deleted by number and by age, and files of others stay", () => {
     const directory = folder();
     const clock = new ManualClock();
     writeFileSync(join(directory, "audit-notes.log"), "mine");
@@ -71,7 +71,7 @@ describe("a file", () => {
     expect(readdirSync(directory).sort()).toEqual(["audit-notes.log", "audit.log"]);
   });
 
-  test("one that exists is gone on with", async () => {
+  test("an existing one is continued", async () => {
     const file = join(folder(), "audit.log");
     writeFileSync(file, "before\n");
     const options = {
@@ -97,7 +97,7 @@ describe("a file", () => {
   });
 });
 
-test.each(["batch", "blocking"] as const)("a log writes no more at once than a batch may have: %s", async (mode) => {
+test.each(["batch", "blocking"] as const)("a log writes at most one batch at once: %s", async (mode) => {
   const directory = folder();
   const log = logBackend({
     file: join(directory, "audit.log"),
@@ -121,14 +121,14 @@ test.each(["batch", "blocking"] as const)("a log writes no more at once than a b
   expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at));
 });
 
-/** A line is the id of its event. */
+/** Encodes an event as a line with its id. */
 const writeId: EncodeEvent = (out, { auditId }) => {
   out.text(auditId);
   return true;
 };
 const named = (auditId: string) => testEvent({ auditId });
 
-test("a batch that finds no room on the disk is counted and reported once, and holds up nobody", async () => {
+test("a batch that does not fit on the disk is counted and reported once, and delays no request", async () => {
   const errors: unknown[] = [];
   const lost = { value: 0 };
   const log = logBackend({
@@ -149,7 +149,7 @@ test("a batch that finds no room on the disk is counted and reported once, and h
   expect([lost.value, errors.length]).toEqual([40, 1]);
 });
 
-/** A backend whose receiver gives these codes in turn, the last one for ever. */
+/** Returns a backend whose receiver answers with these codes in turn and then repeats the last one. */
 function webhook(codes: readonly (number | "hangs")[], options: Partial<WebhookBackendOptions> = {}) {
   const clock = new ManualClock();
   const received: any[] = [];
@@ -201,7 +201,7 @@ describe("a webhook", () => {
     expect(received).toHaveLength(3);
   });
 
-  test("gets no more bytes of events at once than a batch may have, but one event at least", async () => {
+  test("gets at most one batch of bytes at once, but at least one event", async () => {
     const { received, write, idle } = webhook([200], { truncation: { eventBytesMax: 20, batchBytesMax: 20 } });
     write(12);
     await idle();
@@ -212,7 +212,7 @@ describe("a webhook", () => {
     expect(tiny.received.map(({ items }) => items.length)).toEqual(Array(10).fill(1));
   });
 
-  test("is tried again, later each time, and given up", async () => {
+  test("is retried with growing delays, then given up", async () => {
     const { lost, clock, errors, write, idle, calls } = webhook([500]);
     write(10);
     for (const [tries, waitMs] of [
@@ -230,16 +230,16 @@ describe("a webhook", () => {
     expect([lost.value, errors.length]).toEqual([10, 1]);
   });
 
-  test("that does not keep up loses events and holds up nobody", async () => {
+  test("loses events if it does not keep up, and delays no request", async () => {
     const { lost, errors, write, idle } = webhook(["hangs"], { bufferSize: 20 });
     write(200);
     await idle();
-    // Ten are on their way, twenty wait.
+    // Ten are being sent, and twenty wait.
     expect(lost.value).toBe(170);
     expect(errors).toHaveLength(1);
   });
 
-  test("is not asked more often than allowed", async () => {
+  test("gets requests no more often than allowed", async () => {
     const { clock, received, write, idle } = webhook([200], { batchSizeMax: 1, throttleQps: 10, throttleBurst: 2 });
     write(4);
     await idle();
@@ -249,14 +249,14 @@ describe("a webhook", () => {
     expect(received).toHaveLength(3);
   });
 
-  test("gets what waits when the server ends", async () => {
+  test("gets waiting events when the server ends", async () => {
     const { backend, received, write } = webhook([200]);
     write(3);
     await backend.close();
     expect(received.map(({ items }) => items.length)).toEqual([3]);
   });
 
-  test("makes the request wait, and fail, where that is asked for", async () => {
+  test("delays the request, and fails it, where configured", async () => {
     const strict = webhook([500], { mode: "blocking-strict" });
     await expect(Promise.resolve(strict.backend.write("{}"))).rejects.toThrow("answered 500");
     const blocking = webhook([500, 200], { mode: "blocking" });

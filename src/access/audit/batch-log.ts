@@ -1,19 +1,22 @@
 import type { AuditBackend } from "./backend.ts";
 import type { AuditEvent } from "./event.ts";
 import { LineBuffer } from "./line-buffer.ts";
-import type { LogBackendOptions } from "./log-backend.ts";
+import type { LogBackendOptions } from "./log-backend-options.ts";
 import type { RotatingFile } from "./rotating-file.ts";
 
 const batchBytes = 256 * 1024;
-/** What comes while a batch is written has room in it too: new memory would cost more than all the rest. */
+/**
+ * Size of the buffer, with room for events that arrive during a write. Allocating memory would cost more than
+ * everything else.
+ */
 const bufferBytes = 2 * 1024 * 1024;
-/** How long events wait for others. */
+/** Time for which events wait for others. */
 const batchWaitMs = 50;
-/** What waits while the disk is busy; beyond it events are dropped and counted. */
+/** Bytes that wait while the disk is busy. Beyond it events are dropped and counted. */
 const waitingBytesMax = 16 * 1024 * 1024;
 const newLine = 0x0a;
 
-/** Writes in the background, one write at a time: what comes meanwhile waits. A disk that is busy holds up no request. */
+/** Writes in the background, one write at a time; later events wait. A busy disk delays no request. */
 export class BatchLog implements AuditBackend {
   readonly #out: Pick<RotatingFile, "writeLater" | "close">;
   readonly #options: LogBackendOptions;
@@ -76,7 +79,9 @@ export class BatchLog implements AuditBackend {
     }
   }
 
-  /** Reports the first of a row: a full disk must not flood the log too. */
+  /**
+   * Counts lost events. Reports only the first of consecutive losses, so that a full disk does not flood the log too.
+   */
   #lose(events: number, error: unknown): void {
     this.#options.lost.value += events;
     if (!this.#failing) this.#options.onError(error);
@@ -84,7 +89,7 @@ export class BatchLog implements AuditBackend {
   }
 }
 
-/** Behind the last line that fits; one line at least. */
+/** Returns the end of the last line that fits, or of the first line. */
 function endOfBatch(bytes: Buffer, start: number, bytesMax: number): number {
   if (bytes.length - start <= bytesMax) return bytes.length;
   const last = bytes.lastIndexOf(newLine, start + bytesMax - 1);

@@ -3,7 +3,7 @@ import { decodeMessage, unwrapUnknown } from "../../api/codec/protobuf.ts";
 import type { ServedResources } from "../../api/scheme/served-resources.ts";
 import type { DecodeProtobuf } from "./object-text.ts";
 
-/** Objects of kinds that are served, by what their envelope says. */
+/** Returns a decoder for objects of served kinds, by the type in their envelope. */
 export function messageDecoder(scheme: ServedResources): DecodeProtobuf {
   return (bytes) => {
     const { apiVersion, kind, raw } = unwrapUnknown(bytes);

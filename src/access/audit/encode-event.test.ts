@@ -13,7 +13,7 @@ function encoder(eventBytesMax: number, format: "json" | "legacy" = "json") {
   const errors: unknown[] = [];
   const truncation = { eventBytesMax, batchBytesMax: eventBytesMax };
   const write = eventEncoder({ format, truncation, dropped, onError: (error) => errors.push(error) });
-  /** Undefined for an event that is dropped. */
+  /** Returns undefined for a dropped event. */
   const encode = (event: AuditEvent) => {
     const out = new LineBuffer(16);
     out.text("before");
@@ -25,7 +25,7 @@ function encoder(eventBytesMax: number, format: "json" | "legacy" = "json") {
   return { encode, dropped, errors };
 }
 
-test("without limits an event is as large as it is", () => {
+test("without limits an event has its full size", () => {
   const encode = eventEncoder({ format: "json", truncation: undefined, dropped: { value: 0 }, onError() {} });
   const out = new LineBuffer(16);
   expect(encode(out, large)).toBe(true);
@@ -38,7 +38,7 @@ test("an event fits up to the last byte of its line", () => {
   expect(JSON.parse(encoder(bytes - 1).encode(large) ?? "").requestObject).toBeUndefined();
 });
 
-test("one that is too large goes without its bodies, says so, and stays what it was", () => {
+test("a large event loses its bodies, is marked, and keeps everything else", () => {
   const { encode, dropped } = encoder(2_000);
   const { requestObject, responseObject, ...rest } = JSON.parse(eventText(large));
   expect([requestObject, responseObject]).toEqual([JSON.parse(body), JSON.parse(body)]);
@@ -57,7 +57,7 @@ test("size counts bytes, not characters", () => {
 });
 
 test.each(["json", "legacy"] as const)(
-  "one that is still too large is dropped, counted and reported once: %s",
+  "an event that is still too large is dropped, counted and reported once: %s",
   (format) => {
     const { encode, dropped, errors } = encoder(100, format);
     expect([encode(large), encode(bare)]).toEqual([undefined, undefined]);
@@ -65,7 +65,7 @@ test.each(["json", "legacy"] as const)(
   },
 );
 
-test("one at Metadata has nothing to leave out", () => {
+test("an event at Metadata has no bodies to leave out", () => {
   const event = testEvent({ annotations: { decision: "allow", reason: "x".repeat(5_000), more: undefined } });
   const { encode, dropped } = encoder(2_000);
   expect(encode(event)).toBeUndefined();

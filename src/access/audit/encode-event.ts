@@ -5,15 +5,15 @@ import type { LineBuffer } from "./line-buffer.ts";
 import { levels } from "./policy.ts";
 import { truncatedAnnotation } from "./recording.ts";
 
-/** Writes what a backend is given of an event, without a line break; false, and nothing, for one that is dropped. */
+/** Encodes an event for a backend without a line break. Returns false and writes nothing for a dropped event. */
 export type EncodeEvent = (out: LineBuffer, event: AuditEvent) => boolean;
 
 export interface EventEncoding {
   readonly format: LogFormat;
   readonly truncation: TruncationOptions | undefined;
-  /** Counts events that were dropped. */
+  /** Counter of dropped events. */
   readonly dropped: { value: number };
-  /** Told of the first of a row that was dropped. */
+  /** Receives the first of consecutive drops. */
   onError(error: unknown): void;
 }
 
@@ -42,7 +42,7 @@ function writeLegacy(out: LineBuffer, event: AuditEvent): void {
   out.text(legacyText(event));
 }
 
-/** The event, or as much of it as is not too large; it counts as a line of JSON, whatever the format. */
+/** Returns the event, reduced if it is too large. Its size is that of a JSON line, whatever the format. */
 function truncate(scratch: LineBuffer, event: AuditEvent, bytesMax: number): AuditEvent | undefined {
   if (lineBytes(scratch, event) <= bytesMax) return event;
   if (levels.indexOf(event.level) < levels.indexOf("Request")) return undefined;

@@ -48,7 +48,7 @@ test("every field in upstream's order", () => {
   ]);
 });
 
-test("attack 72: nothing that a client says breaks the line", () => {
+test("attack 72: no text of a client breaks the line", () => {
   const info = {
     ...parseRequestInfo("GET", "/api/v1/namespaces/ns/pods/p"),
     namespace: hostile,
@@ -80,20 +80,20 @@ test.each([
   ["/api/v1/namespaces/ns/pods/%22p%22", '"p"', "pods"],
   ['/apis/a"b/v1/namespaces/ns/x"y/p', "p", 'x"y'],
   ["/api/v1/namespaces/ns/p%C3%A9ds/p", "p", "péds"],
-])("%s is recorded as it is read", (path, name, resource) => {
+])("%s is recorded as it is parsed", (path, name, resource) => {
   const info = parseRequestInfo("GET", path);
   const event = JSON.parse(eventText(testEvent({ request: testRequest([], path), info })));
   expect(event.requestURI).toBe(path);
   expect(event.objectRef).toMatchObject({ name, resource });
 });
 
-test("a name that is pinned by a selector is no part of the path, and cannot break the line either", () => {
+test("a name from a selector is not part of the path, and cannot break the line either", () => {
   const path = "/api/v1/pods?fieldSelector=metadata.name%3Da%22b";
   const info = parseRequestInfo("GET", path);
   expect(JSON.parse(eventText(testEvent({ request: testRequest([], path), info }))).objectRef.name).toBe('a"b');
 });
 
-test("addresses on the way are listed when they are addresses, and not without end", () => {
+test("forwarded addresses are listed if they are valid, up to a limit", () => {
   const ips = (...headers: [string, string][]) =>
     JSON.parse(eventText(testEvent({ request: testRequest(headers) }))).sourceIPs;
   expect(ips(["x-forwarded-for", "1.1.1.1, nonsense,::1"], ["x-real-ip", "2.2.2.2"])).toEqual([
@@ -107,7 +107,7 @@ test("addresses on the way are listed when they are addresses, and not without e
   ).toBeLessThan(40);
 });
 
-test("what is kept of a user belongs to that user, address and agent", () => {
+test("cached data of a user belongs to that user, address and agent", () => {
   const user = { name: "u", uid: "", groups: [], extra: new Map() };
   const whoOf = (more: Partial<AuditEvent>) => {
     const { user: who, sourceIPs, userAgent, impersonatedUser } = JSON.parse(eventText(testEvent({ user, ...more })));

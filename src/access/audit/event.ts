@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
-import { formatMicroTime } from "../../api/clock.ts";
+import { formatMicroTime } from "../../api/time.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { HeaderList, IncomingRequest } from "../../request/exchange.ts";
 import type { RequestInfo, ResourceRequest } from "../../request/request-info.ts";
 import type { LineBuffer } from "./line-buffer.ts";
-import type { Annotations, ObjectIdentity } from "./recording.ts";
+import type { Annotations, ObjectIdentity } from "../../request/annotations.ts";
 import { type Level, levels, type Stage } from "./policy.ts";
 
 const decisionAnnotation = "authorization.k8s.io/decision";
@@ -12,21 +12,21 @@ const reasonAnnotation = "authorization.k8s.io/reason";
 const userAgentCharactersMax = 1_024;
 const sourceAddressesMax = 32;
 
-/** What one event says. Texts in JSON are put into it as they are. */
+/** The contents of one event. JSON texts are included unchanged. */
 export interface AuditEvent {
   readonly level: Level;
-  /** Of letters, digits and a few signs that stand for themselves in JSON. */
+  /** Id of letters, digits and characters that need no escape in JSON. */
   readonly auditId: string;
   readonly stage: Stage;
   readonly request: IncomingRequest;
   readonly info: RequestInfo;
-  /** Undefined for one who did not authenticate. */
+  /** User; undefined for an unauthenticated request. */
   readonly user: UserInfo | undefined;
   readonly impersonatedUser: UserInfo | undefined;
-  /** The verb that allowed a constrained impersonation, "" for none. */
+  /** Verb that allowed a constrained impersonation, or "". */
   readonly impersonationConstraint: string;
   readonly object: ObjectIdentity;
-  /** A Status, JSON. */
+  /** Status as JSON. */
   readonly responseStatus: string | undefined;
   readonly requestObject: string | undefined;
   readonly responseObject: string | undefined;
@@ -36,13 +36,13 @@ export interface AuditEvent {
 }
 
 /**
- * Writes an Event of audit.k8s.io/v1 on one line, in upstream's order of fields. Done for every request: what many events
- * have in common is encoded once.
+ * Writes an Event of audit.k8s.io/v1 on one line, in upstream's order of fields. It runs for every request, so parts
+ * that many events share are encoded once.
  */
 export function writeEvent(out: LineBuffer, event: AuditEvent): void {
   const { info, responseStatus, requestObject, responseObject } = event;
   const { rawPath } = event.request;
-  // What the path says is looked at once, instead of each of its parts.
+  // The path is checked once, rather than each part of it.
   const plain = isPlain(rawPath);
   out.piece(beginnings[event.level]);
   out.text(event.auditId);
@@ -82,7 +82,7 @@ function writeObject(out: LineBuffer, name: string, json: string): void {
   out.text(json);
 }
 
-/** Who, from where and with what: the same for all that a client sends on its connections. */
+/** Returns the user, source and agent, which are the same for all requests on a client's connections. */
 function whoPiece(event: AuditEvent): Uint8Array {
   const { user, impersonatedUser, request } = event;
   const { remoteAddress, headers } = request;
@@ -107,7 +107,7 @@ interface Sender {
   readonly piece: Uint8Array;
 }
 
-/** What was made for the last request of each user; emptied when it is full. */
+/** Encoded parts of each user's last request; cleared when full. */
 const senders = new Map<string, Sender>();
 const sendersMax = 1_000;
 
@@ -164,7 +164,7 @@ function isForwarded(headers: HeaderList): boolean {
   return false;
 }
 
-/** Whom the request came through, as they say, and who sent it to us. */
+/** Returns the forwarding addresses that the headers name, and then the sender's. */
 export function sourceAddresses({ headers, remoteAddress }: IncomingRequest): string[] {
   const addresses: string[] = [];
   for (const [name, value] of headers) {
@@ -189,14 +189,14 @@ export function userAgentOf(headers: HeaderList): string {
   return "";
 }
 
-/** Times that were written last: many events share a millisecond, and the beginning of one is the end of another. */
+/** Latest formatted times. Many events share a millisecond, and the start of one is the end of another. */
 const times = [
   { ms: Number.NaN, text: "" },
   { ms: Number.NaN, text: "" },
 ];
 let oldestTime = 0;
 
-/** RFC 3339 in microseconds. */
+/** Formats RFC 3339 with microseconds. */
 function microTime(ms: number): string {
   for (const time of times) if (time.ms === ms) return time.text;
   const text = formatMicroTime(ms);
@@ -205,7 +205,7 @@ function microTime(ms: number): string {
   return text;
 }
 
-/** By decision and reason, as nearly all events have them and nothing more; emptied when it is full. */
+/** Encoded annotations by decision and reason, which are the only ones of almost every event; cleared when full. */
 const decisionPieces = new Map<string, Map<string, Uint8Array>>();
 const reasonsMax = 1_000;
 
@@ -240,8 +240,8 @@ function mapText(map: ReadonlyMap<string, string>): string {
 }
 
 /**
- * A target of nothing but characters that stand for themselves, in JSON and in a path: then so does what is parsed
- * from it.
+ * Reports whether a target only has characters that need no escape in JSON or in a path. The same then holds for every
+ * part parsed from it.
  */
 function isPlain(rawPath: string): boolean {
   return /^[!#$&-[\]-~]*$/.test(rawPath);

@@ -29,7 +29,7 @@ test.each([
   ],
 ])("%s", (_, more, text) => expect(legacyText(testEvent(more))).toContain(text));
 
-test("attack 72: nothing that a client says breaks the line", () => {
+test("attack 72: no text of a client breaks the line", () => {
   const request = testRequest([["user-agent", "a\nb\r\u2028\u001b[31m"]], "/x\ny");
   expect(legacyText(testEvent({ request }))).toMatch(/^[\x20-\x7e]+$/);
 });

@@ -1,6 +1,6 @@
 import { type AuditEvent, sourceAddresses, userAgentOf } from "./event.ts";
 
-/** An event as upstream's format `legacy` has it: one line, and a part of what is known. */
+/** Encodes an event in upstream's format `legacy`: one line with part of the data. */
 export function legacyText(event: AuditEvent): string {
   const { user, impersonatedUser, info, request, responseStatus } = event;
   const asGroups = impersonatedUser?.groups ?? [];
@@ -26,7 +26,7 @@ function groupsText(groups: readonly string[]): string {
   return groups.map(quoted).join(",");
 }
 
-/** RFC 3339 without the zeros at the end of a fraction. */
+/** Formats RFC 3339 without trailing zeros of the fraction. */
 function shortTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.?0+Z$/, "Z");
 }
@@ -43,7 +43,7 @@ const escapes: Readonly<Record<string, string>> = {
   "\v": "\\v",
 };
 
-/** Go's %q: what cannot be printed is escaped. */
+/** Quotes like Go's %q: unprintable characters are escaped. */
 function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escaped)}"`;
 }

@@ -3,7 +3,7 @@ import { LineBuffer } from "./line-buffer.ts";
 
 const long = "é".repeat(1_000);
 
-test("is what was written, however it was and whatever it grows to", () => {
+test("contains the written text, whatever its size", () => {
   const out = new LineBuffer(4);
   const texts = ["", "a", "é", "aé\u{1f600}z", "x".repeat(80), "y".repeat(81), long, "\ud800", "\u007f\u0080"];
   for (const text of texts) {
@@ -17,7 +17,7 @@ test("is what was written, however it was and whatever it grows to", () => {
   expect(out.content.equals(Buffer.from(expected))).toBe(true);
 });
 
-test("is cut at its end, and loses its beginning", () => {
+test("is cut at its end and loses its beginning", () => {
   const out = new LineBuffer(4);
   for (const text of ["one", "two", "three"]) out.text(text);
   out.cutTo(6);
@@ -29,7 +29,7 @@ test("is cut at its end, and loses its beginning", () => {
   expect([out.length, out.toString()]).toEqual([0, ""]);
 });
 
-test("gives back what something large needed", () => {
+test("frees memory that something large needed", () => {
   const out = new LineBuffer(16);
   out.text(long);
   expect(out.content.buffer.byteLength).toBeGreaterThanOrEqual(2_000);

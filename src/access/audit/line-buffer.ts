@@ -1,11 +1,11 @@
-/** Beyond it a call into the runtime is cheaper than a loop. */
+/** Length above which a call into the runtime is cheaper than a loop. */
 const loopCharactersMax = 80;
 const bytesPerCharacterMax = 3;
 const asciiMax = 0x7f;
 
 /**
- * Lines that are put together piece by piece as bytes, in memory that is used again and again: texts would have to be
- * joined and encoded, and leave garbage behind.
+ * Lines assembled piece by piece as bytes in reused memory. Strings would have to be joined and encoded, and would
+ * leave garbage.
  */
 export class LineBuffer {
   readonly #bytesInitial: number;
@@ -21,7 +21,7 @@ export class LineBuffer {
     return this.#length;
   }
 
-  /** What was written, until something else is. */
+  /** Written bytes, valid until the next write. */
   get content(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -46,26 +46,26 @@ export class LineBuffer {
     this.#length = start + bytes.write(text, start);
   }
 
-  /** In quotes, for a text that needs no escapes. */
+  /** Writes a quoted text that needs no escapes. */
   quoted(text: string): void {
     this.text('"');
     this.text(text);
     this.text('"');
   }
 
-  /** Something that was encoded before. */
+  /** Writes a piece that was encoded before. */
   piece(piece: Uint8Array): void {
     this.#reserve(piece.length);
     this.#bytes.set(piece, this.#length);
     this.#length += piece.length;
   }
 
-  /** Back to `length`. */
+  /** Shortens the content to `length`. */
   cutTo(length: number): void {
     this.#length = length;
   }
 
-  /** Removes the first `length` bytes, or all. Memory that something large needed is given back with the last of it. */
+  /** Removes the first `length` bytes, or all. Memory for something large is freed when the buffer becomes empty. */
   remove(length = this.#length): void {
     if (length < this.#length) this.#bytes.copyWithin(0, length, this.#length);
     this.#length -= length;

@@ -1,28 +1,13 @@
 import { writeSync } from "node:fs";
-import type { TruncationOptions } from "./audit-options.ts";
 import type { AuditBackend } from "./backend.ts";
 import { BatchLog } from "./batch-log.ts";
-import type { EncodeEvent } from "./encode-event.ts";
 import type { AuditEvent } from "./event.ts";
+import type { LogBackendOptions } from "./log-backend-options.ts";
 import { LineBuffer } from "./line-buffer.ts";
-import { RotatingFile, type RotatingFileOptions } from "./rotating-file.ts";
+import { RotatingFile } from "./rotating-file.ts";
 
-/** What waits is written at once when there is so much of it. */
+/** Waiting bytes at which they are written at once. */
 const bufferBytes = 256 * 1024;
-export interface LogBackendOptions extends RotatingFileOptions {
-  readonly encode: EncodeEvent;
-  /**
-   * `batch` writes in the background; `blocking` writes what one turn of the event loop has recorded in one piece, at its
-   * end; an event that cannot be written is reported and lost. `blocking-strict` writes each at once and fails the request
-   * otherwise.
-   */
-  readonly mode: "batch" | "blocking" | "blocking-strict";
-  /** No more than `batchBytesMax` are written at once. */
-  readonly truncation: TruncationOptions | undefined;
-  /** Counts events that could not be written. */
-  readonly lost: { value: number };
-  onError(error: unknown): void;
-}
 
 const standardOutput = 1;
 
@@ -34,7 +19,7 @@ const standardOutputFile = {
 
 type Out = Pick<RotatingFile, "write" | "writeLater" | "close">;
 
-/** Events as lines of a file; `-` is the standard output. @throws Error when the file cannot be opened */
+/** Writes events as lines of a file, or to the standard output for `-`. @throws Error when the file cannot be opened */
 export function logBackend(options: LogBackendOptions): AuditBackend {
   const out: Out = options.file === "-" ? standardOutputFile : new RotatingFile(options);
   switch (options.mode) {
@@ -95,7 +80,7 @@ class BlockingLog implements AuditBackend {
     this.#out.close();
   }
 
-  /** Writes the first so many bytes, or all. */
+  /** Writes the first `bytes` bytes, or all. */
   #flush(bytes = this.#lines.length): void {
     if (bytes === 0) return;
     try {
@@ -103,7 +88,7 @@ class BlockingLog implements AuditBackend {
       this.#failing = false;
     } catch (error) {
       this.#options.lost.value += this.#events;
-      // Once for a row of failures: a full disk must not flood the log too.
+      // Reported once for consecutive failures, so that a full disk does not flood the log too.
       if (!this.#failing) this.#options.onError(error);
       this.#failing = true;
     }

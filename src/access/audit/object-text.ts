@@ -4,18 +4,18 @@ import { toText } from "../../api/codec/byte-text.ts";
 import { parseJson, stringifyJson } from "../../api/codec/json.ts";
 import { parseYaml } from "../../api/codec/yaml.ts";
 
-/** A longer object is left out of its event, which then says so. */
+/** Largest object. A longer one is left out of its event, which is marked. */
 export const objectBytesMax = 10 * 1024 * 1024;
 
-/** Reads a protobuf message as the JSON of its kind; undefined for a kind that is not known. */
+/** Decodes a protobuf message into the JSON of its kind. Returns undefined for an unknown kind. */
 export type DecodeProtobuf = (bytes: Uint8Array) => JsonObject | undefined;
 
-/** A body as it stands in an event: JSON on one line; undefined for one that cannot be read. */
+/** Returns a body as one line of JSON for an event, or undefined for an unreadable one. */
 export function objectText(bytes: Uint8Array, contentType: string, decodeProtobuf: DecodeProtobuf): string | undefined {
   try {
     if (!/[+/]json/.test(contentType)) return stringifyJson(decode(bytes, contentType, decodeProtobuf) ?? null);
     const text = toText(bytes);
-    // The bytes are kept as they came, so that no number loses a digit; it is only made sure that they are JSON.
+    // The bytes are kept as received, so that no number loses a digit. Parsing only checks that they are JSON.
     JSON.parse(text);
     return onOneLine(text);
   } catch {
@@ -25,11 +25,11 @@ export function objectText(bytes: Uint8Array, contentType: string, decodeProtobu
 
 function onOneLine(text: string): string {
   const trimmed = text.trim();
-  // Outside of strings line breaks are white space, and inside they are escaped.
+  // Outside of strings, line breaks are white space; inside, they are escaped.
   return /[\n\r]/.test(trimmed) ? trimmed.replaceAll(/[\n\r]+\s*/g, "") : trimmed;
 }
 
-/** The object, or each item of the list, without its managedFields. */
+/** Removes managedFields from the object, or from each item of the list. */
 export function withoutManagedFields(text: string): string {
   try {
     const { value } = parseJson(new TextEncoder().encode(text), { strict: false });

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import type { AuditMetrics } from "../../server/metrics/audit-metrics.ts";
 import { kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
 import type { AuditOptions } from "./audit-options.ts";
 import { allBackends, type AuditBackend, encodedBackend } from "./backend.ts";
@@ -16,14 +15,25 @@ export interface OpenAudit {
   readonly backend: AuditBackend;
 }
 
+/** Counters of audit events. */
+export interface AuditMetrics {
+  readonly events: Counter;
+  /** `truncate`: events too large for any backend. */
+  readonly lost: { readonly log: Counter; readonly webhook: Counter; readonly truncate: Counter };
+}
+
+interface Counter {
+  value: number;
+}
+
 export interface AuditParts {
   readonly clock: Clock;
   readonly metrics: AuditMetrics;
-  /** Hears of events that were lost. */
+  /** Receives reports of lost events. */
   onError(error: unknown): void;
 }
 
-/** @throws StartupError for a policy or a backend that cannot be used */
+/** Opens audit. @throws StartupError for an unusable policy or backend */
 export function openAudit(options: AuditOptions, { clock, metrics, onError }: AuditParts): OpenAudit {
   const { policyFile, log, webhook } = options;
   const policy = orStartupError("--audit-policy-file", () => parseAuditPolicy(readFileSync(policyFile)));

@@ -19,8 +19,8 @@ const ruleFields = [
 const resourceFields = ["group", "resources", "resourceNames"];
 
 /**
- * Reads a Policy of audit.k8s.io/v1, YAML or JSON.
- * @throws Error with a text for everything that is wrong with it
+ * Parses a Policy of audit.k8s.io/v1, YAML or JSON.
+ * @throws Error that lists every problem
  */
 export function parseAuditPolicy(bytes: Uint8Array): AuditPolicy {
   const { value, duplicates } = parseYaml(bytes, { strict: true });

@@ -8,7 +8,7 @@ const header = { apiVersion: "audit.k8s.io/v1", kind: "Policy" };
 const parse = (fields: object) => parseAuditPolicy(new TextEncoder().encode(JSON.stringify({ ...header, ...fields })));
 const alice: UserInfo = { name: "alice", uid: "", groups: ["team"], extra: new Map() };
 
-/** Whether a rule matches a request. */
+/** Reports whether a rule matches a request. */
 function matches(rule: object, method: string, target: string, user: UserInfo | undefined = alice): boolean {
   const policy = parse({ rules: [{ level: "Metadata", ...rule }] });
   return auditRule(policy, user, parseRequestInfo(method, target)) !== undefined;
@@ -51,7 +51,7 @@ test.each<[object, string, string, boolean]>([
   expect(matches(rule, method, target)).toBe(expected);
 });
 
-test("who did not authenticate matches no rule about users", () => {
+test("an unauthenticated request matches no rule about users", () => {
   expect(matches({ users: [""] }, "GET", pods, undefined)).toBe(false);
   expect(
     auditRule(parse({ rules: [{ level: "Metadata", userGroups: [""] }] }), undefined, parseRequestInfo("GET", pods)),
@@ -59,7 +59,7 @@ test("who did not authenticate matches no rule about users", () => {
   expect(matches({ verbs: ["list"] }, "GET", pods, undefined)).toBe(true);
 });
 
-test("the first rule that matches decides; None and no rule record nothing", () => {
+test("the first matching rule decides; None or no match records nothing", () => {
   const policy = parse({
     rules: [
       { level: "None", verbs: ["get"] },
@@ -74,12 +74,12 @@ test("the first rule that matches decides; None and no rule record nothing", () 
   ]);
 });
 
-test("stages are left out by the policy and by the rule", () => {
+test("stages are omitted by the policy and by the rule", () => {
   const { rules } = parse({ omitStages: ["RequestReceived"], rules: [{ level: "Metadata", omitStages: ["Panic"] }] });
   expect([...(rules[0]?.omitStages ?? [])]).toEqual(["RequestReceived", "Panic"]);
 });
 
-describe("is refused", () => {
+describe("is rejected", () => {
   test.each<[object, string]>([
     [{ kind: "Other", rules: [] }, "the file is no Policy of audit.k8s.io/v1"],
     [{ apiVersion: "audit.k8s.io/v1beta1", rules: [] }, "the file is no Policy of audit.k8s.io/v1"],

@@ -2,29 +2,29 @@ import type { Attributes } from "../authorization/attributes.ts";
 import { resourceText } from "../authorization/attributes.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 
-/** How much of a request is recorded, least first. */
+/** Levels of recording, least first. */
 export const levels = ["None", "Metadata", "Request", "RequestResponse"] as const;
 export type Level = (typeof levels)[number];
 
 export const stages = ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"] as const;
 export type Stage = (typeof stages)[number];
 
-/** Rules in order; the first that matches a request says how it is recorded, and none means not at all. */
+/** Rules in order. The first that matches decides how a request is recorded; without a match it is not recorded. */
 export interface AuditPolicy {
   readonly rules: readonly AuditRule[];
 }
 
-/** An empty list says nothing about its part of the request. */
+/** A rule. An empty list does not restrict its part of the request. */
 export interface AuditRule {
   readonly level: Level;
   readonly users: readonly string[];
   readonly userGroups: readonly string[];
   readonly verbs: readonly string[];
   readonly resources: readonly AuditedResources[];
-  /** "" is the cluster scope. */
+  /** Namespaces, with "" for the cluster scope. */
   readonly namespaces: readonly string[];
   readonly nonResourceURLs: readonly string[];
-  /** With those of the whole policy. */
+  /** Omitted stages, including those of the whole policy. */
   readonly omitStages: ReadonlySet<Stage>;
   readonly omitManagedFields: boolean;
 }
@@ -35,7 +35,10 @@ export interface AuditedResources {
   readonly resourceNames: readonly string[];
 }
 
-/** The rule for a request; undefined when it is not recorded. `user` is undefined for one who did not authenticate. */
+/**
+ * Returns the rule for a request, or undefined when it is not recorded. `user` is undefined for an unauthenticated
+ * request.
+ */
 export function auditRule(
   { rules }: AuditPolicy,
   user: UserInfo | undefined,

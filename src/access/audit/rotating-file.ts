@@ -11,22 +11,22 @@ import {
 } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 
 const writeAsync = promisify(write);
 
 export interface RotatingFileOptions {
   readonly file: string;
   readonly clock: Clock;
-  /** A file that would grow beyond this is put aside under its time. */
+  /** Size above which a file is renamed to its time and a new one begins. */
   readonly sizeBytesMax: number;
-  /** Files put aside longer ago than this are deleted; 0: none is for its age. */
+  /** Age at which renamed files are deleted; 0 for never. */
   readonly ageMsMax: number;
-  /** More files put aside than this are deleted, the oldest first; 0: none is for their number. */
+  /** Number of renamed files above which the oldest are deleted; 0 for never. */
   readonly backupsMax: number;
 }
 
-/** A file that is written to at its end, for our user's eyes only, and put aside when it is full. */
+/** An append-only file that only its owner can read. It is rotated when it is full. */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
   #descriptor: number;
@@ -39,7 +39,7 @@ export class RotatingFile {
     this.#removeOld();
   }
 
-  /** Written when it returns. @throws Error of the file system */
+  /** Writes synchronously. @throws Error of the file system */
   write(bytes: Uint8Array): void {
     this.#makeRoom(bytes.length);
     let written = 0;
@@ -50,7 +50,7 @@ export class RotatingFile {
     }
   }
 
-  /** Written when it resolves; one at a time. Rejects with an Error of the file system. */
+  /** Writes asynchronously; only one call at a time. Rejects with an Error of the file system. */
   async writeLater(bytes: Uint8Array): Promise<void> {
     this.#makeRoom(bytes.length);
     let written = 0;
@@ -71,7 +71,7 @@ export class RotatingFile {
 
   #rotate(): void {
     const { file } = this.#options;
-    // Gone already when the last rotation ended here, or somebody else has moved it.
+    // The file is missing if the last rotation ended here, or another program has moved it.
     if (existsSync(file)) renameSync(file, this.#backupName());
     const next = openSync(file, "a", 0o600);
     closeSync(this.#descriptor);
@@ -80,7 +80,7 @@ export class RotatingFile {
     this.#removeOld();
   }
 
-  /** `audit-2026-01-02T03-04-05.006.log`; one that is taken is not overwritten. */
+  /** Returns a free name such as `audit-2026-01-02T03-04-05.006.log`. Existing files are not overwritten. */
   #backupName(): string {
     const { file, clock } = this.#options;
     const { folder, stem, extension } = parts(file);
@@ -102,7 +102,7 @@ export class RotatingFile {
   }
 }
 
-/** The files put aside, newest first. */
+/** Returns the rotated files, newest first. */
 function backupsOf(file: string): { path: string; timeMs: number }[] {
   const { folder, stem, extension } = parts(file);
   return readdirSync(folder)

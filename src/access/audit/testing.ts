@@ -2,7 +2,7 @@ import type { IncomingRequest } from "../../request/exchange.ts";
 import { parseRequestInfo } from "../../http/parse-request-info.ts";
 import { type AuditEvent, writeEvent } from "./event.ts";
 import { LineBuffer } from "./line-buffer.ts";
-import { unknownObject } from "./recording.ts";
+import { unknownObject } from "../../request/annotations.ts";
 
 export function testRequest(
   headers: IncomingRequest["headers"],
@@ -35,7 +35,7 @@ export function testEvent(more: Partial<AuditEvent> = {}): AuditEvent {
   };
 }
 
-/** The line of an event. */
+/** Encodes an event as a line. */
 export function eventText(event: AuditEvent): string {
   const out = new LineBuffer(16);
   writeEvent(out, event);

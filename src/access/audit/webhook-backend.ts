@@ -1,35 +1,35 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import type { TruncationOptions } from "./audit-options.ts";
 import type { TextBackend } from "./backend.ts";
 
 const triesMax = 5;
 const backoffFactor = 1.5;
-/** One request with its answer; the receiver may be slow but not forever. */
+/** Timeout of one request, long enough for a slow receiver. */
 const requestTimeoutMs = 30_000;
 
 export interface WebhookBackendOptions {
   readonly endpoint: JsonEndpoint;
   readonly clock: Clock;
-  /** `batch` sends in the background; `blocking` makes the request wait, `blocking-strict` also fails it. */
+  /** `batch` sends in the background, `blocking` makes the request wait, and `blocking-strict` also fails it. */
   readonly mode: "batch" | "blocking" | "blocking-strict";
-  /** Events that wait; beyond it they are dropped and counted. */
+  /** Events that wait. Beyond it they are dropped and counted. */
   readonly bufferSize: number;
   readonly batchSizeMax: number;
-  /** No more than `batchBytesMax` are sent at once. */
+  /** Limits; at most `batchBytesMax` are sent at once. */
   readonly truncation: TruncationOptions | undefined;
   readonly batchWaitMs: number;
   readonly initialBackoffMs: number;
-  /** Requests per second on average, and how many at once after a pause. */
+  /** Average requests per second, and the burst after a pause. */
   readonly throttleQps: number;
   readonly throttleBurst: number;
-  /** Counts events that found no room or could not be delivered. */
+  /** Counter of events that did not fit or could not be delivered. */
   readonly lost: { value: number };
-  /** Told of a batch that could not be delivered, and of the first event of a row that found no room. */
+  /** Receives failed batches and the first of consecutive events that did not fit. */
   onError(error: unknown): void;
 }
 
-/** Sends events to somebody else, many at a time; who does not keep up loses events, never holds up requests. */
+/** Sends events to a webhook in batches. A slow receiver loses events and never delays requests. */
 export class WebhookBackend implements TextBackend {
   readonly #options: WebhookBackendOptions;
   readonly #waiting: string[] = [];
@@ -37,9 +37,9 @@ export class WebhookBackend implements TextBackend {
   #sending: Promise<void> | undefined;
   #full = false;
   #closed = false;
-  /** Ends a pause before its time. */
+  /** Function that ends a pause early. */
   #resume: (() => void) | undefined;
-  /** Requests that may be sent now, by the throttle. */
+  /** Requests that the throttle allows now. */
   #allowance: number;
   #allowanceMs: number;
 
@@ -102,7 +102,7 @@ export class WebhookBackend implements TextBackend {
     }
   }
 
-  /** Events that go into the next request: one at least. */
+  /** Returns the number of events for the next request, at least one. */
   #batchLength(): number {
     const { batchSizeMax, truncation } = this.#options;
     if (truncation === undefined) return batchSizeMax;
@@ -123,7 +123,7 @@ export class WebhookBackend implements TextBackend {
       try {
         return await this.#post(batch);
       } catch (error) {
-        // At the end there is no time for patience.
+        // While closing, there is no time for retries.
         if (tries === triesMax || this.#closed) throw error;
       }
       await this.#pause(backoffMs);
@@ -137,7 +137,7 @@ export class WebhookBackend implements TextBackend {
     if (code < 200 || code > 299) throw new Error(`the audit webhook answered ${code}`);
   }
 
-  /** A token bucket. */
+  /** Waits for a token of the bucket. */
   async #throttle(): Promise<void> {
     const { clock, throttleQps, throttleBurst } = this.#options;
     if (throttleQps <= 0 || this.#closed) return;

@@ -1,7 +1,7 @@
 import type { Authenticator } from "./authenticator.ts";
 import { anonymousUser } from "../../request/user-info.ts";
 
-/** The last authenticator: whoever sent no credential is `system:anonymous`, on `paths` only when they are given. */
+/** Returns the last authenticator. A request without credentials is `system:anonymous`, only on `paths` if given. */
 export function anonymousAuthenticator(paths?: readonly string[]): Authenticator {
   if (paths === undefined) return { authenticate: () => anonymousUser };
   const allowed = new Set(paths);

@@ -1,36 +1,36 @@
 import type { FrontProxyOptions } from "./front-proxy.ts";
 import type { JwtIssuer } from "./jwt/authentication-configuration.ts";
 
-/** What the command line says about authentication, free of contradictions. */
+/** The authentication options of the command line, checked for contradictions. */
 export interface AuthenticationOptions {
   readonly anonymous: boolean;
-  /** Static tokens, CSV. */
+  /** File of static tokens, CSV. */
   readonly tokenFile: string | undefined;
   readonly bootstrapTokens: boolean;
   readonly serviceAccounts: {
-    /** The first one issues; all are accepted. */
+    /** Accepted issuers; the first one signs. */
     readonly issuers: readonly string[];
-    /** What a token has to be meant for. */
+    /** Audiences of which a token needs one. */
     readonly apiAudiences: readonly string[];
-    /** Undefined: a key of our own. */
+    /** File of the signing key; undefined for a key of our own. */
     readonly signingKeyFile: string | undefined;
-    /** Keys whose tokens are accepted besides; empty for none. */
+    /** Files of further keys whose tokens are accepted. */
     readonly keyFiles: readonly string[];
-    /** The TLS key, whose tokens are accepted where no such key is named; one that cannot sign tokens counts for nothing. */
+    /** TLS key whose tokens are accepted when no such key is named. Ignored if it cannot sign tokens. */
     readonly fallbackKeyFile: string | undefined;
     readonly lookup: boolean;
-    /** 0 for no limit. */
+    /** Longest lifetime; 0 for no limit. */
     readonly maxExpirationSeconds: number;
     readonly extendsMounted: boolean;
-    /** Where the key set is said to be; undefined: at this server. */
+    /** Advertised address of the key set; undefined for this server. */
     readonly jwksUri: string | undefined;
   };
   readonly frontProxy: (FrontProxyOptions & { readonly caFile: string }) | undefined;
-  /** An AuthenticationConfiguration. */
+  /** File of an AuthenticationConfiguration. */
   readonly configFile: string | undefined;
-  /** The issuer that flags describe; never together with a file. */
+  /** Issuer that flags describe, never together with a file. */
   readonly oidc: JwtIssuer | undefined;
-  /** Set where a flag says so, which a file must not contradict. */
+  /** Value of the flag, which a file must not contradict. */
   readonly anonymousFlag: boolean | undefined;
   readonly webhook:
     | { readonly configFile: string; readonly version: "v1" | "v1beta1"; readonly cacheTtlMs: number }

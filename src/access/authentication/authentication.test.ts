@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { StatusError } from "../../api/status.ts";
-import { type Clock, systemClock } from "../../api/clock.ts";
+import { type Clock, systemClock } from "../../process/clock.ts";
 import type { HeaderList, IncomingRequest, PeerCertificate } from "../../request/exchange.ts";
 import { anonymousAuthenticator } from "./anonymous.ts";
 import { unionAuthenticator } from "./authenticator.ts";
@@ -99,14 +99,14 @@ describe("the union of authenticators", () => {
     expect((await union.authenticate(request({}))).groups).toEqual(["system:unauthenticated"]);
   });
 
-  test("without an anonymous fallback, or off its paths, no credential is a 401", async () => {
+  test("without an anonymous fallback, or outside its paths, a request without credentials is a 401", async () => {
     expect(await outcome({}, unionAuthenticator([]))).toBe("401");
     const healthOnly = unionAuthenticator([], anonymousAuthenticator(["/livez"]));
     expect(await outcome({ rawPath: "/livez?verbose" }, healthOnly)).toBe("system:anonymous");
     expect(await outcome({ rawPath: "/livez/x" }, healthOnly)).toBe("401");
   });
 
-  test("a failure of the authenticator itself is not an answer", async () => {
+  test("an error inside an authenticator is thrown unchanged", async () => {
     const broken = unionAuthenticator([{ authenticate: () => Promise.reject(new Error("down")) }]);
     expect(broken.authenticate(request({}))).rejects.toThrow("down");
   });
@@ -148,7 +148,7 @@ describe("the token file", () => {
     ["a,,c", "tokens:1: the user name is empty"],
     ['a,b,c,"d', "tokens:1: a quoted field is not closed properly"],
     ['a,b,"c"d', "tokens:1: a quoted field is not closed properly"],
-  ])("%p is refused with one line that does not show the token", (text, message) => {
+  ])("%p is rejected with one line that does not show the token", (text, message) => {
     expect(() => parseTokenFile(text, "tokens")).toThrow(new TokenFileError(message));
   });
 });

@@ -3,23 +3,26 @@ import type { IncomingRequest } from "../../request/exchange.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 
 /**
- * Finds out who sent a request. Undefined: the request carries no credential of this kind.
- * @throws AuthenticationFailure when it carries one that is not valid
+ * Identifies the sender of a request. Returns undefined if the request has no credential of this kind.
+ * @throws AuthenticationFailure for an invalid credential
  */
 export interface Authenticator {
-  /** Whom it finds, at once, is the user whatever other credentials the request carries: it speaks for the sender. */
+  /** Whether its user is final, whatever other credentials the request has, because it speaks for the sender. */
   readonly isFinal?: true;
   authenticate(request: IncomingRequest): Promise<UserInfo | undefined> | UserInfo | undefined;
 }
 
-/** An authenticator that always finds a user, or throws a 401. */
+/** An authenticator that always returns a user or throws a 401. */
 export interface RequestAuthenticator {
   authenticate(request: IncomingRequest): Promise<UserInfo> | UserInfo;
 }
 
-/** A credential that was given and is not valid. The reason is for the log only, never for the client. */
+/** An invalid credential. The reason is for the log only, never for the client. */
 export class AuthenticationFailure extends Error {
-  /** A decisive failure is a 401 whatever other credentials say; another one only when nothing else succeeds. */
+  /**
+   * Whether the failure is a 401 whatever other credentials are valid. Otherwise it is one only when nothing else
+   * succeeds.
+   */
   readonly decisive: boolean;
 
   constructor(reason: string, options: { decisive: boolean }) {
@@ -30,9 +33,9 @@ export class AuthenticationFailure extends Error {
 }
 
 /**
- * Asks every authenticator in order; the first success is the user. All are asked, because an invalid bearer token
- * makes the request a 401 even when the client certificate is good. `fallback` answers requests without any credential;
- * `onRefused` hears what is wrong with those that have one.
+ * Asks every authenticator in order. The first success is the user. All are asked, because an invalid bearer token
+ * makes the request a 401 even with a good client certificate. `fallback` handles requests without any credential;
+ * `onRefused` receives the reasons for rejections.
  * @throws StatusError 401
  */
 export function unionAuthenticator(
@@ -42,7 +45,7 @@ export function unionAuthenticator(
 ): RequestAuthenticator {
   return { authenticate: (request) => ask(request, 0, nothingFound) };
 
-  /** Asks from the authenticator `at` on; at once where every answer is at hand. */
+  /** Asks from the authenticator `at` on, synchronously if every answer is. */
   function ask(request: IncomingRequest, at: number, before: Findings): UserInfo | Promise<UserInfo> {
     let findings = before;
     for (let next = at; next < authenticators.length; next++) {
@@ -68,7 +71,7 @@ export function unionAuthenticator(
     return findings.failed ? unauthorized() : askFallback(request);
   }
 
-  /** @throws StatusError 401 for a decisive failure; anything else than a failure as it is */
+  /** @throws StatusError 401 for a decisive failure, and any other error unchanged */
   function isFailure(error: unknown): true {
     if (!(error instanceof AuthenticationFailure)) throw error;
     onRefused(error.message);
@@ -84,7 +87,7 @@ export function unionAuthenticator(
 
 interface Findings {
   readonly user: UserInfo | undefined;
-  /** A credential was given that is not valid. */
+  /** Whether an invalid credential was given. */
   readonly failed: boolean;
 }
 
@@ -97,10 +100,13 @@ function unauthorized(): never {
 const authenticatedGroup = "system:authenticated";
 export const unauthenticatedGroup = "system:unauthenticated";
 
-/** Made once for users that stay, such as those of the token file and of a connection's certificate. */
+/**
+ * Users with the group added, cached for users that stay, such as those of the token file and of a connection's
+ * certificate.
+ */
 const authenticated = new WeakMap<UserInfo, UserInfo>();
 
-/** Everyone who authenticated is in `system:authenticated`. */
+/** Adds `system:authenticated` to the user's groups. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   if (user.groups.includes(authenticatedGroup) || user.groups.includes(unauthenticatedGroup)) return user;
   let member = authenticated.get(user);

@@ -3,14 +3,14 @@ import { AuthenticationFailure, type Authenticator } from "./authenticator.ts";
 import type { TokenAnswer, TokenAuthenticator } from "./token-authenticator.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 
-/** Longer tokens are refused unread. */
+/** Longest token. Longer ones are rejected unread. */
 const bearerTokenBytesMax = 32 * 1024;
 
 /**
- * `Authorization: Bearer <token>`, or on an upgrade to WebSocket the subprotocol that browsers put one into.
- * A bearer token that nobody knows, or that is malformed, is a decisive failure: it never falls through to another identity.
- * Other schemes are ignored.
- * @param audiences what a token has to be meant for: this API server
+ * Authenticates `Authorization: Bearer <token>`, or on an upgrade to WebSocket the subprotocol that browsers use for
+ * it. An unknown or malformed bearer token is a decisive failure: it never falls through to another identity. Other
+ * schemes are ignored.
+ * @param audiences the audiences of this API server
  */
 export function bearerTokenAuthenticator(tokens: TokenAuthenticator, audiences: readonly string[] = []): Authenticator {
   return {
@@ -52,8 +52,8 @@ function headerToken(request: IncomingRequest): string | undefined {
 const scheme = "bearer";
 
 /**
- * The token of an Authorization value; undefined for another scheme, and for the scheme alone: no token is no credential,
- * and anonymous. Whatever else does not have the form of a token is an invalid one, a second blank before it too.
+ * Parses the token of an Authorization value. Returns undefined for another scheme, and for the scheme alone, which
+ * counts as no credential. Any other form, including a second blank before the token, is an invalid token.
  */
 function parseBearer(value: string): string | undefined {
   if (value.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
@@ -64,7 +64,9 @@ function parseBearer(value: string): string | undefined {
   return token;
 }
 
-/** Whether the text can be sent as a bearer token: visible ASCII without a comma, which would join two headers. */
+/**
+ * Reports whether the text can be sent as a bearer token: visible ASCII without a comma, which would join two headers.
+ */
 export function isToken(text: string): boolean {
   if (text.length === 0 || text.length > bearerTokenBytesMax) return false;
   for (let at = 0; at < text.length; at++) {
@@ -78,7 +80,9 @@ function isBlank(code: number): boolean {
   return code <= 0x20;
 }
 
-/** Browsers cannot set headers on a WebSocket: the token comes as a subprotocol, base64url without padding. */
+/**
+ * Prefix of the subprotocol with the token as base64url without padding. Browsers cannot set headers on a WebSocket.
+ */
 export const webSocketTokenPrefix = "base64url.bearer.authorization.k8s.io.";
 
 function webSocketToken(request: IncomingRequest): string | undefined {

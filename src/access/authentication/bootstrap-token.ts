@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { parseTimeMs } from "../../api/schema/time-text.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 
-/** Where such Secrets stand, and what they are called. */
+/** Namespace and name prefix of such Secrets. */
 export const bootstrapTokenNamespace = "kube-system";
 export const bootstrapTokenPrefix = "bootstrap-token-";
 const bootstrapTokenType = "bootstrap.kubernetes.io/token";
@@ -10,7 +10,7 @@ const tokenPattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const groupPattern = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const baseGroup = "system:bootstrappers";
 
-/** The parts of a Secret that a bootstrap token needs; values of `data` are base64. */
+/** The parts of a Secret that a bootstrap token needs. Values of `data` are base64. */
 export interface BootstrapSecret {
   readonly type?: string;
   readonly metadata: { readonly deletionTimestamp?: string };
@@ -18,7 +18,7 @@ export interface BootstrapSecret {
 }
 
 /**
- * The user of a bootstrap token: what a machine has before it has anything else.
+ * Returns the user of a bootstrap token, the first credential of a new machine.
  * @param secret looks up a Secret of kube-system by name
  */
 export function bootstrapTokenUser(
@@ -43,21 +43,24 @@ export function bootstrapTokenUser(
   return { name: `system:bootstrap:${id}`, uid: "", groups, extra: new Map() };
 }
 
-/** An expiration that cannot be read counts as past. */
+/** Reports whether the time has passed. An unreadable expiration counts as past. */
 export function hasExpired(expiration: string, nowMs: number): boolean {
   if (expiration === "") return false;
   const endMs = parseTimeMs(expiration);
   return endMs === undefined || endMs <= nowMs;
 }
 
-/** Undefined when one of them is not a group of bootstrappers: such a token would be more than it may. */
+/**
+ * Returns the groups, or undefined when one is not a bootstrappers' group, because the token would have too many
+ * rights.
+ */
 function groupsOf(text: string): string[] | undefined {
   const further = text === "" ? [] : text.split(",");
   if (!further.every((group) => groupPattern.test(group))) return undefined;
   return [baseGroup, ...new Set(further)];
 }
 
-/** Takes the same time whatever differs. */
+/** Compares texts in constant time. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { PeerCertificate } from "../../request/exchange.ts";
 import { AuthenticationFailure, type Authenticator, unauthenticatedGroup } from "./authenticator.ts";
 import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
@@ -6,8 +6,9 @@ import { anonymousUser, type UserInfo } from "../../request/user-info.ts";
 export const credentialIdExtra = "authentication.kubernetes.io/credential-id";
 
 /**
- * Common name → user name, organizations → groups; the uid where the certificate says one and `uids` is on. The listener has verified chain and purpose at the handshake;
- * the validity is looked at again for every request, because connections outlive certificates.
+ * Returns an authenticator that maps the common name to the user name, organizations to groups, and, if `uids` is on,
+ * the certificate's uid. The listener has verified chain and purpose at the handshake. The validity is checked again
+ * for every request, because connections outlive certificates.
  */
 export function clientCertificateAuthenticator(clock: Clock, { uids = true } = {}): Authenticator {
   const users = new WeakMap<PeerCertificate, UserInfo>();
@@ -15,7 +16,7 @@ export function clientCertificateAuthenticator(clock: Clock, { uids = true } = {
     authenticate({ peer }) {
       if (peer.kind === "none") return undefined;
       if (peer.kind === "rejected") throw refused(peer.reason);
-      // Of the proxies' authority: it may speak for others, and is nobody itself.
+      // A certificate of the proxies' authority may speak for others and has no user itself.
       if (peer.isFrontProxy === true) return undefined;
       refuseOutdated(peer, clock);
       let user = users.get(peer);
@@ -28,7 +29,10 @@ export function clientCertificateAuthenticator(clock: Clock, { uids = true } = {
   };
 }
 
-/** Connections outlive certificates. @throws AuthenticationFailure outside of the certificate's time */
+/**
+ * Rejects a certificate outside of its validity, because connections outlive certificates. @throws
+ * AuthenticationFailure
+ */
 export function refuseOutdated(peer: PeerCertificate & { kind: "verified" }, clock: Clock): void {
   const now = clock.nowMs();
   if (now > peer.validToMs) throw refused("the client certificate has expired");

@@ -1,22 +1,22 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { headerValues, type IncomingRequest } from "../../request/exchange.ts";
 import { AuthenticationFailure, type Authenticator } from "./authenticator.ts";
 import { refuseOutdated } from "./client-certificate.ts";
 
-/** Lower-case header names, in the order in which they are looked at. */
+/** Lower-case header names, in the order in which they are checked. */
 export interface FrontProxyOptions {
   readonly usernameHeaders: readonly string[];
   readonly uidHeaders: readonly string[];
   readonly groupHeaders: readonly string[];
   readonly extraHeaderPrefixes: readonly string[];
-  /** Common names of proxies; empty for every certificate of their authority. */
+  /** Common names of proxies; empty to allow every certificate of their authority. */
   readonly allowedNames: readonly string[];
 }
 
 /**
- * Whoever a proxy says sent the request. Believed only over a connection with a certificate of the proxies' own authority:
- * from everybody else these headers mean nothing. Its word is final: a token that is still among the headers was the
- * proxy's to judge, and may be one that only the proxy knows.
+ * Authenticates the user that a proxy names. The headers only count on a connection with a certificate of the proxies'
+ * own authority. The result is final: the proxy has already judged any token among the headers, and perhaps only the
+ * proxy knows it.
  */
 export function frontProxyAuthenticator(options: FrontProxyOptions, clock: Clock): Authenticator {
   return {
@@ -40,7 +40,10 @@ export function frontProxyAuthenticator(options: FrontProxyOptions, clock: Clock
   };
 }
 
-/** A proxy that adds its header to the client's own would let the client choose: two names are none. */
+/**
+ * Returns the only value of the first header present. Two values are rejected, because a proxy that appends its header
+ * to the client's own would let the client choose.
+ */
 function firstValue(request: IncomingRequest, names: readonly string[]): string {
   for (const name of names) {
     const [value = "", ...others] = headerValues(request, name).filter((one) => one !== "");
@@ -67,7 +70,7 @@ function extraOf({ headers }: IncomingRequest, prefixes: readonly string[]): Map
   return extra;
 }
 
-/** A name that is not percent-encoded as it should be stands for itself, as upstream has it. */
+/** Decodes a name. As upstream, a name with an invalid percent-encoding is used unchanged. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name).toLowerCase();

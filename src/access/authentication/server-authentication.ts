@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { followFile } from "../../process/follow-file.ts";
 import { StartupError } from "../../process/startup-error.ts";
@@ -32,41 +32,41 @@ import { tokenWebhook } from "./token-webhook.ts";
 
 export interface AuthenticationParts {
   readonly options: AuthenticationOptions;
-  /** The line of the administrator's own token, as in a token file. */
+  /** The administrator's own token as a line of a token file. */
   readonly ownTokens: string;
-  /** PEM; our own key for service account tokens. */
+  /** Our own key for service account tokens, PEM. */
   readonly ownSigningKey: string;
   readonly scheme: ServedResources;
   readonly store: Store;
   readonly clock: Clock;
-  /** Whether client certificates may say the uid of their user. */
+  /** Whether client certificates may set the uid of their user. */
   readonly certificateUids: boolean;
-  /** Hears of a file that changed and cannot be used; what was in force stays. */
+  /** Receives the error of a changed file that cannot be used. The previous contents stay in force. */
   onError(error: unknown): void;
-  /** Hears why a credential is not accepted, which its sender does not. */
+  /** Receives the reason why a credential is rejected, which its sender does not learn. */
   onRefused?(reason: string): void;
-  /** Hears that an issuer of ID tokens has withdrawn a key which this server had. */
+  /** Called when an issuer of ID tokens has withdrawn a known key. */
   onKeyWithdrawn?(): void;
 }
 
-/** The file is read again at least this often: not every file system tells of changes. */
+/** Interval at which the file is read again, because not every file system reports changes. */
 const rereadIntervalMs = 60_000;
 
-/** Who sends a request, and what is needed to answer questions about tokens. */
+/** The request authenticator, and the parts that answer questions about tokens. */
 export interface ServerAuthentication extends Disposable {
   readonly authenticator: RequestAuthenticator;
   readonly tokens: TokenAuthenticator;
-  /** Signs service account tokens. */
+  /** Issuer that signs service account tokens. */
   readonly issuer: TokenIssuer;
-  /** All whose service account tokens are accepted, the signing one first. */
+  /** Keys whose service account tokens are accepted, the signing one first. */
   readonly verificationKeys: readonly TokenKey[];
-  /** Tells of tokens of Secrets that are used. */
+  /** Reports uses of tokens of Secrets. */
   readonly secretTokenUses: SecretTokenUses;
-  /** Keys of issuers of ID tokens may be withdrawn: they are asked for again. */
+  /** Fetches the keys of ID token issuers again, because some may be withdrawn. */
   doubtIssuerKeys(): void;
 }
 
-/** @throws StartupError for a file that cannot be read or used */
+/** Opens authentication. @throws StartupError for a file that cannot be read or used */
 export function openAuthentication(parts: AuthenticationParts): ServerAuthentication {
   const { options, clock } = parts;
   const { serviceAccounts, frontProxy } = options;
@@ -109,7 +109,7 @@ export function openAuthentication(parts: AuthenticationParts): ServerAuthentica
   };
 }
 
-/** What an AuthenticationConfiguration may change while the server runs. */
+/** The part of an AuthenticationConfiguration that may change while the server runs. */
 class ConfiguredAuthentication implements Disposable {
   readonly #parts: AuthenticationParts;
   readonly #following: Disposable | undefined;
@@ -134,12 +134,12 @@ class ConfiguredAuthentication implements Disposable {
     this.#following = followFile({ file, bytes, clock, intervalMs: rereadIntervalMs, onChange, onError });
   }
 
-  /** The tokens of the issuers that are configured now. */
+  /** Authenticates tokens of the issuers that are configured now. */
   readonly jwt: TokenAuthenticator = {
     authenticateToken: (token, audiences) => this.#jwt.authenticateToken(token, audiences),
   };
 
-  /** The fallback of requests without credentials, as it is configured now. */
+  /** Fallback of requests without credentials, as configured now. */
   readonly anonymous: Authenticator = { authenticate: (request) => this.#anonymous?.authenticate(request) };
 
   doubtKeys(): void {
@@ -150,7 +150,7 @@ class ConfiguredAuthentication implements Disposable {
     this.#following?.[Symbol.dispose]();
   }
 
-  /** @throws Error for a file that cannot be used; what was in force stays */
+  /** Reads a configuration. @throws Error for an unusable file; the previous contents stay in force */
   #read(bytes: Uint8Array): void {
     const { issuers } = this.#parts.options.serviceAccounts;
     const configuration = parseAuthenticationConfiguration(bytes, issuers);
@@ -211,7 +211,7 @@ function staticTokens({ options, ownTokens }: AuthenticationParts): TokenAuthent
   }
 }
 
-/** Unless they are switched on, only those of new members are accepted. */
+/** Returns the authenticator of bootstrap tokens. Unless they are enabled, it only accepts those of new members. */
 function bootstrapTokens({ options, scheme, store, clock }: AuthenticationParts): TokenAuthenticator {
   const info = scheme.find("", "v1", "secrets");
   const secret = (name: string): BootstrapSecret | undefined => {

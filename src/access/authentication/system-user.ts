@@ -1,6 +1,6 @@
 import type { UserInfo } from "../../request/user-info.ts";
 
-/** The server itself, where it acts on objects without a request. */
+/** The user of the server's own operations on objects. */
 export const systemUser: UserInfo = {
   name: "system:apiserver",
   uid: "",

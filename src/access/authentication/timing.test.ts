@@ -3,10 +3,10 @@ import { bootstrapTokenUser } from "./bootstrap-token.ts";
 import { parseTokenFile } from "./token-file.ts";
 
 /**
- * Whether the time of a look-up tells how much of a guess is right: Welch's t over interleaved samples, the slowest tenth
- * left out because it is the machine's. A difference that is there grows with every attempt; noise of a busy machine does
- * not stay on one side, so the smallest of a few attempts counts. Measured in the process: over a network, what is not to
- * be seen here is not to be seen at all.
+ * Tests whether the time of a look-up reveals how much of a guess is right: Welch's t over interleaved samples, without
+ * the slowest tenth, which is the machine's. A real difference grows with every attempt, while noise of a busy machine
+ * changes sides, so the smallest of a few attempts counts. It is measured in the process: a difference that is
+ * invisible here is invisible over a network.
  */
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
 const samplesMax = 5_000;
@@ -15,7 +15,7 @@ const attemptsMax = 12;
 const tMax = 4.5;
 
 const random = mulberry32(seed);
-const replay = `replay: SEED=${seed} bun test src/authentication/timing.test.ts`;
+const replay = `replay: SEED=${seed} bun test src/access/authentication/timing.test.ts`;
 
 function mulberry32(start: number): () => number {
   let state = start;
@@ -27,7 +27,7 @@ function mulberry32(start: number): () => number {
   };
 }
 
-/** |t| of the times of the two guesses, asked for in random order. */
+/** Returns |t| of the times of the two guesses, made in random order. */
 function welch(lookUp: (guess: string) => unknown, guesses: readonly [string, string]): number {
   const times: [number[], number[]] = [[], []];
   for (let at = 0; at < samplesMax; at++) {
@@ -51,7 +51,7 @@ function moments(values: readonly number[]): { count: number; mean: number; vari
   return { count: values.length, mean, variance };
 }
 
-/** Made anew for each attempt: under another key the guesses fall elsewhere, which by itself tells nothing of them. */
+/** Creates a look-up for each attempt. With another key the guesses fall elsewhere, so one key alone proves nothing. */
 type MakeLookUp = () => (guess: string) => unknown;
 
 function smallestT(make: MakeLookUp, guesses: readonly [string, string]): number {
@@ -62,7 +62,7 @@ function smallestT(make: MakeLookUp, guesses: readonly [string, string]): number
   return smallest;
 }
 
-describe(`attack 23: the time of a refusal tells nothing of the token (${replay})`, () => {
+describe(`attack 23: the time of a rejection reveals nothing about the token (${replay})`, () => {
   const token = "k".repeat(64);
   const wrong = (at: number) => `${token.slice(0, at)}x${token.slice(at + 1)}`;
   const [early, late] = [wrong(0), wrong(token.length - 1)];
@@ -74,7 +74,7 @@ describe(`attack 23: the time of a refusal tells nothing of the token (${replay}
     expect(smallestT(make, [early, late])).toBeLessThan(tMax);
   });
 
-  test("whether there are users at all is not to be seen", () => {
+  test("the number of users cannot be observed", () => {
     const many = Array.from({ length: 1_000 }, (_, at) => `token-${at},user-${at},${at}`).join("\n");
     expect(smallestT(() => parseTokenFile(many), ["token-99x", "nobodys-x"])).toBeLessThan(tMax);
   });
@@ -87,7 +87,7 @@ describe(`attack 23: the time of a refusal tells nothing of the token (${replay}
     expect(smallestT(() => find, ["abcdef.x123456789abcdef", "abcdef.0123456789abcdex"])).toBeLessThan(tMax);
   });
 
-  test("and a comparison byte by byte would be found out", () => {
+  test("a comparison byte by byte is detected", () => {
     const compare = (guess: string) => {
       for (let at = 0; at < token.length; at++) if (guess.charCodeAt(at) !== token.charCodeAt(at)) return false;
       return true;

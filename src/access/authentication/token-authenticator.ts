@@ -1,17 +1,17 @@
 import { AuthenticationFailure } from "./authenticator.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 
-/** Who a token stands for, and which of the audiences that were asked for it is meant for. */
+/** The user of a token, and the requested audiences that it is for. */
 export interface TokenAnswer {
   readonly user: UserInfo;
   readonly audiences: readonly string[];
-  /** What the audit log has to say of the use of such a token. */
+  /** Notes for the audit log on the use of such a token. */
   readonly notes?: readonly (readonly [key: string, value: string])[] | undefined;
 }
 
 /**
- * Finds the user of a token that is meant for one of `audiences`. Undefined: not a token of this kind.
- * @throws AuthenticationFailure for a token of this kind that is not valid
+ * Finds the user of a token for one of `audiences`. Returns undefined for a token of another kind.
+ * @throws AuthenticationFailure for an invalid token of this kind
  */
 export interface TokenAuthenticator {
   authenticateToken(
@@ -20,13 +20,13 @@ export interface TokenAuthenticator {
   ): Promise<TokenAnswer | undefined> | TokenAnswer | undefined;
 }
 
-/** The audiences that both sides name, in the order in which they are asked for. */
+/** Returns the audiences on both lists, in the order of `asked`. */
 export function commonAudiences(asked: readonly string[], held: readonly string[]): readonly string[] {
   if (asked === held) return asked;
   return asked.filter((audience) => held.includes(audience));
 }
 
-/** Tokens that name no audience are meant for this server, and for nobody else. */
+/** Returns an authenticator for tokens without an audience, which are for this server only. */
 export function tokensForServer(
   apiAudiences: readonly string[],
   find: (token: string) => UserInfo | undefined,
@@ -42,7 +42,10 @@ export function tokensForServer(
   };
 }
 
-/** Asks in order; the first that knows the token decides. A failure of one does not hide the success of another. */
+/**
+ * Asks in order. The first authenticator that knows the token decides. A failure of one does not hide the success of
+ * another.
+ */
 export function tokenUnion(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   return { authenticateToken: (token, audiences) => ask(token, audiences, 0, undefined) };
 
@@ -57,7 +60,7 @@ export function tokenUnion(authenticators: readonly TokenAuthenticator[]): Token
       try {
         const answer = (authenticators[at] as TokenAuthenticator).authenticateToken(token, audiences);
         if (answer instanceof Promise) {
-          // At once where every answer is at hand: a promise is made only where one has to be waited for.
+          // Synchronous if every answer is; otherwise a promise.
           return answer.then(
             (found) => found ?? ask(token, audiences, at + 1, first),
             (error: unknown) => ask(token, audiences, at + 1, first ?? failureOf(error)),
@@ -73,7 +76,7 @@ export function tokenUnion(authenticators: readonly TokenAuthenticator[]): Token
   }
 }
 
-/** @throws the error itself when it is no failure of the token */
+/** @throws the error itself unless it is a failure of the token */
 function failureOf(error: unknown): AuthenticationFailure {
   if (error instanceof AuthenticationFailure) return error;
   throw error;

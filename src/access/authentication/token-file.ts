@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { isToken } from "./bearer-token.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 
-/** A token file that cannot be used: one line, naming the place, never the token. */
+/** An unusable token file. The message is one line with the location, without the token. */
 export class TokenFileError extends Error {
   constructor(message: string) {
     super(message);
@@ -11,13 +11,15 @@ export class TokenFileError extends Error {
 }
 
 /**
- * Static tokens from CSV text, as a look-up by token: `token,user,uid[,"group1,group2"]` a line. Empty lines and lines starting with # are skipped.
- * Tokens are looked up by a keyed hash, so that the time of a look-up tells nothing about a token.
+ * Parses static tokens from CSV and returns a look-up by token. A line is `token,user,uid[,"group1,group2"]`. Empty
+ * lines and lines starting with # are skipped. The look-up uses a keyed hash, so that its time reveals nothing about a
+ * token.
  * @throws TokenFileError
  */
 export function parseTokenFile(text: string, fileName = "token file"): (token: string) => UserInfo | undefined {
   const key = randomBytes(32).toString("base64");
-  // SHA-256 of key and token: nobody sees a digest, so it need not withstand extension as an HMAC does, at twice the price.
+  // SHA-256 of key and token. Digests are never visible, so the protection of an HMAC against extension, at twice the
+  // cost, is unnecessary.
   const digest = (token: string) => Bun.SHA256.hash(`${key}${token}`, "base64");
   const users = new Map<string, UserInfo>();
   for (const { line, fields } of parseCsv(text, fileName)) {
@@ -45,7 +47,7 @@ interface CsvRecord {
   readonly fields: readonly string[];
 }
 
-/** RFC 4180 with blanks before a field ignored; one pass over the text. */
+/** Parses RFC 4180 in one pass, ignoring blanks before a field. */
 function parseCsv(text: string, fileName: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   let fields: string[] = [];
@@ -80,7 +82,7 @@ function endOfLine(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Reads one field from `from`; `end` is the index of the comma or newline behind it. */
+/** Reads one field from `from`. `end` is the index of the comma or newline after it. */
 function readField(text: string, from: number): { value: string; end: number; lines: number } | undefined {
   let at = from;
   while (text[at] === " " || text[at] === "\t") at++;

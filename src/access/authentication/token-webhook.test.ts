@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Clock, systemClock } from "../../api/clock.ts";
+import { type Clock, systemClock } from "../../process/clock.ts";
 import type { Answer } from "../../client/json-endpoint.ts";
 import { AuthenticationFailure } from "./authenticator.ts";
 import { tokenWebhook } from "./token-webhook.ts";
@@ -7,7 +7,7 @@ import { tokenWebhook } from "./token-webhook.ts";
 let nowMs = 0;
 const clock: Clock = { ...systemClock, nowMs: () => nowMs };
 
-/** A service that answers everything with `status`, and what it was asked. */
+/** Returns a service that always answers with `status` and records its requests. */
 function service(status: object | (() => Answer), cacheTtlMs = 1_000) {
   const asked: any[] = [];
   const endpoint = {
@@ -22,8 +22,8 @@ function service(status: object | (() => Answer), cacheTtlMs = 1_000) {
 
 const bob = { authenticated: true, user: { username: "bob", groups: ["dev"], extra: { a: ["1"] } } };
 
-describe("the review of a token by somebody else", () => {
-  test("names token and audiences, and its answer the user", async () => {
+describe("token review by a webhook", () => {
+  test("sends token and audiences, and returns the user", async () => {
     const { asked, webhook } = service({ ...bob, audiences: ["api"] });
     const answer = await webhook.authenticateToken("t", ["api", "other"]);
     expect(answer).toEqual({
@@ -42,7 +42,7 @@ describe("the review of a token by somebody else", () => {
     ["an answer for another audience", { ...bob, audiences: ["else"] }],
     ["an answer for no audience", { ...bob, audiences: [] }],
     ["an answer without one for a token that is asked about for another", bob],
-  ])("finds nobody behind %s", async (name, status) => {
+  ])("returns no user for %s", async (name, status) => {
     const audiences = name.startsWith("an answer without") ? ["vault"] : ["api"];
     expect(await service(status).webhook.authenticateToken("t", audiences)).toBeUndefined();
   });
@@ -57,7 +57,7 @@ describe("the review of a token by somebody else", () => {
     ],
     ["no JSON", () => ({ code: 200, body: new TextEncoder().encode("<html>") })],
     ["nothing", () => Promise.reject(new Error("down")) as never],
-  ])("fails when it answers with %s, and is asked again", async (_name, answer) => {
+  ])("fails when the answer is %s, and the next call asks again", async (_name, answer) => {
     const { asked, webhook } = service(answer);
     for (const _ of [1, 2]) {
       await expect(webhook.authenticateToken("t", ["api"])).rejects.toBeInstanceOf(AuthenticationFailure);
@@ -65,7 +65,7 @@ describe("the review of a token by somebody else", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("is asked for once by all who ask at the same time, and no more often than the service can bear", async () => {
+  test("is requested once for concurrent callers, within the limit of the service", async () => {
     const { asked, webhook } = service({ authenticated: false });
     const answers = [1, 2, 3].map(() => webhook.authenticateToken("t", ["api"]));
     expect(await Promise.all(answers)).toEqual([undefined, undefined, undefined]);
@@ -76,7 +76,7 @@ describe("the review of a token by somebody else", () => {
     expect(await webhook.authenticateToken("one more", ["api"])).toBeUndefined();
   });
 
-  test("is kept for a while, by token and audiences", async () => {
+  test("is cached for a while, by token and audiences", async () => {
     const { asked, webhook } = service(bob);
     await webhook.authenticateToken("t", ["api"]);
     await webhook.authenticateToken("t", ["api"]);

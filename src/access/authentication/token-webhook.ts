@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import { AuthenticationFailure } from "./authenticator.ts";
@@ -7,14 +7,17 @@ import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "./to
 
 const timeoutMs = 30_000;
 const keptAnswersMax = 4_096;
-/** Further tokens are refused unasked: anybody can make up tokens faster than a service answers. */
+/**
+ * Questions under way. Further tokens are rejected without asking, because tokens can be made up faster than a service
+ * answers.
+ */
 const questionsMax = 512;
 
 export interface TokenWebhookOptions {
   readonly endpoint: JsonEndpoint;
   readonly version: "v1" | "v1beta1";
   readonly cacheTtlMs: number;
-  /** What an answer without audiences counts for. */
+  /** Audiences of an answer without any. */
   readonly apiAudiences: readonly string[];
   readonly clock: Clock;
 }
@@ -25,14 +28,14 @@ interface Kept {
 }
 
 /**
- * Tokens that somebody else judges, by TokenReview. Answers are kept by a digest of token and audiences; that a token is
- * not known is kept too, but no failure to ask.
+ * Authenticates tokens by TokenReview. Answers are cached by a digest of token and audiences, also for unknown tokens.
+ * Failed requests are not cached.
  */
 export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
   const { clock, cacheTtlMs } = options;
   const salt = randomBytes(32).toString("base64");
   const kept = new Map<string, Kept>();
-  /** Questions on their way, so that the same one is asked once at a time. */
+  /** Questions under way, so that the same one is asked once at a time. */
   const asking = new Map<string, Promise<TokenAnswer | undefined>>();
 
   return {
@@ -60,7 +63,7 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticator {
   }
 }
 
-/** @throws AuthenticationFailure when the service does not answer as it should; the token may be good or not */
+/** Asks the service. @throws AuthenticationFailure for an invalid answer, which says nothing about the token */
 async function ask(
   { endpoint, version, apiAudiences }: TokenWebhookOptions,
   token: string,

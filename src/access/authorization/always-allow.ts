@@ -3,7 +3,7 @@ import type { PolicyRule } from "./rbac/policy-rule.ts";
 
 const allowed: Decision = { kind: "allow", reason: "" };
 
-/** What grants everything. */
+/** Rules that grant everything. */
 export const everyRule: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
   { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },

@@ -2,26 +2,28 @@ import { type FieldTerm, parseFieldSelector } from "../../api/field-selector.ts"
 import { type LabelRequirement, parseLabelSelector } from "../../api/label-selector.ts";
 import { type Query, queryValue } from "../../request/request-info.ts";
 
-/** What an authorizer is asked about. A RequestInfo is one; reviews, impersonation and admission make others. */
+/**
+ * The attributes of an authorization question. A RequestInfo is one; reviews, impersonation and admission make others.
+ */
 export type Attributes = ResourceAttributes | NonResourceAttributes;
 
 export interface ResourceAttributes {
   readonly kind: "resource";
-  /** A request's verb, or a special one such as `bind`, `impersonate` or, in a review, `*`. */
+  /** Verb of a request, or a special one such as `bind`, `impersonate` or, in a review, `*`. */
   readonly verb: string;
   readonly group: string;
-  /** `*` in a review that names none. */
+  /** Version; `*` in a review without one. */
   readonly version: string;
   readonly resource: string;
-  /** "" for none. */
+  /** Subresource, or "". */
   readonly subresource: string;
-  /** "" for cluster scope or all namespaces. */
+  /** Namespace; "" for cluster scope or all namespaces. */
   readonly namespace: string;
-  /** "" for none. */
+  /** Name, or "". */
   readonly name: string;
-  /** Where the selectors of a request stand. */
+  /** Query with the selectors of a request. */
   readonly query?: Query;
-  /** The selectors of a review. */
+  /** Selectors of a review. */
   readonly selectors?: Selectors;
 }
 
@@ -31,7 +33,7 @@ export interface NonResourceAttributes {
   readonly path: string;
 }
 
-/** All requirements hold of every object that is read or deleted. */
+/** Requirements that hold for every object that is read or deleted. */
 export interface Selectors {
   readonly fields: readonly FieldTerm[];
   readonly labels: readonly LabelRequirement[];
@@ -40,7 +42,7 @@ export interface Selectors {
 const noSelectors: Selectors = { fields: [], labels: [] };
 const selectingVerbs = new Set(["list", "watch", "deletecollection"]);
 
-/** The selection that is authorized. What cannot be parsed is left out: that only makes the question broader. */
+/** Returns the selectors to authorize. Invalid ones are omitted, which only makes the question broader. */
 export function selectorsOf(attributes: Attributes): Selectors {
   if (attributes.kind === "nonResource") return noSelectors;
   if (attributes.selectors !== undefined) return attributes.selectors;
@@ -60,7 +62,7 @@ function orNone<T>(parse: () => readonly T[]): readonly T[] {
   }
 }
 
-/** `pods` or `pods/log`: how rules name it. */
+/** Formats `pods` or `pods/log` as in rules. */
 export function resourceText({ resource, subresource }: ResourceAttributes): string {
   return subresource === "" ? resource : `${resource}/${subresource}`;
 }

@@ -48,7 +48,7 @@ test("YAML is read too", () => {
   ]);
 });
 
-describe("is refused", () => {
+describe("is rejected", () => {
   test.each<[unknown, string]>([
     [{ ...header, kind: "Other", authorizers: [] }, "the file is no AuthorizationConfiguration"],
     [{ ...header, apiVersion: "v1", authorizers: [] }, "the file is no AuthorizationConfiguration"],
@@ -122,7 +122,7 @@ describe("is refused", () => {
     expect(() => withWebhook(changes)).toThrow(message);
   });
 
-  test("an expression that cannot be evaluated, never ignored", () => {
+  test("an expression that cannot be evaluated is never ignored", () => {
     const value = {
       ...header,
       authorizers: [{ type: "Webhook", name: "w", webhook: { ...webhook, matchConditions: [{ expression: "true" }] } }],

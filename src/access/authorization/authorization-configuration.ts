@@ -17,13 +17,13 @@ const unauthorizedTtlMsDefault = 30_000;
 
 export type AuthorizerType = (typeof types)[number];
 
-/** One entry of the file, in the order in which it is asked. */
+/** One entry of the file, in the order of evaluation. */
 export type ConfiguredAuthorizer =
   | { readonly type: Exclude<AuthorizerType, "Webhook">; readonly name: string }
   | { readonly type: "Webhook"; readonly name: string; readonly webhook: ConfiguredWebhook };
 
 export interface ConfiguredWebhook {
-  /** 0: answers of that kind are not kept. */
+  /** Cache time of allowed decisions, and of others below; 0 for none. */
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
   readonly timeoutMs: number;
@@ -36,8 +36,8 @@ export interface ConfiguredWebhook {
 }
 
 /**
- * Reads an AuthorizationConfiguration, YAML or JSON.
- * @throws Error with a text for everything that is wrong with it
+ * Parses an AuthorizationConfiguration, YAML or JSON.
+ * @throws Error that lists every problem
  */
 export function parseAuthorizationConfiguration(
   bytes: Uint8Array,
@@ -178,7 +178,7 @@ function compileCondition(check: FileCheck, expression: string, field: string, c
   }
 }
 
-/** Names are unique, and only webhooks may be more than one. */
+/** Checks that names are unique and that only webhooks appear more than once. */
 function checkTogether(check: FileCheck, parsed: readonly ConfiguredAuthorizer[]): void {
   const names = new Set<string>();
   const seenTypes = new Set<string>();

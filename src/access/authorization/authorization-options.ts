@@ -1,15 +1,15 @@
 export type AuthorizationMode = "ABAC" | "AlwaysAllow" | "AlwaysDeny" | "Node" | "RBAC" | "Webhook";
 
-/** What the command line says about authorization, free of contradictions. */
+/** The authorization options of the command line, checked for contradictions. */
 export interface AuthorizationOptions {
-  /** In their order; empty where a file decides. */
+  /** Modes in order; empty where a file decides. */
   readonly modes: readonly AuthorizationMode[];
-  /** An AuthorizationConfiguration. */
+  /** File of an AuthorizationConfiguration. */
   readonly configFile: string | undefined;
-  /** Policies of ABAC. */
+  /** File of ABAC policies. */
   readonly policyFile: string | undefined;
   readonly webhook: {
-    /** A kubeconfig. */
+    /** Path of a kubeconfig. */
     readonly configFile: string | undefined;
     readonly version: "v1" | "v1beta1";
     readonly authorizedTtlMs: number;

@@ -2,7 +2,10 @@ import type { UserInfo } from "../../request/user-info.ts";
 import type { Attributes } from "./attributes.ts";
 import type { PolicyRule } from "./rbac/policy-rule.ts";
 
-/** `noOpinion` leaves the question to the next authorizer; at the end it means no. The reason may reach the client. */
+/**
+ * A decision. `noOpinion` leaves the question to the next authorizer; at the end it means no. The reason may reach the
+ * client.
+ */
 export interface Decision {
   readonly kind: "allow" | "deny" | "noOpinion";
   readonly reason: string;
@@ -10,13 +13,16 @@ export interface Decision {
 
 export interface Authorizer {
   authorize(user: UserInfo, attributes: Attributes): Decision | Promise<Decision>;
-  /** What a user may do in a namespace and in the cluster. Absent: the authorizer grants nothing that could be listed. */
+  /**
+   * Returns the rules of a user in a namespace and in the cluster. Absent if the authorizer grants nothing that could
+   * be listed.
+   */
   rulesFor?(user: UserInfo, namespace: string): AuthorizedRules;
 }
 
 export interface AuthorizedRules {
   readonly rules: readonly PolicyRule[];
-  /** There may be more than is listed. */
+  /** Whether more rules may exist than are listed. */
   readonly incomplete: boolean;
   readonly errors: readonly string[];
 }

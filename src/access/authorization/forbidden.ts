@@ -2,7 +2,7 @@ import { type StatusError, status } from "../../api/status.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { type Attributes, resourceText } from "./attributes.ts";
 
-/** The 403 of a request that no authorizer allowed. `reason` is the authorizer's, "" for none. */
+/** Returns the 403 of a request that no authorizer allowed. `reason` is the authorizer's, or "". */
 export function forbiddenError(user: UserInfo, attributes: Attributes, reason: string): StatusError {
   const text = escapeMarkup(forbiddenText(user, attributes));
   const message = reason === "" ? text : `${text}: ${reason}`;
@@ -10,7 +10,7 @@ export function forbiddenError(user: UserInfo, attributes: Attributes, reason: s
   return status.forbidden({ group: attributes.group, resource: attributes.resource, name: attributes.name }, message);
 }
 
-/** `User "u" cannot get resource "pods" in API group "" in the namespace "ns"` and its variants. */
+/** Formats `User "u" cannot get resource "pods" in API group "" in the namespace "ns"` and its variants. */
 function forbiddenText(user: UserInfo, attributes: Attributes): string {
   const who = `User ${JSON.stringify(user.name)} cannot ${attributes.verb}`;
   if (attributes.kind === "nonResource") return `${who} path ${JSON.stringify(attributes.path)}`;

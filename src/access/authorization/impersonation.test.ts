@@ -15,14 +15,14 @@ const user = (name: string, more: Partial<UserInfo> = {}): UserInfo => ({
 const alice = user("alice");
 const listPods = parseRequestInfo("GET", "/api/v1/namespaces/ns/pods");
 
-/** `verb group/resource[/subresource] namespace/name`, as the tests write it. */
+/** Formats `verb group/resource[/subresource] namespace/name` for the tests. */
 function textOf(attributes: Attributes): string {
   if (attributes.kind === "nonResource") return `${attributes.verb} ${attributes.path}`;
   const { verb, group, resource, subresource, namespace, name } = attributes;
   return `${verb} ${group}/${resource}${subresource === "" ? "" : `/${subresource}`} ${namespace}/${name}`;
 }
 
-/** An authorizer that allows these and remembers what it was asked. */
+/** Returns an authorizer that allows these and records the questions. */
 function allowing(...allowed: string[]): Authorizer & { asked: string[]; users: UserInfo[] } {
   const asked: string[] = [];
   const users: UserInfo[] = [];
@@ -121,7 +121,7 @@ describe("a constrained mode", () => {
     );
   });
 
-  test("does not tell an authorizer on which node an account runs", async () => {
+  test("does not tell an authorizer the node on which an account runs", async () => {
     const authorizer = allowing(
       "impersonate-on:associated-node:list /pods ns/",
       `impersonate:associated-node ${groupOf}/nodes /*`,
@@ -134,7 +134,7 @@ describe("a constrained mode", () => {
 });
 
 describe("the verb that allows every request", () => {
-  test("is asked for each part, in order, and the first refusal is told", async () => {
+  test("is checked for each part in order, and the first denial is reported", async () => {
     const wanted = user("bob", { groups: ["a", "b"] });
     const authorizer = allowing("impersonate /users /bob", "impersonate /groups /a");
     await expect(impersonate({ authorizer, constrained: false }, alice, wanted, listPods)).rejects.toThrow(

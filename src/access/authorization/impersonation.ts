@@ -11,10 +11,10 @@ const nodeNameExtra = "authentication.kubernetes.io/node-name";
 const authenticatedGroup = "system:authenticated";
 const unauthenticatedGroup = "system:unauthenticated";
 
-/** Whom a request becomes. */
+/** The impersonated user of a request. */
 export interface Impersonated {
   readonly user: UserInfo;
-  /** The constrained verb that allowed it; "" for `impersonate`, which allows every request. */
+  /** Constrained verb that allowed it; "" for `impersonate`, which allows every request. */
   readonly constraint: string;
 }
 
@@ -25,8 +25,8 @@ export interface ImpersonationOptions {
 }
 
 /**
- * A way to be allowed to impersonate. The constrained ones each fit some kinds of users, and need, beside their verb on
- * every part of the user, `impersonate-on:<mode>:<verb>` on what the request is about.
+ * A mode of impersonation. The constrained ones each apply to some kinds of users. Besides their verb on every part of
+ * the user, they need `impersonate-on:<mode>:<verb>` on the requested resource.
  */
 interface Mode {
   readonly name: "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info";
@@ -52,9 +52,9 @@ const constrainedModes: readonly Mode[] = [
 ];
 
 /**
- * The user that `requestor` may be for this request. Each part of `wanted` is authorized on its own; nothing of the
- * requestor's groups is kept.
- * @throws StatusError 403 that names the part that is refused
+ * Returns the user that `requestor` may impersonate for this request. Each part of `wanted` is authorized separately.
+ * The requestor's own groups are dropped.
+ * @throws StatusError 403 that names the denied part
  */
 export async function impersonate(
   { authorizer, constrained }: ImpersonationOptions,
@@ -111,7 +111,7 @@ function constrainedChecks({ name: mode }: Mode, wanted: UserInfo): Attributes[]
 
 function constrainedNameCheck(mode: Mode["name"], verb: string, userName: string): Attributes {
   const node = nodeNameOf(userName);
-  // Whoever may be the node that they run on may be so on every node.
+  // With this mode, the requestor may impersonate its own node on every node.
   if (node !== undefined) return check(verb, authenticationGroup, "nodes", mode === "associated-node" ? "*" : node);
   const account = serviceAccountOf(userName);
   if (account === undefined) return check(verb, authenticationGroup, "users", userName);
@@ -136,7 +136,7 @@ function onRequest({ name }: Mode, request: Attributes): Attributes {
   return { ...request, verb: `impersonate-on:${name}:${request.verb}` };
 }
 
-/** What the constrained modes never allow. */
+/** Reports whether the constrained modes never allow this user. */
 function isUnfit({ groups, extra }: UserInfo): boolean {
   if (groups.includes("") || groups.includes(systemMastersGroup)) return true;
   for (const [key, values] of extra) {
@@ -145,7 +145,7 @@ function isUnfit({ groups, extra }: UserInfo): boolean {
   return false;
 }
 
-/** An account is authorized for all nodes alike: what is particular to one is left out. */
+/** Returns the requestor without details of its node, because an account is authorized for all nodes alike. */
 function askedOf({ name }: Mode, requestor: UserInfo): UserInfo {
   if (name !== "associated-node") return requestor;
   const keys = [...requestor.extra.keys()].sort();
@@ -156,7 +156,7 @@ function isNameOnly({ uid, groups, extra }: UserInfo): boolean {
   return uid === "" && groups.length === 0 && extra.size === 0;
 }
 
-/** The groups that everybody, every account and, where nodes are impersonated as such, every node has. */
+/** Adds the implied groups of every user, every account and, where nodes are impersonated as such, every node. */
 function withImpliedGroups(wanted: UserInfo, constrained: boolean): UserInfo {
   let { groups } = wanted;
   const account = serviceAccountOf(wanted.name);

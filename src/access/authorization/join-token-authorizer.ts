@@ -1,6 +1,6 @@
 import { type Authorizer, type Decision, noOpinion } from "./authorizer.ts";
 
-/** Who comes with the token of a new member. */
+/** Group of users with the token of a new member. */
 export const joinersGroup = "system:bootstrappers:quorate:members";
 export const joinPath = "/cluster/join";
 
@@ -10,7 +10,10 @@ const denied: Decision = {
   reason: "the token of a new member is for joining the cluster and nothing else",
 };
 
-/** Stands before all others: where everybody may do everything, the bearer of such a token may not. */
+/**
+ * Comes before all other authorizers, so that the bearer of a join token is restricted even where everyone may do
+ * everything.
+ */
 export const joinTokenAuthorizer: Authorizer = {
   authorize({ groups }, attributes) {
     if (!groups.includes(joinersGroup)) return noOpinion;

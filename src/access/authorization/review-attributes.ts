@@ -4,13 +4,13 @@ import { type LabelRequirement, parseLabelSelector } from "../../api/label-selec
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { Attributes, ResourceAttributes } from "./attributes.ts";
 
-/** What a review asks about, and a text for each part of a selector that could not be considered. */
+/** The question of a review, and a text for each part of a selector that was ignored. */
 export interface ReviewQuestion {
   readonly attributes: Attributes;
   readonly errors: readonly string[];
 }
 
-/** The question of a valid spec with `resourceAttributes` or `nonResourceAttributes`. */
+/** Returns the question of a valid spec with `resourceAttributes` or `nonResourceAttributes`. */
 export function reviewQuestion(spec: JsonObject): ReviewQuestion {
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (isJsonObject(resourceAttributes)) return resourceQuestion(resourceAttributes);
@@ -41,7 +41,7 @@ interface ReadSelector<Requirement> {
   readonly failed: boolean;
 }
 
-/** All requirements hold of what is read, so leaving one out only makes the question broader. */
+/** Reads a selector. Ignored requirements only make the question broader. */
 function readSelector<Requirement>(
   value: JsonValue | undefined,
   parseText: (raw: string) => readonly Requirement[] | undefined,
@@ -79,7 +79,7 @@ function parseLabelText(raw: string): readonly LabelRequirement[] | undefined {
   }
 }
 
-/** Fields can be compared with one value only. */
+/** Converts a requirement on a field, which allows only one value. */
 function fieldTermOf({ key, operator, values }: JsonObject): FieldTerm | undefined {
   const sign = operator === "In" ? "=" : operator === "NotIn" ? "!=" : undefined;
   if (sign === undefined || !Array.isArray(values) || values.length !== 1) return undefined;

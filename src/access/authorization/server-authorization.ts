@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import { inClusterEndpoint, kubeconfigEndpoint } from "../../client/kubeconfig-endpoint.ts";
 import type { ServedResources } from "../../api/scheme/served-resources.ts";
-import type { Key, Store } from "../../storage/store.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Key } from "../../api/entry.ts";
 import { abacAuthorizer } from "./abac/abac-authorizer.ts";
 import { parseAbacPolicies } from "./abac/abac-policy.ts";
 import { alwaysAllowAuthorizer } from "./always-allow.ts";
@@ -29,7 +30,7 @@ import { unionAuthorizer } from "./union.ts";
 import { type MatchConditionCompiler, noMatchConditions } from "./webhook/match-conditions.ts";
 import { webhookAuthorizer } from "./webhook/webhook-authorizer.ts";
 
-/** The file is read again at least this often: not every file system tells of changes. */
+/** Interval at which the file is read again, because not every file system reports changes. */
 const rereadIntervalMs = 60_000;
 const accessReviewPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
@@ -39,17 +40,17 @@ export interface AuthorizationParts {
   readonly store: Store;
   readonly clock: Clock;
   isGateOn(gate: string): boolean;
-  /** Hears of a file that changed and cannot be used; the last good one stays in force. */
+  /** Receives the error of a changed file that cannot be used. The last good one stays in force. */
   onError(error: unknown): void;
 }
 
-/** Who decides, and what roles and bindings say whatever decides: grants are checked against them in every mode. */
+/** The authorizer, and the roles and bindings whatever the mode: grants are always checked against them. */
 export interface ServerAuthorization extends Disposable {
   readonly authorizer: Authorizer;
   readonly policy: RbacPolicy;
 }
 
-/** @throws Error that names the flag, for a file that cannot be read or used */
+/** Opens authorization. @throws Error that names the flag, for a file that cannot be read or used */
 export function openAuthorization(parts: AuthorizationParts): ServerAuthorization {
   return new Authorization(parts);
 }
@@ -95,7 +96,7 @@ class Authorization implements ServerAuthorization {
     return parseAuthorizationConfiguration(bytes, this.#compiler);
   }
 
-  /** @throws Error when the new file cannot be used */
+  /** Replaces the configuration. @throws Error when the new file cannot be used */
   #reload(bytes: Uint8Array): void {
     const configured = this.#parse(bytes);
     for (const type of ["Node", "RBAC"]) {
@@ -106,7 +107,10 @@ class Authorization implements ServerAuthorization {
     this.#current = this.#build(configured);
   }
 
-  /** Whatever is configured, tokens of new members are for joining, and members of `system:masters` may everything. */
+  /**
+   * Builds the authorizer. In every configuration, join tokens only allow joining, and members of `system:masters` may
+   * do everything.
+   */
   #build(configured: readonly ConfiguredAuthorizer[]): Authorizer {
     const authorizers = configured.map((one) => this.#authorizer(one));
     this.#types = new Set(configured.map(({ type }) => type));
@@ -160,7 +164,7 @@ class Authorization implements ServerAuthorization {
   }
 }
 
-/** The modes of the command line as entries of a file would say them. */
+/** Converts the modes of the command line to entries of a file. */
 function configuredBy({ modes, webhook }: AuthorizationOptions): ConfiguredAuthorizer[] {
   return modes.map((type) => {
     const name = type.toLowerCase();
@@ -207,7 +211,7 @@ function named<T>(flag: string, run: () => T): T {
   }
 }
 
-/** Where the four kinds are stored; a kind that is not served has no objects. */
+/** Returns the key prefixes of the four kinds. A kind that is not served has no objects. */
 function rbacPrefixes(scheme: ServedResources): ConstructorParameters<typeof RbacPolicy>[0] {
   const prefixOf = (resource: string) => storedAt(scheme, "rbac.authorization.k8s.io", resource);
   return {

@@ -5,7 +5,7 @@ export const systemMastersGroup = "system:masters";
 
 const allowed: Decision = { kind: "allow", reason: "" };
 
-/** Members of `system:masters` may do everything, before any other authorizer is asked. */
+/** Allows members of `system:masters` everything, before any other authorizer is asked. */
 export const systemMastersAuthorizer: Authorizer = {
   authorize: ({ groups }) => (groups.includes(systemMastersGroup) ? allowed : noOpinion),
 };

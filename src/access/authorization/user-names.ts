@@ -3,7 +3,7 @@ import { dnsLabelBytesMax, isDnsLabel, isDnsSubdomain } from "../../api/dns-name
 const accountPrefix = "system:serviceaccount:";
 const nodePrefix = "system:node:";
 
-/** The account that a user name stands for; undefined for every other user. */
+/** Returns the account of a user name, or undefined for any other user. */
 export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!userName.startsWith(accountPrefix)) return undefined;
   const [namespace = "", name = "", ...rest] = userName.slice(accountPrefix.length).split(":");
@@ -11,7 +11,7 @@ export function serviceAccountOf(userName: string): { readonly namespace: string
   return rest.length === 0 && valid ? { namespace, name } : undefined;
 }
 
-/** The node that a user name stands for; undefined for every other user. */
+/** Returns the node of a user name, or undefined for any other user. */
 export function nodeNameOf(userName: string): string | undefined {
   if (!userName.startsWith(nodePrefix)) return undefined;
   const name = userName.slice(nodePrefix.length);

@@ -4,7 +4,7 @@ import { X509Certificate as NodeCertificate } from "node:crypto";
 import * as x509 from "@peculiar/x509";
 import { createAuthority, issueCertificate, type LeafCertificate } from "./authority.ts";
 
-/** What we write is read by an implementation that shares nothing with ours. */
+/** Our certificates are parsed by an independent implementation. */
 
 const validity = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2055, 5, 7, 8, 9, 10) };
 const authority = createAuthority({ commonName: "an authority", ...validity });
@@ -17,7 +17,7 @@ const leaf: LeafCertificate = {
   ipAddresses: ["127.0.0.1", "::1", "2001:db8::a:0:0:1", "::ffff:1.2.3.4", "fe80::1%eth0"],
 };
 
-test("the authority is one for leaf certificates only, and signed by itself", async () => {
+test("the authority only signs leaf certificates, and is self-signed", async () => {
   const certificate = new x509.X509Certificate(authority.certificate);
   expect(certificate.subject).toBe("CN=an authority");
   expect(await certificate.isSelfSigned()).toBe(true);
@@ -67,14 +67,14 @@ test("serial numbers are positive and differ", () => {
   for (const serial of serials) expect(serial).toMatch(/^[4-7][0-9A-F]{31}$/);
 });
 
-test("an authority renewed with its key signs under the same name and key", () => {
+test("a renewed authority with the same key signs under the same name and key", () => {
   const renewed = createAuthority({ commonName: "an authority", ...validity, key: authority.key });
   expect(renewed.key).toBe(authority.key);
   const issued = new NodeCertificate(issueCertificate(renewed, leaf).certificate);
   expect(issued.checkIssued(new NodeCertificate(authority.certificate))).toBe(true);
 });
 
-test("a key on another curve is refused", async () => {
+test("a key on another curve is rejected", async () => {
   const { generateKeyPairSync } = await import("node:crypto");
   const key = generateKeyPairSync("ec", { namedCurve: "P-384" })
     .privateKey.export({ type: "pkcs8", format: "pem" })

@@ -17,7 +17,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** Milliseconds since the epoch. */
+/** Period of validity in milliseconds since the epoch. */
 export interface Validity {
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -26,7 +26,7 @@ export interface Validity {
 export interface LeafCertificate extends Validity {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** A peer is both: it is connected to, and connects. */
+  /** Usage. A peer both accepts and makes connections. */
   readonly usage: "server" | "client" | "peer";
   readonly dnsNames: readonly string[];
   readonly ipAddresses: readonly string[];
@@ -47,15 +47,15 @@ const oid = {
   client: "1.3.6.1.5.5.7.3.2",
 } as const;
 
-/** RFC 5280, 4.2.1.3: bit 0 is the highest. */
+/** Key usage bits of RFC 5280, 4.2.1.3, where bit 0 is the highest. */
 const keyUsage = {
   authority: der.bitString(Uint8Array.of(0b1000_0110), 1),
   leaf: der.bitString(Uint8Array.of(0b1000_0000), 7),
 } as const;
 
 /**
- * A self-signed certificate authority that may sign leaf certificates only.
- * @param key PEM of the key to keep, so that what it signed before stays trusted; a new one when absent
+ * Creates a self-signed certificate authority that may sign leaf certificates only.
+ * @param key PEM of the key to keep, so that certificates it signed stay trusted; a new one when absent
  * @throws when the key cannot be read or is not on P-256
  */
 export function createAuthority({
@@ -78,7 +78,7 @@ export function createAuthority({
 }
 
 /**
- * A leaf certificate with a new key, signed by the authority.
+ * Issues a leaf certificate with a new key, signed by the authority.
  * @throws when the authority's key cannot be read or is not on P-256
  */
 export function issueCertificate(authority: KeyPair, leaf: LeafCertificate): KeyPair {
@@ -105,7 +105,7 @@ function purposesOf(usage: LeafCertificate["usage"]): string[] {
   return usage === "peer" ? [oid.server, oid.client] : [oid[usage]];
 }
 
-/** A certificate for a key that somebody else holds. Names and key are DER, as the request has them. */
+/** A certificate for a key that another party holds. Names and key are DER from the request. */
 export interface RequestedCertificate extends Validity {
   readonly subject: Uint8Array;
   readonly publicKeyInfo: Uint8Array;
@@ -115,7 +115,7 @@ export interface RequestedCertificate extends Validity {
 export type SignedUsage = "digital signature" | "key encipherment" | "client auth" | "server auth";
 
 /**
- * A leaf certificate for a requested name and key, PEM.
+ * Signs a leaf certificate, as PEM, for a requested name and key.
  * @throws when the authority's key cannot be read or is not on P-256
  */
 export function signRequest(authority: KeyPair, request: RequestedCertificate): string {
@@ -126,7 +126,7 @@ export function signRequest(authority: KeyPair, request: RequestedCertificate): 
   const unusedBits = usages.has("key encipherment") ? 5 : 7;
   const extensions = [
     extension(oid.basicConstraints, der.sequence(), { critical: true }),
-    // With the extension and none of its bits, the key may be used for nothing.
+    // The extension without any bits would allow no use of the key.
     ...(bits === 0
       ? []
       : [extension(oid.keyUsage, der.bitString(Uint8Array.of(bits), unusedBits), { critical: true })]),
@@ -147,7 +147,7 @@ interface Unsigned {
   readonly extensions: readonly Uint8Array[];
 }
 
-/** RFC 5280, 4.1: what is signed, how, and the signature. */
+/** Returns the signed certificate of RFC 5280, 4.1: contents, algorithm and signature. */
 function signed(
   { issuer, subject, validity, publicKeyInfo: keyInfo, extensions }: Unsigned,
   issuerKey: KeyObject,
@@ -174,7 +174,7 @@ function nameOf(attributes: readonly (readonly [type: string, value: string])[])
   );
 }
 
-/** Byte for byte, since clients compare names that way. */
+/** Returns the subject unchanged, because clients compare names byte for byte. */
 function subjectOf(certificate: string): Uint8Array {
   const [unsigned = new Uint8Array()] = der.children(new X509Certificate(certificate).raw);
   const subject = der.children(unsigned)[5];
@@ -197,7 +197,7 @@ function alternativeNames({ dnsNames, ipAddresses }: LeafCertificate): Uint8Arra
 function addressBytes(address: string): Uint8Array {
   if (isIPv4(address)) return Uint8Array.from(address.split("."), Number);
   const [plain = ""] = address.split("%");
-  // The URL parser brings every spelling to hexadecimal groups with at most one gap.
+  // The URL parser converts every spelling to hexadecimal groups with at most one gap.
   const [head = "", tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split("::");
   const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
   const [before, after] = [groups(head), groups(tail ?? "")];
@@ -220,7 +220,10 @@ function publicKeyInfo(key: KeyObject): Uint8Array {
   return createPublicKey(key).export({ type: "spki", format: "der" });
 }
 
-/** RFC 5280, 4.2.1.2, the first way: SHA-1 of the public key's bits. It names a key and secures nothing. */
+/**
+ * Returns the key identifier of RFC 5280, 4.2.1.2, first method: SHA-1 of the public key's bits. It identifies a key
+ * and has no security function.
+ */
 function keyIdentifier(key: KeyObject): Uint8Array {
   const uncompressedPointBytes = 65;
   return createHash("sha1").update(publicKeyInfo(key).subarray(-uncompressedPointBytes)).digest();
@@ -230,7 +233,7 @@ function exportKey(key: KeyObject): string {
   return key.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
-/** Positive, as certificates require, and never twice. */
+/** Returns a positive serial number, as certificates require, that never repeats. */
 function newSerialNumber(): Uint8Array {
   const bytes = randomBytes(serialNumberBytes);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;

@@ -1,15 +1,17 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { certificateBlocks } from "./pem.ts";
 
-/** `sha256:<hex>` of a certificate's public key, as kubeadm has it: a name of an authority that nobody can forge. */
+/** The hash `sha256:<hex>` of a certificate's public key, as in kubeadm: an unforgeable identity of an authority. */
 export type CertificatePin = string;
 
-/** @param certificate PEM; of several the last one, which is the one next to the root */
+/**
+ * Returns the pin of a certificate. @param certificate PEM; of several, the last one counts, which is next to the root
+ */
 export function pinOf(certificate: string): CertificatePin {
   return keyPin(new X509Certificate(certificateBlocks(certificate).at(-1) ?? certificate));
 }
 
-/** @param certificates PEM */
+/** Returns the pins of several certificates. @param certificates PEM */
 export function pinsOf(certificates: string): CertificatePin[] {
   return certificateBlocks(certificates).map((block) => keyPin(new X509Certificate(block)));
 }
@@ -19,7 +21,7 @@ export function keyPin(certificate: X509Certificate): CertificatePin {
   return `sha256:${createHash("sha256").update(key).digest("hex")}`;
 }
 
-/** @throws Error that says what is wrong, to follow the name of a flag */
+/** Parses a pin. @throws Error with the problem, to follow the name of a flag */
 export function parsePin(text: string): CertificatePin {
   const pin = text.toLowerCase();
   if (/^sha256:[0-9a-f]{64}$/.test(pin)) return pin;

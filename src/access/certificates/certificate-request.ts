@@ -10,25 +10,25 @@ const identifier = {
   extensionRequest: "2a864886f70d01090e",
   subjectAltName: "551d11",
 } as const;
-/** Kinds of names among the alternative ones: RFC 5280, 4.2.1.6. */
+/** Tags of the alternative names of RFC 5280, 4.2.1.6. */
 const nameTags = { email: 0x81, dns: 0x82, uri: 0x86, ip: 0x87 } as const;
 
-/** What a PKCS #10 request asks to be certified. Its signature is checked where it is created. */
+/** The contents of a PKCS #10 request. Its signature is checked when the object is created. */
 export interface CertificateRequest {
-  /** DER of the name, as the client wrote it. */
+  /** Name as DER, as the client wrote it. */
   readonly subject: Buffer;
-  /** The only common name; undefined for none and for several. */
+  /** Common name; undefined unless it occurs once. */
   readonly commonName: string | undefined;
   readonly organizations: readonly string[];
-  /** DER of the key. */
+  /** Key as DER. */
   readonly publicKeyInfo: Buffer;
   /** DER of the extension's value; undefined without one. */
   readonly alternativeNames: Buffer | undefined;
-  /** How many of each kind there are. */
+  /** Number of names of each kind. */
   readonly nameCounts: Readonly<Record<keyof typeof nameTags, number>>;
 }
 
-/** Undefined for what is no request. */
+/** Parses a request, or returns undefined. */
 export function parseCertificateRequest(pem: string): CertificateRequest | undefined {
   const [block] = pemBlocks(pem);
   if (block?.type !== blockType) return undefined;
@@ -48,7 +48,7 @@ export function parseCertificateRequest(pem: string): CertificateRequest | undef
   };
 }
 
-/** A name is a sequence of sets of pairs of type and text. */
+/** Returns the texts of a type. A name is a sequence of sets of pairs of type and text. */
 function namesIn(subject: DerElement, type: string): string[] {
   return derElements(subject.content).flatMap((set) =>
     derElements(set.content).flatMap((pair) => {

@@ -36,7 +36,7 @@ describe("a new set of certificates", () => {
     expect(admin.keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
   });
 
-  test("hangs together by signatures and names", () => {
+  test("is connected by signatures and names", () => {
     const authority = new X509Certificate(shared.authority.certificate);
     expect(authority.ca).toBe(true);
     for (const pair of [shared.serving, shared.admin]) {
@@ -63,7 +63,7 @@ describe("a new set of certificates", () => {
   });
 });
 
-test("names of a wildcard address do not include it, and a host name is one of them", () => {
+test("the names of a wildcard address do not include it, and a host name is one of them", () => {
   expect(servingNames("0.0.0.0").ipAddresses).toEqual(["127.0.0.1", "::1"]);
   expect(servingNames("10.1.2.3").ipAddresses).toContain("10.1.2.3");
   expect(servingNames("box.example").dnsNames).toContain("box.example");
@@ -81,7 +81,7 @@ describe("certificates on disk", () => {
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
-  test("for another address only change the serving certificate", async () => {
+  test("change only the serving certificate for another address", async () => {
     const directory = join(scratch, "moved");
     const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
     const moved = await openCertificates({ directory, bindAddress: "10.1.2.3", nowMs });
@@ -89,7 +89,7 @@ describe("certificates on disk", () => {
     expect(moved).toEqual({ ...first, serving: moved.serving });
   });
 
-  test("past two thirds of their life are made anew under the same authority", async () => {
+  test("past two thirds of their life are renewed under the same authority", async () => {
     const directory = join(scratch, "old");
     const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
     const soon = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs: nowMs + leafLifetimeMs / 2 });
@@ -101,7 +101,7 @@ describe("certificates on disk", () => {
     expect(later.token).toBe(first.token);
   });
 
-  test("an authority grown old keeps its key, so that it is still trusted", async () => {
+  test("an old authority keeps its key, so that it stays trusted", async () => {
     const directory = join(scratch, "authority");
     const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
     const later = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs: nowMs + 3_000 * dayMs });
@@ -112,7 +112,7 @@ describe("certificates on disk", () => {
     ).toBe(true);
   });
 
-  test("a key that others can read is refused", async () => {
+  test("a key that others can read is rejected", async () => {
     const directory = join(scratch, "open");
     await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
     await chmod(join(directory, "ca.key"), 0o644);
@@ -121,7 +121,7 @@ describe("certificates on disk", () => {
     );
   });
 
-  test("a certificate file with garbage is made anew, a key file with garbage is named", async () => {
+  test("an invalid certificate file is replaced, an invalid key file is reported", async () => {
     const directory = join(scratch, "garbage");
     const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
     await writeFile(join(directory, "serving.crt"), "garbage");
@@ -134,7 +134,7 @@ describe("certificates on disk", () => {
   });
 });
 
-test("renewal hands over a new set once it is due, and keeps quiet before", async () => {
+test("renewal passes on a new set once it is due, and nothing before", async () => {
   const clock = new StepClock();
   const open = (current: Certificates) => openCertificates({ ...inMemory, nowMs: clock.ms, current });
   const kept = new KeptCertificates({ clock, kind: apiAuthority, directory: undefined, current: shared, open });
@@ -174,7 +174,7 @@ describe("the kubeconfig", () => {
     expect(config.contexts.map((context: { name: string }) => context.name)).toEqual(["quorate", "quorate-token"]);
   });
 
-  test("replaces its own file and leaves another's alone", async () => {
+  test("replaces its own file and leaves other files alone", async () => {
     const path = join(scratch, "deep", "kubeconfig");
     await writeKubeconfig(path, renderKubeconfig(contents));
     await writeKubeconfig(path, renderKubeconfig({ ...contents, server: "https://127.0.0.1:1" }));
@@ -186,7 +186,7 @@ describe("the kubeconfig", () => {
     expect(await readFile(foreign, "utf8")).toBe("apiVersion: v1\nkind: Config\n");
   });
 
-  test("a device that the kubeconfig is written to stays what it is", async () => {
+  test("a device that the kubeconfig is written to stays a device", async () => {
     const path = join(scratch, "device");
     await symlink("/dev/zero", path);
     await writeKubeconfig(path, "text");

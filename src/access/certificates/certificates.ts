@@ -5,14 +5,14 @@ import { issueCertificate, type KeyPair, type LeafCertificate, type Validity } f
 import { isFresh, isSignedBy, keepPair, keepText, leafLifetimeMs, parseCertificate, validity } from "./kept-pair.ts";
 import { apiAuthority, issuerOf, openAuthority, type RotatingAuthority } from "./rotating-authority.ts";
 
-/** All that identifies this server and its administrator. */
+/** The credentials of this server and its administrator. */
 export interface Certificates extends RotatingAuthority {
   readonly serving: KeyPair;
   /** Client certificate of kubernetes-admin in system:masters. */
   readonly admin: KeyPair;
   /** Bearer token of the same administrator. */
   readonly token: string;
-  /** Private key that signs service account tokens, PEM. It stays: tokens outlive certificates. */
+  /** Private key that signs service account tokens, PEM. It never changes, because tokens outlive certificates. */
   readonly serviceAccountKey: string;
 }
 
@@ -21,20 +21,20 @@ export const tokenFile = "token";
 export const serviceAccountKeyFile = "sa.key";
 
 export interface CertificateOptions {
-  /** Where the pairs are kept; undefined keeps them in memory. */
+  /** Directory of the pairs; undefined keeps them in memory. */
   readonly directory: string | undefined;
-  /** The address that the server listens on. */
+  /** Address that the server listens on. */
   readonly bindAddress: string;
-  /** Further names and addresses that clients reach it by. */
+  /** Further names and addresses of the server. */
   readonly hosts?: readonly string[];
   readonly nowMs: number;
-  /** In memory: what is in use now, to be kept as far as it is good. */
+  /** Current certificates in memory, kept as far as they are good. */
   readonly current?: Certificates | undefined;
 }
 
 /**
- * The pairs and the token from `directory`; what is missing, unreadable as a certificate, past two thirds of its life or
- * made for other names is made anew and written there.
+ * Opens the pairs and the token from `directory`. Parts that are missing, invalid, past two thirds of their life or
+ * made for other names are created and written there.
  * @throws StartupError when a key file can be read by others or does not parse
  */
 export async function openCertificates(options: CertificateOptions): Promise<Certificates> {
@@ -81,7 +81,7 @@ interface Names {
   readonly ipAddresses: readonly string[];
 }
 
-/** What clients on this machine, in this network and in a cluster call the server. */
+/** Returns the names of the server for clients on this machine, in this network and in a cluster. */
 export function servingNames(bindAddress: string, hosts: readonly string[] = []): Names {
   const inCluster = [
     "kubernetes",

@@ -1,23 +1,26 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 
-/** Certificates are replaced minutes before they end at least; a look at a few small files costs nothing. */
+/**
+ * Interval of the checks. Certificates are replaced at least minutes before they expire, and reading a few small files
+ * is cheap.
+ */
 export const fileCheckIntervalMs = 5_000;
 
 export interface ChangedFilesOptions {
   readonly clock: Clock;
-  /** What is in the files now, as one text that differs whenever they do. */
+  /** Returns the contents of the files as one text. */
   read(): string;
-  /** What the files held when they were last used. */
+  /** Contents of the files when they were last used. */
   readonly current: string;
-  /** Called with files that changed. Throws while they cannot be used, such as between the two files of a pair. */
+  /** Called after a change. Throws while the files cannot be used, such as between the two files of a pair. */
   onChanged(): void;
-  /** Files that cannot be read or used: once for each content, and looked at again until they change. */
+  /** Receives the error of unusable files, once for each content. They are checked again until they change. */
   onError(error: unknown): void;
 }
 
 /**
- * Looks at files again and again instead of waiting for notifications, which do not come for mounted volumes and
- * swapped links. What cannot be used changes nothing: the server goes on with what it has.
+ * Polls files instead of waiting for notifications, which do not come for mounted volumes and swapped links. Unusable
+ * files change nothing.
  */
 export function watchFiles({ clock, read, current, onChanged, onError }: ChangedFilesOptions): Disposable {
   let used = current;

@@ -1,11 +1,11 @@
-/** One element of DER: what it is, what it holds, and how all of it is written. */
+/** One element of DER: its tag, its content, and its whole encoding. */
 export interface DerElement {
   readonly tag: number;
   readonly content: Buffer;
   readonly bytes: Buffer;
 }
 
-/** The elements of one sequence's content, in order; what is cut short ends the list. */
+/** Returns the elements of a sequence's content in order. A truncated one ends the list. */
 export function derElements(bytes: Buffer | undefined): DerElement[] {
   const found: DerElement[] = [];
   for (let at = 0; bytes !== undefined && at + 2 <= bytes.length; ) {

@@ -1,4 +1,4 @@
-/** DER, the form of certificates: written from the inside out, every part as its finished bytes. */
+/** Tags of DER, the encoding of certificates. It is written from the inside out, each part as its final bytes. */
 
 const tag = {
   boolean: 0x01,
@@ -13,7 +13,10 @@ const tag = {
   generalizedTime: 0x18,
 } as const;
 
-/** Tag, length and content. `[n]` of ASN.1 is 0xa0 + n around whole elements, 0x80 + n in place of a primitive's tag. */
+/**
+ * Encodes tag, length and content. `[n]` of ASN.1 is 0xa0 + n around whole elements, and 0x80 + n in place of a
+ * primitive's tag.
+ */
 export function element(tagByte: number, ...content: readonly Uint8Array[]): Uint8Array {
   const body = Buffer.concat(content);
   return Buffer.concat([Uint8Array.of(tagByte), lengthBytes(body.length), body]);
@@ -34,7 +37,7 @@ export function set(...parts: readonly Uint8Array[]): Uint8Array {
   return element(tag.set, ...parts);
 }
 
-/** A positive integer from its bytes, most significant first. */
+/** Encodes a positive integer from its bytes, most significant first. */
 export function integer(bytes: Uint8Array): Uint8Array {
   const first = bytes.findIndex((byte) => byte !== 0);
   const significant = first < 0 ? Uint8Array.of(0) : bytes.subarray(first);
@@ -50,7 +53,7 @@ export function octetString(bytes: Uint8Array): Uint8Array {
   return element(tag.octetString, bytes);
 }
 
-/** `unused` bits at the end of the last byte do not count. */
+/** Encodes a bit string whose last byte has `unused` unused bits. */
 export function bitString(bytes: Uint8Array, unused = 0): Uint8Array {
   return element(tag.bitString, Uint8Array.of(unused), bytes);
 }
@@ -59,7 +62,7 @@ export function utf8String(text: string): Uint8Array {
   return element(tag.utf8String, Buffer.from(text));
 }
 
-/** From its dotted form, such as `2.5.29.19`. */
+/** Encodes the dotted form, such as `2.5.29.19`. */
 export function objectIdentifier(dotted: string): Uint8Array {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   return element(tag.objectIdentifier, Uint8Array.from([first * 40 + second, ...rest].flatMap(base128)));
@@ -71,7 +74,7 @@ function base128(value: number): number[] {
   return bytes;
 }
 
-/** In whole seconds; certificates write years before 2050 with two digits. */
+/** Encodes a time in whole seconds. Certificates have two-digit years before 2050. */
 export function time(ms: number): Uint8Array {
   const digits = `${new Date(ms).toISOString().slice(0, 19).replace(/[-:T]/g, "")}Z`;
   const isShort = Number(digits.slice(0, 4)) < 2050;
@@ -80,7 +83,10 @@ export function time(ms: number): Uint8Array {
     : element(tag.generalizedTime, Buffer.from(digits, "ascii"));
 }
 
-/** The elements directly inside a constructed one, each as its whole bytes. For DER that OpenSSL has accepted before. */
+/**
+ * Returns the elements directly inside a constructed one, each as its whole bytes. For DER that OpenSSL has already
+ * accepted.
+ */
 export function children(bytes: Uint8Array): Uint8Array[] {
   const parts: Uint8Array[] = [];
   const outer = extent(bytes, 0);

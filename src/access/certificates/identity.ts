@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { certificateBlocks } from "./pem.ts";
-import type { ServerConfig } from "../../server/config/server-options.ts";
 import { StartupError } from "../../process/startup-error.ts";
-import type { ListenerTls } from "../../http/listener.ts";
 import { issueCertificate, type KeyPair } from "./authority.ts";
 import { pinOf } from "./certificate-pin.ts";
 import { watchFiles } from "./changed-files.ts";
@@ -20,21 +18,47 @@ import {
 } from "./rotating-authority.ts";
 import type { SharedSecrets } from "./shared-secrets.ts";
 
+/** Certificates of a listener, PEM. */
+export interface ListenerTls {
+  readonly key: string;
+  readonly cert: string;
+  /** Authorities of clients; an empty list asks clients for no certificate. */
+  readonly ca: readonly string[];
+  /** Authorities of authenticating proxies. */
+  readonly frontProxyCa?: string | undefined;
+}
+
+/** The part of the configuration that describes this server's certificates. */
+export interface IdentityOptions {
+  readonly clock: Clock;
+  readonly bindAddress: string;
+  /** Further names and addresses of our serving certificate. */
+  readonly servingHosts: readonly string[];
+  /** Undefined in memory. */
+  readonly dataDir: string | undefined;
+  /** The user's own serving certificate; undefined when ours is used. */
+  readonly tlsFiles: { readonly certificate: string; readonly key: string } | undefined;
+  readonly clientCaFile: string | undefined;
+  readonly authentication: { readonly frontProxy: { readonly caFile: string } | undefined };
+  /** The file to write the kubeconfig to; undefined for none. */
+  readonly kubeconfig: string | undefined;
+}
+
 const clockSkewMs = 60 * 60 * 1000;
 const nodeClientLifetimeMs = 24 * 60 * 60 * 1000;
 
 /**
- * How this server proves who it is and whom it trusts: our own authority and what it has signed, with the user's serving
- * certificate and client authorities in their place where flags name them.
+ * The credentials of this server and the authorities it trusts: our own authority with its certificates, or the user's
+ * serving certificate and client authorities where flags name them.
  */
 export class ServerIdentity {
-  readonly #config: ServerConfig;
+  readonly #config: IdentityOptions;
   readonly #kept: KeptCertificates<Certificates>;
   readonly #followers = new Set<() => void>();
   #url = "";
   #nodeClient: (KeyPair & { readonly renewAtMs: number; readonly signer: KeyPair }) | undefined;
 
-  static async open(config: ServerConfig): Promise<ServerIdentity> {
+  static async open(config: IdentityOptions): Promise<ServerIdentity> {
     const { clock, bindAddress, servingHosts: hosts } = config;
     const directory = config.dataDir === undefined ? undefined : join(config.dataDir, "pki");
     const open = (current?: Certificates) =>
@@ -44,32 +68,32 @@ export class ServerIdentity {
     return new ServerIdentity(config, kept);
   }
 
-  private constructor(config: ServerConfig, kept: KeptCertificates<Certificates>) {
+  private constructor(config: IdentityOptions, kept: KeptCertificates<Certificates>) {
     this.#config = config;
     this.#kept = kept;
   }
 
-  /** The administrator's bearer token. */
+  /** Administrator's bearer token. */
   get token(): string {
     return this.#kept.current.token;
   }
 
-  /** What the administrator proves itself with. */
+  /** Administrator's client certificate. */
   get admin(): KeyPair {
     return this.#kept.current.admin;
   }
 
-  /** The token as a line of a token file. */
+  /** Token as a line of a token file. */
   get tokenFile(): string {
     return `${this.token},kubernetes-admin,kubernetes-admin,system:masters\n`;
   }
 
   /**
-   * How this server proves itself to the agents of nodes: a certificate of its own authority, made when first needed. It
-   * is in no group: whoever makes a node point back at this server gets no rights here.
+   * Returns the certificate with which this server connects to nodes' agents, created when first needed by its own
+   * authority. It has no group, so a node that points back at this server gains no rights.
    */
   nodeClient(nowMs: number): KeyPair {
-    // Agents know us by the authority that we serve with.
+    // Agents trust the authority that we serve with.
     const signer = this.#kept.current.authority;
     const { renewAtMs = 0, signer: before } = this.#nodeClient ?? {};
     if (this.#nodeClient === undefined || renewAtMs <= nowMs || before?.key !== signer.key) {
@@ -88,7 +112,7 @@ export class ServerIdentity {
     return this.#nodeClient;
   }
 
-  /** What clients have to trust, PEM: our authority, and another one on its way, or the user's certificate itself. */
+  /** Authorities that clients have to trust, PEM: ours and any next one, or the user's certificate itself. */
   get ca(): string {
     const { tlsFiles } = this.#config;
     return tlsFiles === undefined
@@ -96,18 +120,18 @@ export class ServerIdentity {
       : readPem("--tls-cert-file", tlsFiles.certificate);
   }
 
-  /** By which those who are told it know this server before they trust its authority. */
+  /** Hash that identifies this server to clients before they trust its authority. */
   get caHash(): string {
     return pinOf(this.#config.tlsFiles === undefined ? this.#kept.current.authority.certificate : this.ca);
   }
 
-  /** What a new replica gets. */
+  /** Returns the secrets for a new replica. */
   sharedSecrets(peerAuthority: KeyPair): SharedSecrets {
     const { authority, next, nextIssues, former, serviceAccountKey, token } = this.#kept.current;
     return { authority, next, nextIssues, former, peerAuthority, serviceAccountKey, token };
   }
 
-  /** For the listener; read again at each reload, so that replaced files count. */
+  /** Returns the TLS settings of the listener. They are read again at each reload, so that replaced files count. */
   tls(): ListenerTls {
     const { tlsFiles, clientCaFile } = this.#config;
     const { authority, serving } = this.#kept.current;
@@ -115,7 +139,7 @@ export class ServerIdentity {
     const ca = [...trustedAuthorities(this.#kept.current), ...further];
     const frontProxyCa = this.#frontProxyCa(ca);
     if (tlsFiles === undefined) {
-      // With the authority, which those who know its hash alone have to see.
+      // Includes the authority for clients that only know its hash.
       const chain = serving.certificate + authority.certificate;
       return { cert: chain, key: serving.key, ca, frontProxyCa };
     }
@@ -123,7 +147,10 @@ export class ServerIdentity {
     return { cert, key: readPem("--tls-private-key-file", tlsFiles.key), ca, frontProxyCa };
   }
 
-  /** @throws StartupError for an authority of clients too: all of them could speak for everybody */
+  /**
+   * Returns the authority of front proxies. @throws StartupError if it is also an authority of clients, which could
+   * then impersonate any user
+   */
   #frontProxyCa(ca: readonly string[]): string | undefined {
     const flag = "--requestheader-client-ca-file";
     const { caFile } = this.#config.authentication.frontProxy ?? {};
@@ -135,7 +162,7 @@ export class ServerIdentity {
     throw new StartupError(`${flag}: ${caFile} holds an authority of clients: give the proxies one of their own`);
   }
 
-  /** Our own authority that signs certificates of clients. */
+  /** Authority of ours that signs client certificates. */
   get issuer(): KeyPair {
     return issuerOf(this.#kept.current);
   }
@@ -144,12 +171,12 @@ export class ServerIdentity {
     return this.#kept.current;
   }
 
-  /** Takes a step to another authority, once all replicas have taken the one before. @throws RotationError */
+  /** Takes a rotation step, after all replicas have taken the one before. @throws RotationError */
   rotate(step: RotationStep): Promise<void> {
     return this.#kept.rotate(step);
   }
 
-  /** Calls `run` when what clients have to trust may be something else. */
+  /** Calls `run` when the authorities that clients have to trust may have changed. */
   follow(run: () => void): Disposable {
     this.#followers.add(run);
     return { [Symbol.dispose]: () => void this.#followers.delete(run) };
@@ -160,7 +187,7 @@ export class ServerIdentity {
     return this.#kept.current.serviceAccountKey;
   }
 
-  /** Renders the kubeconfig for `url`, and writes it where the configuration says. */
+  /** Renders the kubeconfig for `url` and writes it to the configured path. */
   async publish(url: string): Promise<string> {
     this.#url = url;
     const { admin, token } = this.#kept.current;
@@ -170,12 +197,12 @@ export class ServerIdentity {
   }
 
   /**
-   * Makes new certificates before the old ones end, follows the user's own files, and hands both to the listener without
+   * Renews certificates before they expire, follows the user's own files, and passes both to the listener without
    * dropping a connection.
    */
   keepFresh(clock: Clock, reload: (tls: ListenerTls) => void, onError: (error: unknown) => void): Disposable {
     const use = () => {
-      // Throws for files that cannot be used now; they are looked at again.
+      // Throws for files that cannot be used now. They are checked again.
       reload(this.tls());
       for (const run of this.#followers) run();
       return this.publish(this.#url).then(() => undefined);

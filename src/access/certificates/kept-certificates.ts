@@ -1,24 +1,27 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { type AuthorityKind, type RotatingAuthority, type RotationStep, takeStep } from "./rotating-authority.ts";
 
-/** Often enough for a certificate that lives for a year, and for a machine that slept. */
+/** Interval of the checks: short enough for a certificate that lives for a year, and for a machine that slept. */
 const renewalIntervalMs = 3_600_000;
 
 export interface KeptCertificatesOptions<Certificates> {
   readonly clock: Clock;
   readonly kind: AuthorityKind;
-  /** Undefined: in memory. */
+  /** Directory; undefined for memory. */
   readonly directory: string | undefined;
   readonly current: Certificates;
-  /** Keeps of `current` what is good, and makes the rest anew. */
+  /** Keeps the good parts of `current` and creates the others. */
   open(current: Certificates): Promise<Certificates>;
 }
 
-/** Certificates that are renewed before they end, and whose authority can be replaced: one change at a time. */
+/**
+ * Certificates that are renewed before they expire, and whose authority can be replaced. Only one change runs at a
+ * time.
+ */
 export class KeptCertificates<Certificates extends RotatingAuthority> {
   readonly #options: KeptCertificatesOptions<Certificates>;
   #current: Certificates;
-  /** What follows from `current` was done; otherwise the next change or check tries again. */
+  /** Whether the consequences of `current` are complete. Otherwise the next change or check tries again. */
   #isTold = true;
   #changing: Promise<unknown> = Promise.resolve();
   #onChanged: () => void | Promise<void> = () => {};
@@ -32,16 +35,16 @@ export class KeptCertificates<Certificates extends RotatingAuthority> {
     return this.#current;
   }
 
-  /** Resolves when what follows from the step is in use. @throws RotationError */
+  /** Takes a rotation step. Resolves when its consequences are in use. @throws RotationError */
   rotate(step: RotationStep): Promise<void> {
     const { kind, directory, clock } = this.#options;
     return this.#change((current) => takeStep({ kind, directory, nowMs: clock.nowMs() }, current, step));
   }
 
   /**
-   * Looks every hour whether a certificate is past two thirds of its life.
-   * @param onChanged `current` is another one; connections made before keep theirs
-   * @param onError a check that failed; the next one comes an hour later
+   * Checks every hour whether a certificate is past two thirds of its life.
+   * @param onChanged called when `current` has changed; existing connections keep theirs
+   * @param onError receives the error of a failed check; the next one comes an hour later
    */
   keepFresh(onChanged: () => void | Promise<void>, onError: (error: unknown) => void): Disposable {
     this.#onChanged = onChanged;
@@ -53,7 +56,7 @@ export class KeptCertificates<Certificates extends RotatingAuthority> {
   #change(change: (current: Certificates) => Promise<Partial<RotatingAuthority>>): Promise<void> {
     const changed = this.#changing.then(async () => {
       try {
-        // From what is on disk: a step before this one may have failed in its middle.
+        // Starts from the state on disk, because an earlier step may have failed halfway.
         await this.#reopen({});
         await this.#reopen(await change(this.#current));
       } finally {

@@ -7,31 +7,31 @@ import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 const dayMs = 24 * 3_600_000;
 export const authorityLifetimeMs = 3_650 * dayMs;
 export const leafLifetimeMs = 365 * dayMs;
-/** A clock that is a little behind ours must accept a certificate made just now. */
+/** Clock difference allowed, so that a client whose clock is slow accepts a new certificate. */
 const clockSkewMs = 5 * 60_000;
 
 export function validity(nowMs: number, lifetimeMs: number): Validity {
   return { notBeforeMs: nowMs - clockSkewMs, notAfterMs: nowMs + lifetimeMs };
 }
 
-/** Where a pair or a text is kept. */
+/** The place of a pair or a text. */
 export interface Place {
-  /** Undefined: in memory only. */
+  /** Directory; undefined for memory only. */
   readonly directory: string | undefined;
-  /** Without its ending: `<name>.crt` and `<name>.key` are the two of a pair. */
+  /** Name without extension. The files of a pair are `<name>.crt` and `<name>.key`. */
   readonly name: string;
 }
 
 export interface PairKeeping extends Place {
-  /** In memory: what is in use now, to be kept as far as it is good. */
+  /** Current pair in memory, kept if it is good. */
   readonly current: KeyPair | undefined;
   isGood(pair: KeyPair): boolean;
-  /** @param previous the pair that is not good any more, if its two parts can be read */
+  /** @param previous the pair that is no longer good, if both parts can be read */
   make(previous: KeyPair | undefined): KeyPair;
 }
 
 /**
- * The pair that is kept; where there is none, or it is not good, a new one that is kept from then on.
+ * Returns the kept pair. If it is missing or not good, creates and keeps a new one.
  * @throws StartupError when a key file can be read by others or does not parse
  */
 export async function keepPair({ directory, name, current, isGood, make }: PairKeeping): Promise<KeyPair> {
@@ -43,7 +43,7 @@ export async function keepPair({ directory, name, current, isGood, make }: PairK
   return made;
 }
 
-/** Undefined when there is no key. A certificate that is missing is empty. */
+/** Reads a pair. Returns undefined without a key. A missing certificate is empty. */
 export async function readPair({ directory, name }: Place & { directory: string }): Promise<KeyPair | undefined> {
   const [certificate, key] = await Promise.all([
     readPrivateFile(join(directory, `${name}.crt`)),
@@ -52,13 +52,13 @@ export async function readPair({ directory, name }: Place & { directory: string 
   return key === undefined ? undefined : { certificate: certificate ?? "", key };
 }
 
-/** The key first: a crash between the two leaves a pair that does not belong together, which is made anew. */
+/** Writes a pair, the key first. A crash between the two leaves a mismatched pair, which is replaced. */
 export async function writePair({ directory, name }: Place & { directory: string }, pair: KeyPair): Promise<void> {
   await writePrivateFile(join(directory, `${name}.key`), pair.key);
   await writePrivateFile(join(directory, `${name}.crt`), pair.certificate);
 }
 
-/** A text of our own in a file, made the first time. */
+/** Returns the text of a file, created the first time. */
 export async function keepText(
   { directory, name }: Place,
   current: string | undefined,
@@ -82,7 +82,7 @@ function madeFrom(make: PairKeeping["make"], kept: KeyPair | undefined, keyPath:
   }
 }
 
-/** True until two thirds of the certificate's life are over; false also for what cannot be read. */
+/** Reports whether a certificate is within the first two thirds of its life. An unreadable one is not. */
 export function isFresh(pair: KeyPair, nowMs: number): boolean {
   const certificate = parseCertificate(pair.certificate);
   if (certificate === undefined) return false;
@@ -106,7 +106,7 @@ export function belongTogether({ certificate, key }: KeyPair): boolean {
   }
 }
 
-/** Undefined for what is no certificate. */
+/** Parses a certificate, or returns undefined. */
 export function parseCertificate(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);

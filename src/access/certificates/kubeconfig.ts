@@ -4,22 +4,22 @@ import type { KeyPair } from "./authority.ts";
 import { writePrivateFile } from "./private-file.ts";
 
 export interface KubeconfigContents {
-  /** `https://127.0.0.1:6443` */
+  /** URL such as `https://127.0.0.1:6443`. */
   readonly server: string;
   /** Authorities that the client trusts, PEM. */
   readonly authority: string;
   readonly admin: KeyPair;
   readonly token: string;
-  /** Servers that have a context of their own besides, by its name, for the same administrator. */
+  /** Further servers with a context of their own, by its name, for the same administrator. */
   readonly others?: readonly { readonly name: string; readonly server: string }[];
 }
 
-/** The first line of each kubeconfig of ours, by which it is known as ours. */
+/** First line of each kubeconfig of ours, which identifies it. */
 const firstLine = "# Written by quorate and replaced at every start.";
 
 /**
- * YAML text with two contexts for the same administrator: `quorate` by client certificate, which is current, and
- * `quorate-token` by bearer token.
+ * Renders YAML with two contexts for the same administrator: `quorate` with the client certificate, which is current,
+ * and `quorate-token` with the bearer token.
  */
 export function renderKubeconfig({ server, authority, admin, token, others = [] }: KubeconfigContents): string {
   const cluster = (name: string, url: string) => `- name: ${name}
@@ -50,12 +50,11 @@ ${context("quorate", "quorate", "quorate-admin")}${context("quorate-token", "quo
 }
 
 /**
- * Replaces the kubeconfig at `path`, readable by its owner only.
- * A device, such as /dev/null, is written to.
- * @throws StartupError when a file is there that is not ours: it may hold the way to other clusters
+ * Replaces the kubeconfig at `path`, readable by its owner only. A device, such as /dev/null, is written to.
+ * @throws StartupError when the file is not ours, because it may give access to other clusters
  */
 export async function writeKubeconfig(path: string, text: string): Promise<void> {
-  // Replacing what it is would take it from everybody else.
+  // Replacing a device would take it from all other programs.
   if ((await stat(path).catch(() => undefined))?.isCharacterDevice() === true) return writeFile(path, text);
   const present = await firstBytes(path, firstLine.length);
   if (present !== undefined && present !== "" && present !== firstLine) {

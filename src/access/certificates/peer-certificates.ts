@@ -3,27 +3,28 @@ import { issueCertificate, type KeyPair, type LeafCertificate, type Validity } f
 import { isFresh, isSignedBy, keepPair, leafLifetimeMs, parseCertificate, validity } from "./kept-pair.ts";
 import { openAuthority, peerAuthority, type RotatingAuthority } from "./rotating-authority.ts";
 
-/** By what the members of a cluster know each other. */
+/** The certificates with which members authenticate each other. */
 export interface PeerCertificates extends RotatingAuthority {
-  /** This member's own. */
+  /** Pair of this member. */
   readonly member: KeyPair;
 }
 
 const peerFile = "peer";
-/** The founder of a cluster makes the authority; all others are given it. */
+/** Id of the founder, which creates the authority. All other members receive it. */
 const founderId = 1;
 
 export interface PeerCertificateOptions {
-  /** Where the pairs are kept; undefined keeps them in memory. */
+  /** Directory of the pairs; undefined keeps them in memory. */
   readonly directory: string | undefined;
   readonly memberId: number;
   readonly nowMs: number;
-  /** In memory: what is in use now, to be kept as far as it is good. */
+  /** Current certificates in memory, kept as far as they are good. */
   readonly current?: PeerCertificates | undefined;
 }
 
 /**
- * The pairs from `directory`; what is missing, past two thirds of its life or made for another member is made anew.
+ * Opens the pairs from `directory`. Parts that are missing, past two thirds of their life or made for another member
+ * are created.
  * @throws StartupError when a key file can be read by others or does not parse, and when a member has no authority
  */
 export async function openPeerCertificates(options: PeerCertificateOptions): Promise<PeerCertificates> {
@@ -51,7 +52,7 @@ export async function openPeerCertificates(options: PeerCertificateOptions): Pro
   return { ...rotating, member };
 }
 
-/** The DNS name in a member's certificate. */
+/** Returns the DNS name in a member's certificate. */
 function peerCertificateName(memberId: number): string {
   return `member-${memberId}`;
 }

@@ -21,7 +21,7 @@ function newDirectory(): string {
   return join(scratch, String(++directories));
 }
 
-/** The name that the client's certificate bears, or why the two do not talk. */
+/** Returns the name in the client's certificate, or the reason for a failed handshake. */
 async function shakeHands(server: PeerTls, client: PeerTls, servername: string): Promise<string> {
   const both = { requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -43,7 +43,7 @@ async function shakeHands(server: PeerTls, client: PeerTls, servername: string):
 }
 
 describe("members of one cluster", () => {
-  test("know each other by their names, with what the new one made itself and was given", async () => {
+  test("authenticate each other by name, with the new member's own key and the secrets it received", async () => {
     const clock = new StepClock();
     const [here, there] = [newDirectory(), newDirectory()];
     const founder = await PeerIdentity.open({ directory: here, memberId: 1, clock });
@@ -75,7 +75,7 @@ describe("members of one cluster", () => {
     expect(new X509Certificate(other.cert).subjectAltName).toBe("DNS:member-2");
   });
 
-  test("do not talk to holders of certificates of the API", async () => {
+  test("reject holders of certificates of the API", async () => {
     const clock = new StepClock();
     const founder = await PeerIdentity.open({ directory: undefined, memberId: 1, clock });
     const { authority, admin } = await openCertificates({
@@ -87,7 +87,7 @@ describe("members of one cluster", () => {
     expect(await shakeHands(founder.tls(), stranger, "member-1")).toBe("refused");
   });
 
-  test("renew their certificates before they end, under the same authority's key", async () => {
+  test("renew their certificates before they expire, under the same authority's key", async () => {
     const clock = new StepClock();
     const identity = await PeerIdentity.open({ directory: newDirectory(), memberId: 1, clock });
     const errors: unknown[] = [];
@@ -108,7 +108,7 @@ describe("members of one cluster", () => {
   });
 });
 
-describe("one authority of the members takes the place of another", () => {
+describe("replacing the members' authority", () => {
   const to = ({ rotating }: PeerIdentity, step: "issue" | "use" | "drop"): RotationStep => {
     return { step, newest: newestOf(rotating) };
   };
@@ -116,7 +116,7 @@ describe("one authority of the members takes the place of another", () => {
     return { step: "trust", authority, newest: newestOf(rotating) };
   };
 
-  /** Both ways, so that each is server and client once. */
+  /** Connects in both directions, so that each member is server and client once. */
   async function talk(one: PeerIdentity, other: PeerIdentity): Promise<boolean> {
     const there = await shakeHands(one.tls(), other.tls(), "member-1");
     const back = await shakeHands(other.tls(), one.tls(), "member-2");
@@ -131,7 +131,7 @@ describe("one authority of the members takes the place of another", () => {
     return { one, other: await PeerIdentity.open({ directory: there, memberId: 2, clock }), here, there };
   }
 
-  test("and at every moment the members talk to each other, also after a restart", async () => {
+  test("members can always connect to each other, also after a restart", async () => {
     const clock = new StepClock();
     const { one, other, here, there } = await pair(clock);
     let reloads = 0;
@@ -171,7 +171,7 @@ describe("one authority of the members takes the place of another", () => {
     expect(one.tls().ca).toBe(next.certificate);
   });
 
-  test("and who has only a certificate of the former one is a stranger afterwards", async () => {
+  test("a member with only a certificate of the former authority is rejected afterwards", async () => {
     const clock = new StepClock();
     const { one, other } = await pair(clock);
     const former = other.tls();
@@ -183,12 +183,12 @@ describe("one authority of the members takes the place of another", () => {
     expect(await shakeHands(one.tls(), { ...former, ca: one.tls().ca }, "member-1")).toBe("refused");
   });
 
-  test("and a step that could not be written is known of when the next one comes", async () => {
+  test("a step that could not be written is remembered by the next one", async () => {
     const clock = new StepClock();
     const { one, other, here } = await pair(clock);
     const next = newAuthority(peerAuthority, clock.nowMs());
     for (const member of [one, other]) await member.rotate(trust(member, next));
-    // Between the key and the certificate.
+    // Fails between the key and the certificate.
     const obstacle = join(here, `peer-ca.crt.${process.pid}.tmp`);
     await mkdir(join(obstacle, "full"), { recursive: true });
     await expect(one.rotate(to(one, "use"))).rejects.toThrow();
@@ -197,7 +197,7 @@ describe("one authority of the members takes the place of another", () => {
     expect([phaseOf(one.rotating), await talk(one, other)]).toEqual(["using", true]);
   });
 
-  test("and a step that does not follow from where a member is, is refused", async () => {
+  test("a step that does not follow the member's phase is rejected", async () => {
     const clock = new StepClock();
     const { one } = await pair(clock);
     const next = newAuthority(peerAuthority, clock.nowMs());
@@ -206,14 +206,14 @@ describe("one authority of the members takes the place of another", () => {
     await one.rotate(trust(one, next));
     await expect(one.rotate(to(one, "drop"))).rejects.toThrow(/uses the former authority still/);
     await expect(one.rotate(to(one, "issue"))).rejects.toThrow(/gives nobody certificates/);
-    // Begun anew: nobody uses the one before.
+    // Started again, because the previous one is not in use.
     await one.rotate(trust(one, newAuthority(peerAuthority, clock.nowMs())));
     await one.rotate(to(one, "use"));
     await expect(one.rotate(trust(one, next))).rejects.toThrow(/further on/);
   });
 });
 
-test("a member that was given no authority makes none", async () => {
+test("a member without a given authority creates none", async () => {
   const open = PeerIdentity.open({ directory: newDirectory(), memberId: 2, clock: new StepClock() });
   await expect(open).rejects.toThrow(/has no peer-ca.key: the join was cut short/);
 });
@@ -221,6 +221,6 @@ test("a member that was given no authority makes none", async () => {
 test.each([
   [undefined, "authority.certificate is missing"],
   [{ authority: { certificate: "x", key: "y" } }, "certificate and key of authority do not belong together"],
-])("a bundle that is not whole is refused: %p", (value, message) => {
+])("an incomplete bundle is rejected: %p", (value, message) => {
   expect(() => parseSharedSecrets(value)).toThrow(message);
 });

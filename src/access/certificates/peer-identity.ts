@@ -1,9 +1,9 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { KeptCertificates } from "./kept-certificates.ts";
 import { openPeerCertificates, type PeerCertificates } from "./peer-certificates.ts";
 import { peerAuthority, type RotatingAuthority, type RotationStep, trustedAuthorities } from "./rotating-authority.ts";
 
-/** PEM texts of one side of a connection between members. */
+/** PEM texts for one side of a connection between members. */
 export interface PeerTls {
   readonly ca: string;
   readonly cert: string;
@@ -11,17 +11,17 @@ export interface PeerTls {
 }
 
 export interface PeerIdentityOptions {
-  /** Undefined: in memory. */
+  /** Directory; undefined for memory. */
   readonly directory: string | undefined;
   readonly memberId: number;
   readonly clock: Clock;
 }
 
-/** How this member proves to the others that it is one. */
+/** The credentials with which this member authenticates to the others. */
 export class PeerIdentity {
   readonly #certificates: KeptCertificates<PeerCertificates>;
 
-  /** @throws StartupError when a key file can be read by others or does not parse */
+  /** Opens the identity. @throws StartupError when a key file can be read by others or does not parse */
   static async open({ directory, memberId, clock }: PeerIdentityOptions): Promise<PeerIdentity> {
     const open = (current?: PeerCertificates) =>
       openPeerCertificates({ directory, memberId, nowMs: clock.nowMs(), current });
@@ -39,21 +39,24 @@ export class PeerIdentity {
     return this.#certificates.current;
   }
 
-  /** Asked anew for each connection. */
+  /** Returns the TLS files; called for each connection. */
   tls(): PeerTls {
     const { member, ...rotating } = this.#certificates.current;
     return { ca: trustedAuthorities(rotating).join(""), cert: member.certificate, key: member.key };
   }
 
-  /** Takes a step to another authority of the members, once all of them have taken the one before. @throws RotationError */
+  /**
+   * Takes a step to another authority of the members, after all of them have taken the one before. @throws
+   * RotationError
+   */
   rotate(step: RotationStep): Promise<void> {
     return this.#certificates.rotate(step);
   }
 
   /**
-   * Looks every hour whether a certificate is past two thirds of its life. New connections then use the new one; those that
-   * are open go on.
-   * @param reload tells what listens that `tls()` gives something new
+   * Checks every hour whether a certificate is past two thirds of its life. New connections then use the new one; open
+   * ones continue.
+   * @param reload tells the listener that `tls()` has changed
    */
   keepFresh(reload: () => void, onError: (error: unknown) => void): Disposable {
     return this.#certificates.keepFresh(reload, onError);

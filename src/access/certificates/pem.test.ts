@@ -19,17 +19,17 @@ test.each([
   ["whose end is missing", ["-----BEGIN CERTIFICATE-----", first]],
   ["that ends as another one", ["-----BEGIN CERTIFICATE-----", first, "-----END KEY-----"]],
   ["that is no base64", block("CERTIFICATE", "AQ#D")],
-])("a block %s is none, and the one behind it is", (_, lines) => {
+])("a block %s is invalid, and the next one is found", (_, lines) => {
   const text = [...lines, ...block("CERTIFICATE", second)].join("\n");
   expect(pemBlocks(text).map(({ der }) => [...der])).toEqual([[4, 5, 6]]);
 });
 
-test("headers are told of, and are not data", () => {
+test("headers are returned and are not data", () => {
   const [found] = pemBlocks(block("CERTIFICATE", "Proc-Type: 4", "", first).join("\n"));
   expect(found).toEqual({ type: "CERTIFICATE", hasHeaders: true, der: Buffer.from([1, 2, 3]) });
 });
 
-test("of several blocks only the certificates are certificates", () => {
+test("of several blocks only the certificates are returned", () => {
   const text = [...block("CERTIFICATE", first), ...block("PRIVATE KEY", first), ...block("CERTIFICATE", second)];
   expect(certificateBlocks(text.join("\n")).map((der) => [...der])).toEqual([
     [1, 2, 3],

@@ -6,8 +6,8 @@ export interface PemBlock {
 }
 
 /**
- * The well-formed blocks of a text in order; text around and between them is skipped, and so are blanks in the base64, as TLS
- * libraries skip them. Linear in its length.
+ * Returns the well-formed blocks of a text in order. Text around and between them is skipped, and so are blanks in the
+ * base64, as in TLS libraries. Takes linear time.
  */
 export function pemBlocks(text: string): PemBlock[] {
   const lines = text.split("\n").map((line) => line.trimEnd());
@@ -27,7 +27,7 @@ export function pemBlocks(text: string): PemBlock[] {
   return blocks;
 }
 
-/** The certificates in a text, as DER. */
+/** Returns the certificates in a text, as DER. */
 export function certificateBlocks(text: string): Buffer[] {
   return pemBlocks(text).flatMap(({ type, der }) => (type === "CERTIFICATE" ? [der] : []));
 }
@@ -37,7 +37,7 @@ function typeOf(line: string): string | undefined {
   return line.startsWith(start) && line.endsWith(end) ? line.slice(start.length, -end.length) : undefined;
 }
 
-/** Where the next line that begins or ends a block is; the end of the text when there is none. */
+/** Returns the index of the next line that begins or ends a block, or the end of the text. */
 function nextMark(lines: readonly string[], from: number): number {
   let at = from;
   while (at < lines.length && !(lines[at] as string).startsWith("-----")) at++;

@@ -7,8 +7,8 @@ const ownerOnlyDirectory = 0o700;
 const forOthers = 0o077;
 
 /**
- * Replaces a file that only its owner may read. A reader sees the old text or the new one, and after a crash one of
- * the two is there: the text is synced under another name first.
+ * Replaces a file that only its owner may read. A reader sees the old text or the new one, also after a crash: the text
+ * is synced under another name first.
  */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const directory = dirname(path);
@@ -31,15 +31,15 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   }
 }
 
-/** What was renamed or removed in it stays so when the power fails. */
+/** Makes renames and removals in a directory durable. */
 export async function syncDirectory(directory: string): Promise<void> {
   await using opened = await open(directory, "r");
   await opened.sync();
 }
 
 /**
- * Text of a file that only its owner may read; undefined when there is none.
- * @throws StartupError when others may read it: a key that others could have read is no secret any more
+ * Reads a file that only its owner may read. Returns undefined when it does not exist.
+ * @throws StartupError when others may read it, because such a key is no longer secret
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
   const state = await stat(path).catch(missingFile);

@@ -36,7 +36,7 @@ const trust = ({ current }: Kept, authority = newAuthority(apiAuthority, clock.m
 };
 
 describe.each(["on disk", "in memory"])("the authority of the API, %s,", (where) => {
-  test("takes the place of another in four steps, and at each its servers and clients know each other", async () => {
+  test("is replaced in four steps, and at each its servers and clients trust each other", async () => {
     const directory = where === "on disk" ? newDirectory() : undefined;
     const kept = await openAt(directory);
     const first = kept.current;
@@ -63,7 +63,7 @@ describe.each(["on disk", "in memory"])("the authority of the API, %s,", (where)
   });
 });
 
-test("a step that does not follow from where a replica is, is refused, and one that is repeated changes nothing", async () => {
+test("a step that does not follow a replica's phase is rejected, and a repeated one changes nothing", async () => {
   const kept = await openAt(undefined);
   await expect(kept.rotate(trust(kept, kept.current.authority))).rejects.toThrow(/has this authority already/);
   const next = newAuthority(apiAuthority, clock.ms);
@@ -72,7 +72,7 @@ test("a step that does not follow from where a replica is, is refused, and one t
   await kept.rotate(to(kept, "drop"));
   await kept.rotate(trust(kept));
   await expect(kept.rotate(to(kept, "use"))).rejects.toThrow(/certificates of the former authority still/);
-  // Begun anew: it has signed nothing.
+  // Started again, because it has signed nothing.
   await kept.rotate(trust(kept, next));
   for (const step of ["issue", "use", "drop"] as const) {
     if (step !== "issue") await expect(kept.rotate(trust(kept))).rejects.toThrow(/further on|another/);
@@ -84,7 +84,7 @@ test("a step that does not follow from where a replica is, is refused, and one t
   }
 });
 
-test("a step towards another authority than the one that a replica was told of is refused", async () => {
+test("a step towards an unknown authority is rejected", async () => {
   const kept = await openAt(undefined);
   const before = newestOf(kept.current);
   const [one, other] = [newAuthority(apiAuthority, clock.ms), newAuthority(apiAuthority, clock.ms)];
@@ -103,19 +103,19 @@ test("a step towards another authority than the one that a replica was told of i
 test.each([
   ["begins tomorrow", 24],
   ["was made ten years ago", -24 * 3_650],
-])("an authority that %s here is refused: the clock of whoever made it is off", async (_, hours) => {
+])("an authority that %s here is rejected, because the clock of its creator is wrong", async (_, hours) => {
   const kept = await openAt(undefined);
   const authority = newAuthority(apiAuthority, clock.ms + hours * 3_600_000);
   await expect(kept.rotate(trust(kept, authority))).rejects.toThrow(/compare the clocks/);
   expect(phaseOf(kept.current)).toBe("none");
 });
 
-test("after a step that could not be written, the next one goes on from what is on disk", async () => {
+test("after a step that could not be written, the next one continues from the state on disk", async () => {
   const directory = newDirectory();
   const kept = await openAt(directory);
   await kept.rotate(trust(kept));
   await kept.rotate(to(kept, "issue"));
-  // Where the key of the authority is written first.
+  // The authority's key is written here first.
   const obstacle = join(directory, `ca.crt.${process.pid}.tmp`);
   await mkdir(join(obstacle, "full"), { recursive: true });
   const newest = newestOf(kept.current);
@@ -129,7 +129,7 @@ test("after a step that could not be written, the next one goes on from what is 
   expect((await readdir(directory)).filter((name) => /next|former|tmp/.test(name))).toEqual([]);
 });
 
-test("a step fails until what follows from it is done, and is done by its repetition", async () => {
+test("a step fails until its consequences are complete, and repeating it completes them", async () => {
   const kept = await openAt(undefined);
   let isFull = true;
   let told = 0;

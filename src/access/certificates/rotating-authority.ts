@@ -6,63 +6,63 @@ import { authorityLifetimeMs, belongTogether, isFresh, keepPair, readPair, valid
 import { readPrivateFile, syncDirectory, writePrivateFile } from "./private-file.ts";
 
 /**
- * An authority, and another one on the way to its place. Replicas take each step when all of them have taken the one before,
- * so that at every moment any two trust what the other signs:
+ * An authority, and any next one that replaces it. Replicas take each step after all of them have taken the one before,
+ * so that at every moment any two trust each other's certificates:
  *
  *     trusting   `next` is trusted, and signs nothing yet
- *     issuing    `next` signs what clients get; we ourselves are known by `authority` still
- *     using      it has become `authority`; what the `former` one has signed is trusted still
+ *     issuing    `next` signs client certificates; servers still use `authority`
+ *     using      it has become `authority`; certificates signed by `former` are still trusted
  */
 export interface RotatingAuthority {
   readonly authority: KeyPair;
   readonly next: KeyPair | undefined;
   readonly nextIssues: boolean;
-  /** PEM. */
+  /** Former authority as PEM. */
   readonly former: string | undefined;
 }
 
-/** How far a replica is on the way from one authority to another. */
+/** The phase of a replica during the rotation of an authority. */
 export type RotationPhase = "none" | "trusting" | "issuing" | "using";
 
 /**
- * Each says of which authority it is, so that two who rotate at once do not mix theirs: the first step which one it comes
- * after, the others which one is to go on.
+ * A step. Each names its authority, so that two concurrent rotations do not mix theirs: the first step names the one it
+ * follows, the others the one to continue.
  */
 export type RotationStep =
   | { readonly step: "trust"; readonly authority: KeyPair; readonly newest: CertificatePin }
   | { readonly step: "issue" | "use" | "drop"; readonly newest: CertificatePin };
 
-/** A step that does not follow from where the replica is. */
+/** A step that does not follow the replica's phase. */
 export class RotationError extends Error {
   override readonly name = "RotationError";
 }
 
 export interface AuthorityKind {
-  /** Of its files, without their endings. */
+  /** Base name of its files, without extensions. */
   readonly file: string;
   readonly commonName: string;
-  /** It signs others than replicas. They need certificates of the next one before it can take the place. */
+  /** Whether it also signs for clients. They need certificates of the next authority before it replaces this one. */
   readonly hasClients: boolean;
 }
 
-/** Signs what the API and its clients prove themselves with. */
+/** Authority that signs the certificates of the API and its clients. */
 export const apiAuthority: AuthorityKind = { file: "ca", commonName: "quorate-ca", hasClients: true };
-/** Signs members and nobody else, so that no certificate of the API, whoever got one, opens the port of the peers. */
+/** Authority that signs members only, so that no certificate of the API opens the port of the peers. */
 export const peerAuthority: AuthorityKind = { file: "peer-ca", commonName: "quorate-peer-ca", hasClients: false };
 
 export interface AuthorityOptions {
   readonly kind: AuthorityKind;
-  /** Where it is kept; undefined keeps it in memory. */
+  /** Directory; undefined keeps it in memory. */
   readonly directory: string | undefined;
   readonly nowMs: number;
-  /** In memory: what is in use now. */
+  /** Current authority in memory. */
   readonly current: RotatingAuthority | undefined;
-  /** Called before there is one for the first time; throws where one should have been. */
+  /** Called before the first authority is created. Throws where one must exist. */
   readonly onMissing?: () => void;
 }
 
 /**
- * What is kept in `directory`; an authority that is missing or past two thirds of its life is made anew.
+ * Opens the authority in `directory`. Creates it if it is missing or past two thirds of its life.
  * @throws StartupError when a key file can be read by others or does not parse
  */
 export async function openAuthority(options: AuthorityOptions): Promise<RotatingAuthority> {
@@ -85,12 +85,12 @@ export async function openAuthority(options: AuthorityOptions): Promise<Rotating
   const kept = await readPair({ directory, name: nextFile });
   const next = kept !== undefined && belongTogether(kept) ? kept : undefined;
   const nextIssues = next !== undefined && (await readPrivateFile(issuesFile)) !== undefined;
-  // Beside `next` it is what a crash at the begin of "use" has left.
+  // Beside `next` it is left over from a crash at the start of "use".
   const former = next === undefined ? await readFile(formerFile, "utf8").catch(() => undefined) : undefined;
   return { authority, next, nextIssues, former };
 }
 
-/** A new authority, or a previous one with a new term: the same key, so that what it signed stays trusted. */
+/** Creates an authority, or renews a previous one with the same key, so that certificates it signed stay trusted. */
 export function newAuthority({ commonName }: AuthorityKind, nowMs: number, previous?: KeyPair): KeyPair {
   const lifetime = validity(nowMs, authorityLifetimeMs);
   return createAuthority({ commonName, ...lifetime, ...(previous && { key: previous.key }) });
@@ -101,24 +101,24 @@ export function phaseOf({ next, nextIssues, former }: RotatingAuthority): Rotati
   return former === undefined ? "none" : "using";
 }
 
-/** Who signs what clients get. */
+/** Returns the authority that signs client certificates. */
 export function issuerOf({ authority, next, nextIssues }: RotatingAuthority): KeyPair {
   return next !== undefined && nextIssues ? next : authority;
 }
 
-/** The authority that is to be the only one. */
+/** Returns the authority that will be the only one. */
 export function newestOf({ authority, next }: RotatingAuthority): CertificatePin {
   return pinOf((next ?? authority).certificate);
 }
 
-/** PEM, each of which may have signed what is shown to us, the one that we are known by first. */
+/** Returns the trusted authorities as PEM, with our own first. */
 export function trustedAuthorities({ authority, next, former }: RotatingAuthority): string[] {
   return [authority.certificate, next?.certificate, former].filter((one) => one !== undefined);
 }
 
 export interface AuthorityPlace {
   readonly kind: AuthorityKind;
-  /** Undefined: in memory only. */
+  /** Directory; undefined for memory only. */
   readonly directory: string | undefined;
   readonly nowMs: number;
 }
@@ -159,7 +159,7 @@ function checkStep({ kind, nowMs }: AuthorityPlace, current: RotatingAuthority, 
 const anotherOnItsWay =
   "has been told of another authority meanwhile: wait until nobody else rotates it, and begin again";
 
-/** Taken before, maybe by somebody else: it is the authority in use. */
+/** Reports whether the step was already taken: the authority is in use. */
 function isDone({ next }: RotatingAuthority, { step }: RotationStep): boolean {
   return (step === "issue" || step === "use") && next === undefined;
 }
@@ -178,7 +178,7 @@ function afterStep(current: RotatingAuthority, step: RotationStep): RotatingAuth
   }
 }
 
-/** In an order of which every part is a state that can be gone on from. */
+/** Writes the files in an order in which every intermediate state can be continued. */
 export async function writeAuthority(
   directory: string,
   kind: AuthorityKind,
@@ -201,7 +201,7 @@ export async function writeAuthority(
   await syncDirectory(directory);
 }
 
-/** After a crash in the middle of "use", the key is that of the next one, and the certificate may not be. */
+/** Completes an interrupted "use": the key is already that of the next authority, but the certificate may not be. */
 async function completeUse(kind: AuthorityKind, directory: string): Promise<void> {
   const next = await readPair({ directory, name: filesOf(kind, directory).nextFile });
   if (next === undefined || !belongTogether(next)) return;

@@ -5,8 +5,8 @@ import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 const pattern = /^[0-9a-f]{32}$/;
 
 /**
- * What tells this server from the others that serve the same objects; 32 hexadecimal digits. It stays with the data
- * directory, which one process has at a time; a server in memory has another one each time.
+ * Returns the id that distinguishes this server from others with the same objects; 32 hexadecimal digits. It stays with
+ * the data directory, which one process has at a time. A server in memory has a new id each time.
  */
 export async function openServerId(dataDir: string | undefined): Promise<string> {
   const fresh = randomBytes(16).toString("hex");

@@ -7,19 +7,19 @@ import { writePrivateFile } from "./private-file.ts";
 import { apiAuthority, peerAuthority, type RotatingAuthority, writeAuthority } from "./rotating-authority.ts";
 
 /**
- * What all replicas of a cluster have in common, and a new one gets from those that are there: whichever a client reaches,
- * it finds the same authority, or as far on the way to another one, the same administrator and the same service accounts.
+ * The secrets that all replicas of a cluster share and a new one receives. Every replica then has the same authority,
+ * in the same phase of a rotation, the same administrator and the same service accounts.
  */
 export interface SharedSecrets extends RotatingAuthority {
-  /** Signs members. */
+  /** Authority that signs members. */
   readonly peerAuthority: KeyPair;
-  /** Signs service account tokens, PEM. */
+  /** Key that signs service account tokens, PEM. */
   readonly serviceAccountKey: string;
-  /** The administrator's bearer token. */
+  /** Administrator's bearer token. */
   readonly token: string;
 }
 
-/** @throws Error that says which part is missing or does not fit */
+/** Parses the secrets. @throws Error that names the missing or mismatched part */
 export function parseSharedSecrets(value: JsonValue | undefined): SharedSecrets {
   const { authority, next, nextIssues, former, peerAuthority, serviceAccountKey, token } = isJsonObject(value)
     ? value
@@ -47,7 +47,7 @@ function parseText(name: string, value: JsonValue | undefined): string {
   return value;
 }
 
-/** Writes the files that a replica opens at its start. Repeating it after a crash does no harm. */
+/** Writes the files that a replica opens at its start. Repeating it after a crash is harmless. */
 export async function writeSharedSecrets(directory: string, secrets: SharedSecrets): Promise<void> {
   await writeAuthority(directory, apiAuthority, secrets);
   await writePair({ directory, name: peerAuthority.file }, secrets.peerAuthority);

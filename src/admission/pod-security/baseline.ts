@@ -91,7 +91,10 @@ export const hostPorts: PodCheck = (pod) => {
   };
 };
 
-/** A probe is sent by the node, from inside of its network: naming a host lets a pod reach what it could not. */
+/**
+ * Rejects hosts in probes. The node sends a probe from inside its network, so a host would let a pod reach otherwise
+ * unreachable services.
+ */
 export const hostProbes: PodCheck = (pod) => {
   const hosts = new Set<string>();
   const containers = containersWith(pod, ({ livenessProbe, readinessProbe, startupProbe, lifecycle }) => {
@@ -129,7 +132,7 @@ export const procMount: PodCheck = (pod) => {
   };
 };
 
-/** @param types allowed besides none at all */
+/** @param types allowed types besides no type */
 export function seLinuxOptions(types: readonly string[]): PodCheck {
   const isBadType = (type: string | undefined) => type !== undefined && type !== "" && !types.includes(type);
   const isSet = (text: string | undefined) => text !== undefined && text !== "";
@@ -153,7 +156,7 @@ export function seLinuxOptions(types: readonly string[]): PodCheck {
   };
 }
 
-/** Before 1.19 a profile was an annotation. */
+/** Checks seccomp annotations, which preceded the field before 1.19. */
 export const seccompAnnotations: PodCheck = (pod) => {
   const names = containersOf(pod.spec).map(({ name }) => seccompContainerAnnotationPrefix + name);
   const forbidden = [seccompPodAnnotation, ...names].flatMap((key) => {
@@ -176,7 +179,7 @@ export const seccompProfile: PodCheck = (pod) => {
   return seccompViolation(pod.spec, isBad(ofPod), containers);
 };
 
-/** Somebody has set a type that is not allowed. */
+/** Returns the violation of setting a forbidden type. */
 function seccompViolation(spec: PodSpec, isPodBad: boolean, containers: readonly string[]): Violation | undefined {
   if (!isPodBad && containers.length === 0) return undefined;
   const types = [spec.securityContext, ...containersOf(spec).map(securityOf)].map((one) => one?.seccompProfile?.type);
@@ -187,7 +190,7 @@ function seccompViolation(spec: PodSpec, isPodBad: boolean, containers: readonly
   };
 }
 
-/** @param allowed names that a pod may set: those that touch nothing beyond its own namespaces */
+/** @param allowed names that a pod may set because they only affect its own namespaces */
 export function sysctls(allowed: readonly string[]): PodCheck {
   return ({ spec }) => {
     const names = (spec.securityContext?.sysctls ?? []).map(({ name }) => name);

@@ -14,20 +14,20 @@ const secure = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
-test("a plain pod falls short of restricted in the words that everybody knows", () => {
+test("a plain pod violates restricted with the well-known message", () => {
   expect(judged("restricted", latest, { containers: [container()] })).toBe(
     'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
   );
 });
 
-test("what falls short of baseline is told before what only restricted asks for", () => {
+test("violations of baseline come before those of restricted only", () => {
   const spec = { hostNetwork: true, hostPID: true, containers: [container({ ...secure, privileged: true })] };
   expect(judged("restricted", latest, { ...spec, volumes: [{ name: "v", hostPath: {} }] })).toBe(
     'host namespaces (hostNetwork=true, hostPID=true), privileged (container "c" must not set securityContext.privileged=true), restricted volume types (volume "v" uses restricted volume type "hostPath")',
   );
 });
 
-test("a plain pod is fine for baseline, a careful one for restricted, and any for privileged", () => {
+test("a plain pod satisfies baseline, a careful one restricted, and any privileged", () => {
   expect(judged("baseline", latest, { containers: [container()] })).toBe("");
   expect(judged("restricted", latest, { containers: [container(secure)] })).toBe("");
   expect(judged("privileged", latest, { hostNetwork: true, containers: [container({ privileged: true })] })).toBe("");
@@ -160,7 +160,7 @@ describe("restricted", () => {
   });
 });
 
-describe("an older version knows older rules", () => {
+describe("an older version has older rules", () => {
   const seccomp = { "seccomp.security.alpha.kubernetes.io/pod": "unconfined" };
   test.each([
     [

@@ -3,7 +3,7 @@ import type { LevelVersion } from "./policy.ts";
 import * as restricted from "./restricted.ts";
 import type { PodCheck, PodView, Violation } from "./violation.ts";
 
-/** A rule and the minor version from which it holds; the newest that is not too new counts. */
+/** A rule with the minor version from which it holds. The newest one that is not too new applies. */
 type Versions = readonly (readonly [sinceMinor: number, check: PodCheck])[];
 
 const sysctlsFirst = [
@@ -24,7 +24,7 @@ const sysctls29 = [
 const sysctls32 = [...sysctls29, "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
 const seLinuxTypes = ["container_t", "container_init_t", "container_kvm_t"];
 
-/** Both levels have these, in the order in which they are told. */
+/** Rules of both levels, in the order of reporting. */
 const common: readonly Versions[] = [
   [[0, baseline.appArmorProfile]],
   [[0, baseline.hostNamespaces]],
@@ -44,7 +44,7 @@ const common: readonly Versions[] = [
   [[0, baseline.windowsHostProcess]],
 ];
 
-/** Baseline's, for which the restricted level has stricter ones. */
+/** Rules of baseline that the restricted level replaces by stricter ones. */
 const baselineOnly: readonly Versions[] = [
   [[0, baseline.capabilities]],
   [[0, baseline.hostPathVolumes]],
@@ -85,14 +85,14 @@ const restrictedOnly: readonly Versions[] = [
   ],
 ];
 
-/** Every way in which the pod falls short of the level as that version knew it. */
+/** Returns every violation of the level as of that version. */
 export function violations({ level, minor }: LevelVersion, pod: PodView): readonly Violation[] {
   if (level === "privileged") return [];
   const rules = [...common, ...(level === "baseline" ? baselineOnly : restrictedOnly)];
   return rules.flatMap((versions) => versions.findLast(([since]) => since <= minor)?.[1](pod) ?? []);
 }
 
-/** `privileged (container "c" must not set securityContext.privileged=true), …` */
+/** Formats violations: `privileged (container "c" must not set securityContext.privileged=true), …`. */
 export function violationsText(found: readonly Violation[]): string {
   return found.map(({ reason, detail }) => (detail === "" ? reason : `${reason} (${detail})`)).join(", ");
 }

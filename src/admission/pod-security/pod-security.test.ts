@@ -13,27 +13,27 @@ const plugin = (labels: Record<string, string>, ...pods: object[]) =>
 const hostPid = 'PodSecurity "baseline:latest": host namespaces (hostPID=true)';
 const bad = () => pod({ hostPID: true });
 
-test("an enforced level refuses a pod, and does not warn besides", async () => {
+test("an enforced level rejects a pod without an additional warning", async () => {
   const request = attributes("/pods", { object: bad() });
   expect(await verdict(plugin({ enforce: "baseline" }), request)).toBe(`pods "p" is forbidden: violates ${hostPid}`);
   expect(request.warnings).toEqual([]);
   expect([...request.annotations]).toEqual([["pod-security.kubernetes.io/enforce-policy", "baseline:latest"]]);
 });
 
-test("a level to warn of warns, and one to audit is noted", async () => {
+test("a warn level warns, and an audit level adds an annotation", async () => {
   const request = attributes("/pods", { object: bad() });
   expect(await verdict(plugin({ warn: "baseline", audit: "baseline" }), request)).toBeUndefined();
   expect(request.warnings).toEqual([`would violate ${hostPid}`]);
   expect(request.annotations.get("pod-security.kubernetes.io/audit-violations")).toBe(`would violate ${hostPid}`);
 });
 
-test("labels that mean nothing are held against pods, and noted", async () => {
+test("invalid labels reject pods and are annotated", async () => {
   const request = attributes("/pods", { object: pod() });
   expect(await verdict(plugin({ enforce: "x" }), request)).toMatch(/violates PodSecurity "restricted:latest"/);
   expect(request.annotations.get("pod-security.kubernetes.io/error")).toMatch(/^Failed to parse policy: metadata/);
 });
 
-describe("what makes pods", () => {
+describe("workload resources", () => {
   const template = { metadata: {}, spec: { hostPID: true, containers: [] } };
   test.each([
     ["apps/deployments", { spec: { template } }],
@@ -44,7 +44,7 @@ describe("what makes pods", () => {
     ["batch/cronjobs", { spec: { jobTemplate: { spec: { template } } } }],
     ["/replicationcontrollers", { spec: { template } }],
     ["/podtemplates", { template }],
-  ] as const)("%s is warned of and not refused", async (resource, fields) => {
+  ] as const)("%s gets a warning and is not rejected", async (resource, fields) => {
     const request = attributes(resource, { object: { metadata: { name: "x" }, ...fields } });
     expect(await verdict(plugin({ enforce: "baseline" }), request)).toBeUndefined();
     expect(request.warnings).toEqual([`would violate ${hostPid}`]);
@@ -55,19 +55,19 @@ test.each([
   ["status", false],
   ["binding", false],
   ["ephemeralcontainers", true],
-])("a write to the subresource %s is judged: %p", async (subresource, judged) => {
+])("a write to the subresource %s is checked: %p", async (subresource, judged) => {
   const request = attributes("/pods", { operation: "UPDATE", subresource, object: bad(), oldObject: pod() });
   expect((await verdict(plugin({ enforce: "baseline" }), request)) !== undefined).toBe(judged);
 });
 
-test("a pod that has fallen short before may still change its image", async () => {
+test("a pod that already violates the level may still change its image", async () => {
   const object = pod({ hostPID: true, containers: [{ name: "c", image: "new" }] });
   const request = attributes("/pods", { operation: "UPDATE", object, oldObject: bad() });
   expect(await verdict(plugin({ enforce: "baseline" }), request)).toBeUndefined();
 });
 
 describe("a namespace", () => {
-  test("is refused with a label that means nothing, unless it had it", async () => {
+  test("is rejected with an invalid label, unless it had it", async () => {
     const object = namespace({ enforce: "x" });
     const message =
       'Namespace "ns" is invalid: metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "x": must be one of privileged, baseline, restricted';
@@ -96,7 +96,7 @@ describe("a namespace", () => {
     [{ enforce: "restricted" }, { enforce: "baseline" }, []],
     [{ enforce: "baseline" }, { enforce: "baseline" }, []],
     [{ enforce: "baseline" }, {}, []],
-  ])("that goes from %j to %j is told %j", async (before, after, warnings) => {
+  ])("a change from %j to %j warns %j", async (before, after, warnings) => {
     const request = attributes("/namespaces", {
       operation: "UPDATE",
       object: namespace(after as Record<string, string>),

@@ -17,13 +17,13 @@ import {
 } from "./policy.ts";
 import type { PodView, Violation } from "./violation.ts";
 
-/** Pods of a namespace that are judged when its labels change; more would hold up the request. */
+/** Most pods of a namespace that are checked when its labels change. More would delay the request. */
 const existingPodsMax = 3_000;
 
-/** Subresources of a pod that do not carry its spec. */
+/** Subresources of a pod without its spec. */
 const ignoredSubresources = new Set(["exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"]);
 
-/** Where the kinds that make pods keep what they make them from. */
+/** Path of the pod template in each workload resource. */
 const templatePaths: Readonly<Record<string, readonly string[]>> = {
   "/podtemplates": ["template"],
   "/replicationcontrollers": ["spec", "template"],
@@ -36,8 +36,8 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Holds pods to the level that the labels of their namespace ask for. What makes pods later is not refused: whoever creates
- * it is warned, as the pods will be.
+ * Enforces the level that the labels of a namespace set. A workload resource is not rejected; its creator gets a
+ * warning about its future pods.
  */
 export function podSecurity({ lookup }: { lookup: ObjectLookup }): AdmissionPlugin {
   return {
@@ -73,7 +73,7 @@ function judgeTemplate(attributes: AdmissionAttributes, lookup: ObjectLookup): v
   judge(attributes, viewOf(template), policy, errors, false);
 }
 
-/** @throws StatusError 403 when it is a pod and the level is enforced */
+/** Checks a pod or a template. @throws StatusError 403 when it is a pod and the level is enforced */
 function judge(
   attributes: AdmissionAttributes,
   pod: PodView,
@@ -105,7 +105,7 @@ function memoized(pod: PodView): (at: LevelVersion) => readonly Violation[] {
   };
 }
 
-/** @throws StatusError 422 for labels that mean nothing */
+/** Checks a namespace. @throws StatusError 422 for invalid labels */
 function judgeNamespace(attributes: AdmissionAttributes, lookup: ObjectLookup): void {
   const { operation, subresource, object, oldObject } = attributes;
   if (subresource !== "" || object === undefined) return;
@@ -123,7 +123,7 @@ function tightens(now: LevelVersion, before: LevelVersion): boolean {
   return now.minor !== before.minor || isStricter(now.level, before.level);
 }
 
-/** One line for each way of falling short, naming a pod and how many others there are. */
+/** Returns a warning for each kind of violation, with the name of one pod and the number of others. */
 function existingPodWarnings(namespace: string, enforce: LevelVersion, lookup: ObjectLookup): readonly string[] {
   const pods = [...lookup.scan({ group: "", resource: "pods" }, namespace)];
   const names = new Map<string, string[]>();
@@ -170,7 +170,7 @@ function viewOf({ metadata, spec }: { metadata?: ObjectMeta; spec?: PodSpec }): 
   return { annotations: metadata?.annotations ?? {}, spec: spec ?? {} };
 }
 
-/** What a pod may change without being judged anew: an image, or how it is scheduled. */
+/** Reports whether an update must be checked. Changes of an image or of the scheduling need no check. */
 function isSignificant(pod: PodView, old: PodView): boolean {
   return !equalJson(judged(pod), judged(old));
 }

@@ -36,6 +36,6 @@ test.each([
     { "audit-version": "v1.01" },
     'metadata.labels[pod-security.kubernetes.io/audit-version]: Invalid value: "v1.01": must be "latest" or "v1.x"',
   ],
-])("labels %j are refused", (labels, text) => {
+])("labels %j are rejected", (labels, text) => {
   expect(policyOf(prefixed(labels)).errors.map(fieldErrorText)).toEqual([text]);
 });

@@ -1,17 +1,17 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 
-/** From the most permissive to the strictest. */
+/** Levels from the most permissive to the strictest. */
 export const levels = ["privileged", "baseline", "restricted"] as const;
 export type Level = (typeof levels)[number];
 
-/** A level as a certain minor version of the API knew it. */
+/** A level as of a minor version of the API. */
 export interface LevelVersion {
   readonly level: Level;
-  /** `latest` is beyond every minor. */
+  /** Minor version; `latest` is above all. */
   readonly minor: number;
 }
 
-/** What a namespace wants done about pods: refuse them, note them in the audit log, warn who creates them. */
+/** The levels of a namespace: to reject pods, to annotate the audit log, and to warn the creator. */
 export interface Policy {
   readonly enforce: LevelVersion;
   readonly audit: LevelVersion;
@@ -31,8 +31,8 @@ export function isStricter(level: Level, than: Level): boolean {
 }
 
 /**
- * The policy of a namespace with these labels. One that cannot be read fails closed for `enforce`, and open for the two
- * that only tell. Warnings follow `enforce` where they are not asked for.
+ * Returns the policy of a namespace with these labels. An invalid label fails closed for `enforce`, and open for the
+ * other two. The warn level defaults to `enforce`.
  */
 export function policyOf(labels: Readonly<Record<string, string>>): { policy: Policy; errors: readonly FieldError[] } {
   const errors: FieldError[] = [];

@@ -94,12 +94,12 @@ export const seccompProfile: PodCheck = (pod) => {
   };
 };
 
-/** What means nothing on Windows is not asked of pods that say they run there. */
+/** Skips a check that does not apply to Windows for pods that declare it. */
 export function unlessWindows(check: PodCheck): PodCheck {
   return (pod) => (pod.spec.os?.name === "windows" ? undefined : check(pod));
 }
 
-/** Root inside of a user namespace is nobody outside of it. */
+/** Skips a check for pods with a user namespace, where root has no rights outside. */
 export function unlessOwnUsers(check: PodCheck): PodCheck {
   return (pod) => (pod.spec.hostUsers === false ? undefined : check(pod));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import { pod } from "../testing.ts";
@@ -10,11 +10,11 @@ import type { ResourceQuota } from "./quota.ts";
 const pods = { group: "", resource: "pods" };
 const namespace = "ns";
 
-/** A namespace with quotas and pods, whose quotas can be changed by others. */
+/** A namespace with quotas and pods, whose quotas other writers can change. */
 class Namespace {
   readonly stored = new Map<string, ResourceQuota>();
   readonly pods: KubeObject[] = [];
-  /** Called before a status is written: what another replica does meanwhile. */
+  /** Simulates another replica. Called before a status is written. */
   beforeWrite: (quota: ResourceQuota) => void = () => {};
   writes = 0;
   readonly accountant: QuotaAccountant;
@@ -59,7 +59,7 @@ class Namespace {
     return this.accountant.charge(namespace, quotaRequest(pods, pod(spec), undefined, 0), dryRun);
   }
 
-  /** Charged and stored. */
+  /** Charges and stores a pod. */
   async create(): Promise<Charge | string | undefined> {
     const charge = await this.charge();
     if (typeof charge === "object") {
@@ -69,7 +69,7 @@ class Namespace {
     return charge;
   }
 
-  /** Resolves when the counts that are due are done. */
+  /** Resolves when pending counts are done. */
   async idle(): Promise<void> {
     await Bun.sleep(60);
   }
@@ -83,7 +83,7 @@ test("requests of one turn cost one write per quota", async () => {
   expect(at.used("q")).toEqual({ pods: "8" });
 });
 
-test("the limit is not passed, whoever else writes the quota meanwhile", async () => {
+test("the limit holds despite concurrent writes of the quota", async () => {
   const at = new Namespace({ q: { pods: "5" } });
   let others = 2;
   at.beforeWrite = ({ metadata }) => {
@@ -99,13 +99,13 @@ test("the limit is not passed, whoever else writes the quota meanwhile", async (
   expect(at.pods.length).toBe(5);
 });
 
-test("what is counted for one quota and refused by another is taken back", async () => {
+test("a charge to one quota is undone when another rejects the request", async () => {
   const at = new Namespace({ a: { pods: "5" }, b: { pods: "1" } });
   let raced = false;
   at.beforeWrite = ({ metadata }) => {
     if (metadata.name !== "b" || raced) return;
     raced = true;
-    // Another replica takes the last place of b, after our request was counted for a.
+    // Another replica takes the last place of b after our request was counted for a.
     at.pods.push(pod());
     at.put({ ...(at.stored.get("b") as ResourceQuota), status: { hard: { pods: "1" }, used: { pods: "1" } } });
   };
@@ -114,7 +114,7 @@ test("what is counted for one quota and refused by another is taken back", async
   expect([at.used("a"), at.used("b")]).toEqual([{ pods: "1" }, { pods: "1" }]);
 });
 
-test("a count made while a request is on its way does not forget it, nor counts it twice", async () => {
+test("a count during a request neither forgets it nor counts it twice", async () => {
   const at = new Namespace({ q: { pods: "2" } });
   const charge = (await at.charge()) as Charge;
   at.accountant.recount(namespace);
@@ -128,7 +128,7 @@ test("a count made while a request is on its way does not forget it, nor counts 
   expect(at.used("q")).toEqual({ pods: "1" });
 });
 
-test("a request that fails afterwards is taken back", async () => {
+test("a request that fails afterwards is undone", async () => {
   const at = new Namespace({ q: { pods: "1" } });
   const charge = (await at.charge()) as Charge;
   expect(await at.charge()).toStartWith("exceeded quota: q");
@@ -138,7 +138,7 @@ test("a request that fails afterwards is taken back", async () => {
   expect(await at.create()).toBeObject();
 });
 
-test("a dry run is judged and not counted", async () => {
+test("a dry run is checked and not counted", async () => {
   const at = new Namespace({ q: { pods: "1" } });
   expect(await at.charge({}, true)).toBeObject();
   expect(at.used("q")).toEqual({ pods: "0" });
@@ -146,12 +146,12 @@ test("a dry run is judged and not counted", async () => {
   expect(await at.charge({}, true)).toStartWith("exceeded quota: q");
 });
 
-test("a namespace without quotas is not waited for", () => {
+test("a namespace without quotas causes no wait", () => {
   const at = new Namespace({});
   expect(at.accountant.charge(namespace, quotaRequest(pods, pod(), undefined, 0), false)).toBeUndefined();
 });
 
-test("a write that fails for another reason fails those who wait, and the next one is tried again", async () => {
+test("a write that fails for another reason fails the waiting requests, and the next one is tried again", async () => {
   const at = new Namespace({ q: { pods: "1" } });
   at.beforeWrite = () => {
     throw status.badRequest("not today");

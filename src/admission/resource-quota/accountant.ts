@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { GroupResource } from "../../api/gvk.ts";
 import { equalJson, type JsonValue } from "../../api/json.ts";
 import type { Revision } from "../../api/revision.ts";
@@ -11,39 +11,42 @@ import { isCounted, type ResourceQuota, resourceQuotas, usedOf } from "./quota.t
 import { UsageCounter } from "./recount.ts";
 import type { Charges, SharedCharges } from "./shared-charges.ts";
 
-/** Attempts to write the quotas of a namespace while others write them too. */
+/** Most attempts to write the quotas of a namespace during concurrent writes. */
 const writeTriesMax = 20;
-/** Deletions often come many at a time: one count is made for all of this time, unless a request has to know earlier. */
+/** Time for which one count serves many deletions, unless a request needs it earlier. */
 const recountDelayMs = 20;
-/** A count that could not be written is made again after this time. */
+/** Time after which a count that could not be written is repeated. */
 const retryMs = 1_000;
-/** What another server had on its way when this one came is stored after this time, or known from its charges. */
+/**
+ * Time after which requests that other servers had under way when this one joined are stored or known from their
+ * charges.
+ */
 const newcomerMs = 15_000;
 
 export interface QuotaAccountantParts {
   readonly lookup: ObjectLookup;
   readonly clock: Clock;
-  /** Every namespaced resource whose objects can be counted. */
+  /** Returns every namespaced resource whose objects can be counted. */
   readonly countable: () => readonly GroupResource[];
   /**
-   * Stores the status of a quota if the quota is still as it was read.
-   * @throws StatusError 409 when it is not, 404 when it is gone
+   * Stores the status of a quota that has not changed since it was read.
+   * @throws StatusError 409 when it has changed, 404 when it is gone
    */
   readonly writeStatus: (quota: ResourceQuota) => Promise<void>;
-  /** Undefined where no other server can share the store. */
+  /** Charges of other servers; undefined where no other server can share the store. */
   readonly shared?: SharedCharges | undefined;
 }
 
-/** A request that was counted before its object is stored. To be settled once, when the write has ended. */
+/** A request that was counted before its object is stored. Settle it once, after the write. */
 export interface Charge {
   settle(stored: boolean): void;
 }
 
-/** A request that is to be counted. */
+/** A request that waits to be counted. */
 interface Waiter {
   readonly request: QuotaRequest;
   readonly dryRun: boolean;
-  /** What it was counted for so far, by the uid of the quota. */
+  /** Amounts counted so far, by the uid of the quota. */
   readonly charged: Map<string, Amounts>;
   resolve(answer: Charge | string): void;
   reject(error: StatusError): void;
@@ -51,30 +54,36 @@ interface Waiter {
 
 interface Account {
   readonly waiting: Waiter[];
-  /** Counted requests whose objects are not stored yet: a recount that does not see them must not forget them. */
+  /**
+   * Counted requests whose objects are not stored yet. A recount does not see these objects and must include the
+   * requests.
+   */
   readonly pending: Set<Waiter>;
-  /** The usage has to be counted anew. */
+  /** Whether the usage has to be counted again. */
   isStale: boolean;
   isRunning: boolean;
   recounts: number;
-  /** Undefined where no other server can share the store. */
+  /** Teller; undefined where no other server can share the store. */
   readonly teller: ChargeTeller | undefined;
 }
 
 /**
- * Keeps `status.used` of quotas. Everything that changes the quotas of one namespace goes through one queue here, and onto
- * the store guarded by the revision that was read: no limit is passed, however many requests there are at a time. What a
- * deletion frees is found by counting anew, when the controller for quotas says so. A count knows what this server has let
- * through and not stored yet, and from the shared charges what the other servers have: it can only be too high, and then
- * for as long as it takes another server to take back a charge whose object is stored.
+ * Maintains `status.used` of quotas. All changes to the quotas of one namespace go through one queue here, and to the
+ * store with the revision that was read as a precondition, so no number of concurrent requests exceeds a limit. A
+ * deletion frees amounts only at the next count, which the quota controller requests. A count includes requests that
+ * this server has accepted and not stored yet, and those of other servers from the shared charges. It can only be too
+ * high, until another server removes the charge of a stored object.
  *
- * The queue of a namespace is bounded by the requests that the server takes at a time.
+ * The number of requests that the server accepts at a time limits the queue of a namespace.
  */
 export class QuotaAccountant {
   readonly #parts: QuotaAccountantParts;
   readonly #counter: UsageCounter;
   readonly #accounts = new Map<string, Account>();
-  /** Namespaces whose last count had charges of other servers in it: counted twice once their objects are stored. */
+  /**
+   * Namespaces whose last count included charges of other servers, which are counted twice once their objects are
+   * stored.
+   */
   readonly #doubtful = new Set<string>();
 
   constructor(parts: QuotaAccountantParts) {
@@ -83,8 +92,8 @@ export class QuotaAccountant {
   }
 
   /**
-   * Counts a request towards every quota that is about it; undefined when there is none.
-   * @returns why it cannot be had, or what has to be settled when the write has ended
+   * Counts a request towards every matching quota. Returns undefined when none matches.
+   * @returns the reason for a rejection, or a charge to settle after the write
    */
   charge(namespace: string, request: QuotaRequest, dryRun: boolean): Promise<Charge | string> | undefined {
     const quotas = this.#quotas(namespace);
@@ -99,7 +108,7 @@ export class QuotaAccountant {
     });
   }
 
-  /** Counts anew what is used in a namespace, soon. Costs nothing where there is no quota. */
+  /** Schedules a count of a namespace's usage. It costs nothing without quotas. */
   recount(namespace: string): void {
     if (this.#quotas(namespace).length === 0) return;
     const account = this.#account(namespace);
@@ -108,7 +117,7 @@ export class QuotaAccountant {
     if (!account.isRunning) this.#startLater(namespace, account);
   }
 
-  /** Follows what is on its way on other servers. */
+  /** Follows the charges of other servers. */
   follow(): Disposable {
     const nothing = { [Symbol.dispose]() {} };
     const onChange = (namespace: string) => {
@@ -118,9 +127,9 @@ export class QuotaAccountant {
   }
 
   /**
-   * Other servers came or went: those that came have to know of what is on its way here, and what those that went had on
-   * their way is forgotten.
-   * @param joined the revision at which this server came
+   * Handles servers that joined or left. New servers must learn of the charges here, and charges of servers that left
+   * are removed.
+   * @param joined the revision at which this server joined
    */
   async meet(joined: Revision): Promise<void> {
     for (const { teller } of this.#accounts.values()) teller?.update();
@@ -156,7 +165,7 @@ export class QuotaAccountant {
   #start(namespace: string, account: Account): void {
     if (account.isRunning || (account.waiting.length === 0 && !account.isStale)) return;
     account.isRunning = true;
-    // Requests and changes of one turn are worked off together.
+    // Requests and changes of one turn are handled together.
     setImmediate(() => void this.#run(namespace, account));
   }
 
@@ -178,7 +187,7 @@ export class QuotaAccountant {
     this.#forgetIdle(namespace, account);
   }
 
-  /** Everything that waits, with one write per quota. */
+  /** Handles all waiting requests with one write per quota. */
   async #workOff(namespace: string, account: Account): Promise<void> {
     const batch = account.waiting.splice(0);
     const refused = new Map<Waiter, string>();
@@ -195,16 +204,16 @@ export class QuotaAccountant {
     }
   }
 
-  /** What was counted for requests that fail now is found by the next count. */
+  /** Rejects the requests of a failed write. The next count corrects the amounts already counted for them. */
   #giveUp(namespace: string, account: Account, batch: readonly Waiter[], error: unknown): void {
     account.isStale = false;
     const failure = error instanceof StatusError ? error : status.internal(String(error));
-    // A store that is closed or broken stays so.
+    // A closed or broken store does not recover.
     if (failure === error) this.#parts.clock.after(retryMs, () => this.recount(namespace));
     for (const waiter of batch) waiter.reject(failure);
   }
 
-  /** False when a quota was changed by somebody else meanwhile. */
+  /** Returns false when another writer changed a quota meanwhile. */
   async #tryWorkOff(
     namespace: string,
     account: Account,
@@ -220,7 +229,7 @@ export class QuotaAccountant {
       if (why !== undefined) refused.set(waiter, why);
     }
     const accepted = batch.filter((waiter) => !waiter.dryRun && !refused.has(waiter));
-    // The other servers know of a charge before it is in a quota: one that counts anew would forget it otherwise.
+    // Other servers must know a charge before it is in a quota. Otherwise their counts would lose it.
     if (account.teller?.isNeeded === true) {
       await account.teller.announce(this.#chargesWith(account, quotas, accepted));
     }
@@ -232,7 +241,7 @@ export class QuotaAccountant {
         }
       } else isComplete = false;
     }
-    // Counted towards one quota, and then refused for another that somebody else has changed in between.
+    // A request was counted towards one quota and then rejected by another that had changed in between.
     const isOvercounted = [...refused.keys()].some(({ charged }) => charged.size > 0);
     if (isOvercounted || (isStale && !isComplete)) account.isStale = true;
     for (const { charged } of refused.keys()) charged.clear();
@@ -250,7 +259,7 @@ export class QuotaAccountant {
     return this.#counter.usedOf(quota, [...charges, ...ofOthers], this.#parts.clock.nowMs());
   }
 
-  /** What is on its way here with these requests. */
+  /** Returns the charges of this server including these requests. */
   #chargesWith(account: Account, quotas: readonly ResourceQuota[], accepted: readonly Waiter[]): Charges {
     const charges = new Map(chargesOf(account.pending));
     for (const { charged, request } of accepted) {
@@ -259,7 +268,7 @@ export class QuotaAccountant {
     return charges;
   }
 
-  /** False when the quota has changed since it was read. */
+  /** Writes a quota. Returns false when it has changed since it was read. */
   async #write(quota: ResourceQuota, used: Amounts): Promise<boolean> {
     const { hard = {} } = quota.spec ?? {};
     const next = { hard, used: resourceListOf(used) };
@@ -302,7 +311,7 @@ export class QuotaAccountant {
   }
 }
 
-/** Adds the request to `used` of every quota that it counts towards. @returns why it cannot be had */
+/** Adds the request to `used` of every matching quota. @returns the reason for a rejection */
 function decide(
   { request, dryRun, charged }: Waiter,
   quotas: readonly ResourceQuota[],

@@ -1,7 +1,7 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { type Charges, type SharedCharges, textOf } from "./shared-charges.ts";
 
-/** Charges often are settled many at a time: they are taken back together. */
+/** Time for which settled charges are collected and removed together. */
 const settleDelayMs = 20;
 const retryMs = 1_000;
 
@@ -9,37 +9,37 @@ export interface ChargeTellerParts {
   readonly namespace: string;
   readonly shared: SharedCharges;
   readonly clock: Clock;
-  /** What was counted and is not stored yet. */
+  /** Returns the charges that are counted and not stored yet. */
   readonly pending: () => Charges;
-  /** Requests are being counted that are not among the pending ones yet. */
+  /** Reports whether requests are being counted that are not pending yet. */
   readonly isCounting: () => boolean;
-  /** Called when there may be nothing to tell any more. */
+  /** Called when no charges may be left to announce. */
   readonly onIdle: () => void;
 }
 
-/** Sees to it that the other servers know of the charges of one namespace here: never of less than there is. */
+/** Publishes the charges of one namespace on this server to the others, never less than exist. */
 export class ChargeTeller {
   readonly #parts: ChargeTellerParts;
   #isPlanned = false;
-  /** One after another: the store may take writes that are on their way together in another order. */
+  /** The latest write. Writes are sequential, because the store may reorder concurrent ones. */
   #telling: Promise<void> = Promise.resolve();
 
   constructor(parts: ChargeTellerParts) {
     this.#parts = parts;
   }
 
-  /** There are others. */
+  /** Whether other servers exist. */
   get isNeeded(): boolean {
     return this.#parts.shared.isNeeded;
   }
 
-  /** The others know nothing, and have to know nothing. */
+  /** Whether the others know no charges and need none. */
   get isIdle(): boolean {
     const { shared, namespace } = this.#parts;
     return !this.#isPlanned && shared.told(namespace) === "";
   }
 
-  /** Resolves when the others can know of these charges, which are to be written to quotas. */
+  /** Resolves when the others can know these charges, which are about to be written to quotas. */
   async announce(charges: Charges): Promise<void> {
     const { shared, namespace } = this.#parts;
     const text = textOf(charges);
@@ -47,7 +47,7 @@ export class ChargeTeller {
     if (text !== shared.told(namespace)) await shared.tell(namespace, text);
   }
 
-  /** Brings what the others know in line with what is pending, soon. */
+  /** Schedules an update of the published charges. */
   update(): void {
     if (this.#isPlanned || !this.#isDue()) return;
     this.#isPlanned = true;
@@ -70,7 +70,7 @@ export class ChargeTeller {
     try {
       await shared.tell(namespace, textOf(pending()));
     } catch {
-      // The others know of too much for now, which is the safe side.
+      // Until then the others know too many charges, which is safe.
       clock.after(retryMs, () => this.update());
     }
     onIdle();

@@ -7,17 +7,17 @@ import { amountsText, hardOf, noAmount, type ResourceQuota } from "./quota.ts";
 import { isInScope, type ScopeFacts, scopeFactsOf } from "./scopes.ts";
 import { usageOf } from "./usage.ts";
 
-/** What a write asks of the quotas of its namespace. */
+/** A write as the quotas of its namespace see it. */
 export interface QuotaRequest {
   readonly resource: GroupResource;
   readonly object: KubeObject;
   readonly facts: ScopeFacts;
-  /** What it counted for so far; empty for a creation. */
+  /** Amounts before the write; empty for a creation. */
   readonly before: Amounts;
   readonly usage: Amounts;
 }
 
-/** Resources that every container has to name as soon as they are limited; others simply count as none. */
+/** Resources that every container has to specify if they are limited. Others count as zero. */
 const namedByContainers = ["cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory"];
 
 export function quotaRequest(
@@ -32,8 +32,8 @@ export function quotaRequest(
 }
 
 /**
- * What the write adds to what counts towards this quota; empty when the quota is not about it. What the write frees is not
- * in it: that is free only once the write is done.
+ * Returns the amounts that the write adds to this quota; empty if the quota does not match. Freed amounts are not
+ * included, because they are free only after the write.
  */
 export function chargeOf(quota: ResourceQuota, { facts, before, usage }: QuotaRequest): Amounts {
   if (!isInScope(quota, facts)) return new Map();
@@ -46,12 +46,15 @@ export function chargeOf(quota: ResourceQuota, { facts, before, usage }: QuotaRe
   return charge;
 }
 
-/** The write makes the object count for less of something. */
+/** Reports whether the write reduces any amount of the object. */
 export function frees({ before, usage }: QuotaRequest): boolean {
   return [...before].some(([name, amount]) => amount.nanos > (usage.get(name)?.nanos ?? 0n));
 }
 
-/** `must specify limits.cpu for: c1,c2; requests.memory for: c2`, or undefined when the object says all it must. */
+/**
+ * Returns `must specify limits.cpu for: c1,c2; requests.memory for: c2`, or undefined when everything required is
+ * specified.
+ */
 export function unspecified(quota: ResourceQuota, { facts, object }: QuotaRequest): string | undefined {
   if (facts.kind !== "pod" || !isInScope(quota, facts)) return undefined;
   const { containers = [], initContainers = [] } = (object as Pod).spec ?? {};
@@ -72,13 +75,13 @@ export function unspecified(quota: ResourceQuota, { facts, object }: QuotaReques
   return problems.length === 0 ? undefined : `must specify ${problems.join("; ")}`;
 }
 
-/** `cpu` is the older name of `requests.cpu`. */
+/** Reports whether a container specifies a resource. `cpu` is the older name of `requests.cpu`. */
 function says({ resources }: Container, name: string): boolean {
   const [kind = "", resource = ""] = name.includes(".") ? name.split(".") : ["requests", name];
   return (kind === "limits" ? resources?.limits : resources?.requests)?.[resource] !== undefined;
 }
 
-/** `exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2`, or undefined when there is room. */
+/** Returns `exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2`, or undefined. */
 export function exceeded(quota: ResourceQuota, used: Amounts, charge: Amounts): string | undefined {
   const hard = hardOf(quota);
   const over = [...charge].flatMap(([name, requested]) => {

@@ -14,7 +14,9 @@ export const resourceQuotas = { group: "", resource: "resourcequotas" };
 
 const parsedLimits = new WeakMap<ResourceQuota, Amounts>();
 
-/** Parsed once for each state of the quota: every write in its namespace asks. */
+/**
+ * Returns the limits of a quota, parsed once for each of its states, because every write in its namespace needs them.
+ */
 export function hardOf(quota: ResourceQuota): Amounts {
   let hard = parsedLimits.get(quota);
   if (hard === undefined) {
@@ -28,14 +30,14 @@ export function usedOf({ status }: ResourceQuota): Amounts {
   return amountsOf(status?.used);
 }
 
-/** The status speaks of the limits as they are, and of each how much is used. */
+/** Reports whether the status has the current limits and a usage for each. */
 export function isCounted({ spec, status }: ResourceQuota): boolean {
   const hard = spec?.hard ?? {};
   if (!equalJson(hard as JsonValue, (status?.hard ?? {}) as JsonValue)) return false;
   return Object.keys(hard).every((name) => status?.used?.[name] !== undefined);
 }
 
-/** `cpu=1,pods=2`: the amounts of these names, in order. */
+/** Formats the amounts of these names in order: `cpu=1,pods=2`. */
 export function amountsText(amounts: Amounts, names: readonly string[]): string {
   return [...names]
     .sort()

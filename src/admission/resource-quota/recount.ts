@@ -12,7 +12,9 @@ interface Counted {
   readonly facts: ScopeFacts;
 }
 
-/** Counts what the objects of a namespace use. Only what counts is kept of an object, and only until it changes. */
+/**
+ * Counts the usage of a namespace's objects. It only keeps the counted amounts of an object, until the object changes.
+ */
 export class UsageCounter {
   readonly #lookup: ObjectLookup;
   readonly #countable: () => readonly GroupResource[];
@@ -23,7 +25,7 @@ export class UsageCounter {
     this.#countable = countable;
   }
 
-  /** @param charges of requests whose objects are not stored yet */
+  /** @param charges amounts of requests whose objects are not stored yet */
   usedOf(quota: ResourceQuota, charges: Iterable<Amounts>, nowMs: number): Amounts {
     const used = new Map<string, Quantity>([...hardOf(quota).keys()].map((name) => [name, noAmount]));
     const namespace = quota.metadata.namespace ?? "";
@@ -42,12 +44,12 @@ export class UsageCounter {
     if (known !== undefined) return known;
     const object = read();
     const counted = { usage: usageOf(resource, object, nowMs), facts: scopeFactsOf(resource, object) };
-    // A pod that is being deleted ends by itself when its time is over.
+    // A pod that is being deleted stops counting when its time is over.
     if (object.metadata.deletionTimestamp === undefined) this.#counted.set(identity, counted);
     return counted;
   }
 
-  /** Resources that one of the limits is about. */
+  /** Returns the resources that match one of the limits. */
   #resourcesOf(limits: readonly string[]): readonly GroupResource[] {
     return this.#countable().filter(({ group, resource }) => {
       if (limits.includes(group === "" ? `count/${resource}` : `count/${resource}.${group}`)) return true;
@@ -63,7 +65,7 @@ export class UsageCounter {
   }
 }
 
-/** Adds to `used` what it has a name for. */
+/** Adds the amounts whose names are in `used`. */
 function add(used: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const before = used.get(name);

@@ -1,10 +1,10 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { isResource, refuse } from "../attributes.ts";
 import type { QuotaAccountant } from "./accountant.ts";
 import { quotaRequest } from "./check.ts";
 
-/** A namespace holds no more than its quotas allow. Runs last: what another plugin refuses is not counted. */
+/** Enforces the quotas of a namespace. It runs last, so that requests rejected by other plugins are not counted. */
 export function resourceQuota({ quotas, clock }: { quotas: QuotaAccountant; clock: Clock }): AdmissionPlugin {
   return {
     name: "ResourceQuota",
@@ -19,7 +19,10 @@ export function resourceQuota({ quotas, clock }: { quotas: QuotaAccountant; cloc
   };
 }
 
-/** Updates count where they can ask for more: ports and types of Services, sizes of claims and of running pods. */
+/**
+ * Reports whether the request may increase usage. Updates count for ports and types of Services, sizes of claims and of
+ * running pods.
+ */
 function isCounted(attributes: AdmissionAttributes): boolean {
   const { operation, subresource, namespace } = attributes;
   if (namespace === "" || operation === "DELETE" || isResource(attributes, "", "namespaces")) return false;

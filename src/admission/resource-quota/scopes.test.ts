@@ -49,19 +49,19 @@ test.each([
   expect(isInScope(selecting("PriorityClass", operator, ...values), facts)).toBe(held);
 });
 
-test("every scope must hold", () => {
+test("every scope must match", () => {
   const facts = scopeFactsOf(pods, pod({ activeDeadlineSeconds: 5 }));
   expect(isInScope(quota({ scopes: ["Terminating", "BestEffort"] }), facts)).toBe(true);
   expect(isInScope(quota({ scopes: ["Terminating", "NotBestEffort"] }), facts)).toBe(false);
 });
 
-test("a quota with scopes is about nothing but pods and claims, one without about all", () => {
+test("a quota with scopes only matches pods and claims, one without matches everything", () => {
   const facts = scopeFactsOf({ group: "", resource: "services" }, { metadata: {} } as never);
   expect(isInScope(quota({ scopes: ["NotTerminating"] }), facts)).toBe(false);
   expect(isInScope(quota({}), facts)).toBe(true);
 });
 
-test("claims are told apart by their attributes class, the wanted and the current", () => {
+test("claims match by their attributes class, requested or current", () => {
   const claim = {
     metadata: {},
     spec: { volumeAttributesClassName: "gold" },

@@ -5,7 +5,7 @@ import { qosClassOf } from "../../kinds/core/pod-qos.ts";
 import type { Pod } from "../pod.ts";
 import type { ResourceQuota, ScopeRequirement } from "./quota.ts";
 
-/** What scopes tell objects apart by; no more is kept of an object that is counted. */
+/** The facts that scopes depend on. Nothing else is kept of a counted object. */
 export type ScopeFacts =
   | {
       readonly kind: "pod";
@@ -27,7 +27,7 @@ export function scopeFactsOf({ group, resource }: GroupResource, object: KubeObj
   return { kind: "claim", attributesClassNames: [...new Set([wanted, current])].filter((name) => name !== "") };
 }
 
-/** Whether the quota is about such an object: without scopes it is about all, with them only about what is in each. */
+/** Reports whether the quota matches such an object: always without scopes, otherwise when every scope matches. */
 export function isInScope({ spec = {} }: ResourceQuota, facts: ScopeFacts): boolean {
   const requirements = [
     ...(spec.scopes ?? []).map((scopeName) => ({ scopeName, operator: "Exists" })),
@@ -72,7 +72,7 @@ function matches(facts: ScopeFacts, requirement: ScopeRequirement): boolean {
   }
 }
 
-/** "" stands for no value, which is not in any list. */
+/** Compares a text. "" stands for no value, which is not in any list. */
 function matchesText({ operator, values = [] }: ScopeRequirement, text: string): boolean {
   switch (operator) {
     case "Exists":
@@ -88,7 +88,7 @@ function matchesText({ operator, values = [] }: ScopeRequirement, text: string):
   }
 }
 
-/** A term of pod affinity or anti-affinity that names namespaces, or selects them. */
+/** Reports whether a term of pod affinity or anti-affinity names or selects namespaces. */
 function reachesOtherNamespaces(affinity: JsonValue | undefined): boolean {
   const terms = ["podAffinity", "podAntiAffinity"].flatMap((kind) => {
     const one = fieldsOf(fieldsOf(affinity)[kind]);

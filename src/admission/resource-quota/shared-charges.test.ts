@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => cleanup.disposeAsync());
 
-/** A server on the store; the writes of its ConfigMaps wait for `beforeWrite`, as for a slow disk. */
+/** A server on the store. Writes of its ConfigMaps wait for `beforeWrite`, as for a slow disk. */
 class Server {
   readonly registries: Registries;
   readonly catalog: Catalog;
@@ -116,21 +116,21 @@ async function eventually(isSo: () => boolean): Promise<void> {
   }
 }
 
-/** A leading server and another one, and the limit that both keep. */
+/** Returns a leading server and another one with the same limit. */
 async function two(maps: number): Promise<[Server, Server]> {
   const servers: [Server, Server] = [new Server("a").lead(), new Server("b")];
   await limit(servers[0], maps);
   return servers;
 }
 
-/** The server has let an object through, and its write takes for ever. */
+/** Accepts an object on the server and lets its write hang. */
 async function hang(server: Server, counting: Server): Promise<void> {
   server.beforeWrite = () => new Promise(() => {});
   void server.create("never");
   await eventually(() => used(counting) === "1");
 }
 
-/** `a` has stored one object, and `b` has let another through that is stored when what it gives back is called. */
+/** Stores one object on `a` and accepts another on `b`. The returned function lets `b` store it. */
 async function oneOnItsWay(a: Server, b: Server) {
   await a.create("first");
   const gate = Promise.withResolvers<void>();
@@ -145,7 +145,7 @@ async function oneOnItsWay(a: Server, b: Server) {
 
 const stored = () => store.scan(`/registry/configmaps/${namespace}/`).length;
 
-test("a count does not forget what another server has let through and not stored yet", async () => {
+test("a count includes requests that another server has accepted and not stored yet", async () => {
   const [a, b] = await two(2);
   const finish = await oneOnItsWay(a, b);
   await a.delete("first");
@@ -158,7 +158,7 @@ test("a count does not forget what another server has let through and not stored
   expect([used(a), stored()]).toEqual(["2", 2]);
 });
 
-test("a count made while the charge of a stored object was still known is put right", async () => {
+test("a count that included the charge of a stored object is corrected", async () => {
   const [a, b] = await two(3);
   const finish = await oneOnItsWay(a, b);
   await finish();
@@ -167,7 +167,7 @@ test("a count made while the charge of a stored object was still known is put ri
   expect(used(a)).toBe("2");
 });
 
-test("what a server that has gone had on its way is not counted, and removed", async () => {
+test("charges of a server that has left are not counted and are removed", async () => {
   const [a, b] = await two(1);
   await hang(b, a);
   servers.delete("b");
@@ -178,7 +178,7 @@ test("what a server that has gone had on its way is not counted, and removed", a
   expect(await a.create("first")).toBe(true);
 });
 
-test("a server that is alone writes nothing but the quota", async () => {
+test("a server that is alone writes only the quota", async () => {
   const a = new Server("a").lead();
   await limit(a, 2);
   const { revision } = store;
@@ -187,7 +187,7 @@ test("a server that is alone writes nothing but the quota", async () => {
   expect(store.revision - revision).toBe(2);
 });
 
-test("a server that is not alone any more makes known what it has on its way", async () => {
+test("a server that is no longer alone publishes its charges", async () => {
   const a = new Server("a").lead();
   await limit(a, 2);
   await hang(a, a);
@@ -200,7 +200,7 @@ test("a server that is not alone any more makes known what it has on its way", a
   expect(used(b)).toBe("1");
 });
 
-test("what others have removed, as they took this server for gone, is made known again", async () => {
+test("charges that others removed because they considered this server gone are published again", async () => {
   const [a, b] = await two(2);
   await hang(b, a);
   servers.delete("b");
@@ -213,7 +213,7 @@ test("what others have removed, as they took this server for gone, is made known
 
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
 
-test(`however three servers create and delete, the limit is never passed (SEED=${seed})`, async () => {
+test(`the limit holds however three servers create and delete (SEED=${seed})`, async () => {
   const limitOfMaps = 5;
   let state = seed;
   const random = (below: number) =>

@@ -3,21 +3,24 @@ import { stringifyJson } from "../../api/codec/json.ts";
 import { decodeBody } from "../../api/codec/stored-object.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
 import type { Revision } from "../../api/revision.ts";
-import type { Entry, Key, ProposedBody, Store } from "../../storage/store.ts";
+import type { ProposedBody, Store } from "../../storage/store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import type { ResourceList } from "../pod.ts";
 import { type Amounts, amountsOf, resourceListOf } from "../pod-resources.ts";
 
-/** One record for each namespace and server: `<namespace>/<server id>`. No resource of the API lies here. */
+/**
+ * Prefix of the records `<namespace>/<server id>`, one for each namespace and server. It belongs to no API resource.
+ */
 const prefix: Key = "/registry/quotacharges/";
 
-/** What is counted towards a quota, by its uid. */
+/** Amounts by the uid of the quota. */
 export type Charges = ReadonlyMap<string, Amounts>;
 
-/** The servers that share the store, as far as quotas have to know. */
+/** The servers that share the store, as seen by quotas. */
 export interface QuotaServers {
   readonly id: string;
   readonly isAlone: boolean;
-  /** Since so long this server has known of the others, and they of it. */
+  /** Time since this server and the others have known each other. */
   readonly joinedMs: number;
   has(id: string): boolean;
 }
@@ -28,9 +31,10 @@ export interface SharedChargesParts {
 }
 
 /**
- * What each server has counted towards quotas and not stored yet, for the others to see: one that counts anew would forget
- * it otherwise. It is written before a quota is, and removed after the object is stored, so that every count sees in the
- * store either the object or the charge. A server that is alone writes nothing.
+ * The charges of each server, for the others to see: amounts counted towards quotas whose objects are not stored yet.
+ * Otherwise counts of other servers would lose them. A charge is written before the quota and removed after the object
+ * is stored, so that every count sees either the object or the charge in the store. A server that is alone writes
+ * nothing.
  */
 export class SharedCharges {
   readonly #parts: SharedChargesParts;
@@ -43,20 +47,20 @@ export class SharedCharges {
     return !this.#parts.servers.isAlone;
   }
 
-  /** How long this server must not count anew yet, as others may have something on its way that it cannot know of. */
+  /** Returns for how long this server must not count yet, because others may have unknown requests under way. */
   countableInMs(newcomerMs: number): number {
     const { isAlone, joinedMs } = this.#parts.servers;
     return isAlone ? 0 : Math.max(0, newcomerMs - joinedMs);
   }
 
-  /** What the others know to be on its way here, as `textOf` writes it. */
+  /** Returns the published charges of this server, formatted by `textOf`. */
   told(namespace: string): string {
     const { store, servers } = this.#parts;
     const entry = store.get(`${prefix}${namespace}/${servers.id}`);
     return entry === undefined ? "" : stringifyJson((decodeBody(entry)["charges"] ?? {}) as JsonObject);
   }
 
-  /** Makes known what is on its way here (`textOf`), in place of what was known before. */
+  /** Publishes the charges of this server (`textOf`), replacing the previous ones. */
   async tell(namespace: string, charges: string): Promise<void> {
     const { store, servers } = this.#parts;
     const key = `${prefix}${namespace}/${servers.id}`;
@@ -65,12 +69,12 @@ export class SharedCharges {
       if (told !== undefined) await this.#remove(told);
       return;
     }
-    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined };
+    const index = { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined };
     const operation = { kind: "put", index, body: bodyOf(servers.id, charges) } as const;
     await store.commit({ key, expect: { kind: "any" }, operation });
   }
 
-  /** What is on its way to one quota on the other servers that run. */
+  /** Returns the charges of the other running servers towards one quota. */
   ofOthers(namespace: string, quotaUid: string): Amounts[] {
     const { store, servers } = this.#parts;
     return store.scan(`${prefix}${namespace}/`).flatMap((entry) => {
@@ -82,7 +86,7 @@ export class SharedCharges {
     });
   }
 
-  /** Hears of every namespace whose charges on another server have changed. */
+  /** Reports every namespace whose charges on another server have changed. */
   follow(listener: (namespace: string) => void): Disposable {
     const { store, servers } = this.#parts;
     return store.subscribe((events) => {
@@ -93,7 +97,7 @@ export class SharedCharges {
     });
   }
 
-  /** Removes what servers have left that do not run any more. @param joined the revision at which this server began */
+  /** Removes records of servers that no longer run. @param joined the revision at which this server joined */
   async clean(joined: Revision): Promise<void> {
     const { store, servers } = this.#parts;
     const left = store.scan(prefix).filter(({ key, revision }) => {
@@ -114,7 +118,7 @@ function serverOf(key: Key): string {
   return key.slice(key.lastIndexOf("/") + 1);
 }
 
-/** Of what is on its way; empty for nothing. */
+/** Formats charges; empty for none. */
 export function textOf(charges: Charges): string {
   const lists = [...charges].map(([uid, amounts]) => [uid, resourceListOf(amounts)] as const);
   return lists.length === 0 ? "" : stringifyJson(Object.fromEntries(lists));

@@ -65,12 +65,12 @@ describe("a pod counts", () => {
     [{ status: { phase: "Succeeded" } }, {}],
     [{ status: { phase: "Failed" } }, {}],
     [{}, { deletionTimestamp: "2030-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 }],
-  ])("as an object only when it has ended: %j %j", (fields, metadata) => {
+  ])("only as an object when it has ended: %j %j", (fields, metadata) => {
     const object = { ...pod({ containers: [container({ cpu: "1" })] }, metadata), ...fields };
     expect(counted(object)).toEqual({ "count/pods": "1" });
   });
 
-  test("for all while its grace lasts", () => {
+  test("completely during its grace period", () => {
     const metadata = { deletionTimestamp: "2030-01-01T00:00:50Z", deletionGracePeriodSeconds: 30 };
     expect(counted(pod({}, metadata))).toEqual({ "count/pods": "1", pods: "1" });
   });
@@ -92,7 +92,7 @@ test.each([
   expect(counted({ metadata: {}, spec }, services)).toEqual({ "count/services": "1", services: "1", ...expected });
 });
 
-test("a claim counts, and once more for its class", () => {
+test("a claim counts, and again for its class", () => {
   const claim = { metadata: {}, spec: { storageClassName: "fast", resources: { requests: { storage: "1Gi" } } } };
   expect(counted(claim, { group: "", resource: "persistentvolumeclaims" })).toEqual({
     "count/persistentvolumeclaims": "1",
@@ -103,7 +103,7 @@ test("a claim counts, and once more for its class", () => {
   });
 });
 
-test("a claim to devices counts by class, and the largest of its alternatives", () => {
+test("a claim to devices counts by class, with the largest of its alternatives", () => {
   const requests = [
     { exactly: { deviceClassName: "gpu", allocationMode: "ExactCount", count: 2 } },
     { exactly: { deviceClassName: "gpu" } },

@@ -5,7 +5,7 @@ import { isExtendedResource, isHugePages } from "../../api/validation/resource-n
 import type { Pod } from "../pod.ts";
 import { type Amounts, amountsOf, podLimits, podRequests } from "../pod-resources.ts";
 
-/** Kinds whose number has a second, older name. */
+/** Kinds whose count has a second, older name. */
 const countedByName = new Set([
   "configmaps",
   "persistentvolumeclaims",
@@ -16,11 +16,11 @@ const countedByName = new Set([
 ]);
 const classSuffix = ".storageclass.storage.k8s.io/";
 export const deviceClassSuffix = ".deviceclass.resource.k8s.io/devices";
-/** A claim is allocated no more devices than these, so a request for all of them counts as many. */
+/** Most devices of a claim. A request for all devices counts as this many. */
 const claimDevicesMax = 32;
 const claimClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 
-/** What one object counts for, by the names that quotas have for it. */
+/** Returns the usage of one object, by the names in quotas. */
 export function usageOf({ group, resource }: GroupResource, object: KubeObject, nowMs: number): Amounts {
   const counts = new Map([[group === "" ? `count/${resource}` : `count/${resource}.${group}`, count(1)]]);
   if (group === "resource.k8s.io" && resource === "resourceclaims") return new Map([...counts, ...deviceUsage(object)]);
@@ -35,7 +35,7 @@ export function count(units: number): Quantity {
   return { nanos: BigInt(units) * 1_000_000_000n, format: "decimalSI" };
 }
 
-/** A pod that has ended counts as an object, and no more for what it used. */
+/** Returns the usage of a pod. One that has ended only counts as an object. */
 function podUsage(pod: Pod, nowMs: number): Amounts {
   if (hasEnded(pod, nowMs)) return new Map();
   const { spec = {} } = pod;
@@ -95,7 +95,7 @@ function claimUsage(claim: KubeObject): Amounts {
 
 type DeviceRequest = { deviceClassName?: string; allocationMode?: string; count?: number };
 
-/** Devices by class. Of alternatives only one is allocated: for each class the one that takes most of it counts. */
+/** Returns the devices by class. Only one alternative is allocated, so for each class the largest one counts. */
 function deviceUsage(claim: KubeObject): Amounts {
   const { devices } = (claim["spec"] ?? {}) as {
     devices?: { requests?: { exactly?: DeviceRequest; firstAvailable?: DeviceRequest[] }[] };

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 import { encodeCbor } from "./cbor.ts";
-import type { ListHead } from "./encode-list.ts";
+import type { ListHead } from "./list-head.ts";
 
 const tagBytes = 3;
 const mapOfFour = 0xa4;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import type { StructSchema } from "../schema/schema.ts";
-import type { ListHead } from "./encode-list.ts";
+import type { ListHead } from "./list-head.ts";
 import { encodeListHead, encodeListItemHead, encodeMessage } from "./protobuf.ts";
 import { newWriter } from "./protobuf-writer.ts";
 

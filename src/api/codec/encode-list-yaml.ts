@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import { toBytes } from "./byte-text.ts";
-import type { ListHead } from "./encode-list.ts";
+import type { ListHead } from "./list-head.ts";
 import { stringifyYaml } from "./yaml.ts";
 
 /** A list as YAML, in parts. Keys are sorted, as in all YAML of the API, so the items stand between other fields. */

@@ -3,11 +3,12 @@ import { apiVersionOf } from "../gvk.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import type { Revision } from "../revision.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../entry.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { cborListParts } from "./encode-list-cbor.ts";
 import { protobufListParts } from "./encode-list-protobuf.ts";
 import { yamlListParts } from "./encode-list-yaml.ts";
+import type { ListHead } from "./list-head.ts";
 import { stringifyJson } from "./json.ts";
 import {
   partialMetadataKind,
@@ -29,16 +30,6 @@ export interface ListPage {
   readonly continue?: string;
   /** Number of objects after this page. */
   readonly remaining?: number;
-}
-
-/** A list before its items are written. */
-export interface ListHead {
-  readonly kind: string;
-  readonly apiVersion: string;
-  readonly metadata: JsonObject;
-  /** Fields between metadata and the items: the columns of a Table. */
-  readonly extra: JsonObject;
-  readonly itemsField: "items" | "rows";
 }
 
 const comma = toBytes(",");

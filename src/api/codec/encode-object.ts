@@ -4,7 +4,7 @@ import type { Status } from "../status.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../entry.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, type TypedDocument } from "./encode-document.ts";
 import { partialMetadata, partialMetadataKind, partialMetadataSchema } from "./partial-metadata.ts";

@@ -1,5 +1,5 @@
 import { apiVersionOf } from "../gvk.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object-meta.ts";
 import type { Status } from "../status.ts";
@@ -8,7 +8,7 @@ import type { WatchEventType } from "../watch-event.ts";
 import type { FrameEncoder } from "./frame-encoder.ts";
 import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
 import type { Revision } from "../revision.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../entry.ts";
 import { joinBytes, toBytes } from "./byte-text.ts";
 import { encodeDocument, encodeEnvelope, type TypedDocument } from "./encode-document.ts";
 import { statusSchema, transformed } from "./encode-object.ts";

@@ -5,7 +5,7 @@ import { successStatus } from "../status.ts";
 import { Scheme } from "../../kinds/scheme.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import { toRevision } from "../revision.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../entry.ts";
 import { toBytes, toText } from "./byte-text.ts";
 import { decodeCbor, encodeCbor } from "./cbor.ts";
 import { encodeList, listSlabBytes } from "./encode-list.ts";
@@ -260,7 +260,7 @@ function entryOf(name: string, body: string): Entry {
     key: `/registry/pods/default/${name}`,
     revision: toRevision(7),
     createRevision: toRevision(7),
-    index: { apiVersion: "v1", uid: "u", labels: undefined, fields: undefined },
+    index: { apiVersion: "v1", uid: "u", labels: undefined, fields: undefined, owners: undefined },
     body: toBytes(body),
   };
 }

@@ -1,6 +1,6 @@
 import type { Status } from "../status.ts";
 import type { Revision } from "../revision.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../entry.ts";
 
 /** How one watch writes its events. */
 export interface FrameEncoder {

@@ -3,7 +3,7 @@ import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
 import type { KubeObject } from "../object-meta.ts";
 import { metaGroup } from "../vendor.ts";
 import type { StructSchema } from "../schema/schema.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../entry.ts";
 import { parseJson } from "./json.ts";
 import { metaSchema } from "./meta-schema.ts";
 import { metadataBytes } from "./stored-object.ts";

@@ -3,7 +3,7 @@ import { apiVersionOf, type GroupVersionKind } from "../gvk.ts";
 import type { KubeObject } from "../object-meta.ts";
 import { fromStorage } from "../scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../scheme/resource.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../entry.ts";
 import { toBytes } from "./byte-text.ts";
 import { parseJson } from "./json.ts";
 

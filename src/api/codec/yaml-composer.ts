@@ -1,7 +1,7 @@
 import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from "js-yaml";
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { duplicatesMax, pathText } from "./json.ts";
-import { type ParsedYaml, yamlAliasedSizeMax, yamlDepthMax, YamlSyntaxError } from "./yaml.ts";
+import { type ParsedYaml, yamlAliasedSizeMax, yamlDepthMax, YamlSyntaxError } from "./yaml-syntax.ts";
 import { resolvePlainScalar } from "./yaml-scalar.ts";
 
 /** What a value costs beside its text when it is repeated. */

@@ -14,7 +14,7 @@ import type { TokenOptions } from "./token.ts";
 
 export type Output = "table" | "json";
 
-/** The commands of a cluster behind the names; each gives its exit code. */
+/** The cluster commands by name. Each returns its exit code. */
 export interface ClusterCommands {
   init(options: ServerOptions, terminal: Terminal): Promise<number>;
   join(options: ServerOptions, join: JoinOptions, terminal: Terminal): Promise<number>;
@@ -34,14 +34,14 @@ export interface ClusterCommands {
   restoreSnapshot(file: string, options: RestoreOptions, terminal: Terminal): Promise<number>;
 }
 
-/** Far more than a cluster writes between a snapshot and its end. */
+/** Far more revisions than a cluster writes between a snapshot and its loss. */
 const revisionGapDefault = 1_000_000_000;
-/** More share one machine's disk and processors for nothing. */
+/** More replicas would share one machine's disk and processors without benefit. */
 const replicasMax = 7;
 
 const open = async (at: ConnectionOptions) => (await import("./connection.ts")).openCluster(at);
 
-/** Each is loaded when it is called: a server that starts needs none of them. */
+/** Loads each command when it is called, because a starting server needs none of them. */
 export const clusterCommands: ClusterCommands = {
   init: async (...args) => (await import("./init.ts")).initCluster(...args),
   join: async (...args) => (await import("./join.ts")).joinCluster(...args),
@@ -70,86 +70,84 @@ export function addClusterCommands(
 ): void {
   const done = (code: Promise<number>) => code.then(setExitCode);
   const cluster = groupOf(program, "cluster", "make a cluster of several replicas");
-  const member = groupOf(program, "member", "look after the members of a cluster");
+  const member = groupOf(program, "member", "manage the members of a cluster");
 
   addServerFlags(leaf(cluster, "init", "run the first member of a new cluster, which others can join")).action(
     (values) => done(run.init(toServerOptions(values), terminal)),
   );
   addServerFlags(
-    leaf(cluster, "join <url>", "make this machine a member of the cluster of <url>, and run it")
-      .option("--token <token>", 'what "quorate cluster token create" has printed')
-      .option("--token-file <file>", "the token in a file, where a command line can be seen by others")
-      .option("--ca-hash <hash>", "by which the cluster is known before anything is sent to it")
-      .option("--learner", "stay a learner: serve reads and watches, and never vote"),
+    leaf(cluster, "join <url>", "join this machine to the cluster at <url>, and run the member")
+      .option("--token <token>", 'the token printed by "quorate cluster token create"')
+      .option("--token-file <file>", "a file with the token, if others can see command lines")
+      .option("--ca-hash <hash>", "hash of the cluster's authority, checked before anything is sent")
+      .option("--learner", "remain a learner: serve reads and watches, and never vote"),
   ).action((endpoint, { token, tokenFile, caHash, learner, ...values }) =>
     done(
       run.join(toServerOptions(values), { endpoint, token, tokenFile, caHash, learner: learner === true }, terminal),
     ),
   );
   addServerFlags(
-    leaf(cluster, "up", "run several replicas and a load balancer on this machine, to try a cluster")
+    leaf(cluster, "up", "run several replicas and a load balancer on this machine, to try out a cluster")
       .addOption(replicas())
       .addOption(loadBalancer()),
   ).action(({ replicas: count, loadBalancer: balancer, ...values }) =>
     done(run.up(toServerOptions(values), { replicas: count, loadBalancer: balancer }, terminal)),
   );
-  const token = groupOf(cluster, "token", "invite machines");
-  client(leaf(token, "create", "make a token, and print the command with which a machine joins"))
-    .option("--ttl <duration>", "how long it can be used, at most 24h (default 1h)", (text) => seconds("--ttl", text))
-    .option("--description <text>", "what it is for")
+  const token = groupOf(cluster, "token", "manage the tokens that let machines join");
+  client(leaf(token, "create", "make a token, and print the command that joins a machine"))
+    .option("--ttl <duration>", "lifetime of the token, at most 24h (default 1h)", (text) => seconds("--ttl", text))
+    .option("--description <text>", "purpose of the token")
     .action(({ ttl, description, ...at }) => done(run.createToken(at, { ttlSeconds: ttl, description }, terminal)));
-  client(leaf(token, "list", "show the tokens that can be used, without their secrets")).action((at) =>
+  client(leaf(token, "list", "show the valid tokens, without their secrets")).action((at) =>
     done(run.listTokens(at, terminal)),
   );
 
   client(leaf(member, "list", "show the members"))
     .addOption(output())
     .action(({ output: form, ...at }) => done(run.listMembers(at, form, terminal)));
-  client(leaf(member, "add-learner <name>", "record a member before it is there, and print the command for it"))
-    .requiredOption("--peer-address <host:port>", "where the other members reach it")
-    .requiredOption("--client-url <url>", "where its API is")
+  client(leaf(member, "add-learner <name>", "record a member in advance, and print the command that joins it"))
+    .requiredOption("--peer-address <host:port>", "address where the other members reach it")
+    .requiredOption("--client-url <url>", "URL of its API")
     .action((name, { peerAddress, clientUrl, ...at }) =>
       done(run.addLearner(at, { name, peerAddress, clientUrl }, terminal)),
     );
   const changes = [
-    ["promote", "let a learner vote", "promoteMember"],
-    ["remove", "take a member out of the cluster", "removeMember"],
-    ["transfer-leader", "let another member lead", "transferLeader"],
+    ["promote", "make a learner a voter", "promoteMember"],
+    ["remove", "remove a member from the cluster", "removeMember"],
+    ["transfer-leader", "make another member the leader", "transferLeader"],
   ] as const;
   for (const [name, description, change] of changes) {
     client(leaf(member, `${name} <id>`, description)).action((id, at) =>
       done(run[change](at, memberNumber(id), terminal)),
     );
   }
-  client(leaf(program, "status", "show who leads, and how each member is"))
+  client(leaf(program, "status", "show the leader, and the health of each member"))
     .addOption(output())
     .action(({ output: form, ...at }) => done(run.status(at, form, terminal)));
-  leaf(cluster, "recover", "go on with one member when the others are lost for good; it must not be running")
-    .requiredOption("--data-dir <dir>", "of the member that is left")
+  leaf(cluster, "recover", "continue with one member, which must be stopped, when the others are lost for good")
+    .requiredOption("--data-dir <dir>", "data directory of the remaining member")
     .action(({ dataDir }) => done(run.recover(dataDir, terminal)));
 
-  client(
-    leaf(cluster, "rotate-ca", "give the members another authority, by which they know each other, while they serve"),
-  )
-    .option("--api", "that of the API instead, by which clients and servers know each other")
-    .option("--finish", "with --api, when clients have what is new: give the former authority up")
+  client(leaf(cluster, "rotate-ca", "replace the authority of the members' certificates while they serve"))
+    .option("--api", "replace the API's authority instead, for certificates of clients and servers")
+    .option("--finish", "with --api, after clients have the new certificates: stop trusting the old authority")
     .addHelpText("after", apiRotationHelp)
     .action(({ api, finish, ...at }) =>
       done(run.rotateCa(at, { api: api === true, finish: finish === true }, terminal)),
     );
 
   const snapshot = groupOf(program, "snapshot", "save and restore all objects");
-  client(leaf(snapshot, "save <file>", "save the state as it is now, and check it")).action((file, at) =>
+  client(leaf(snapshot, "save <file>", "save the current state, and check the file")).action((file, at) =>
     done(run.saveSnapshot(at, file, terminal)),
   );
-  leaf(snapshot, "inspect <file>", "check a snapshot, and show what is in it")
+  leaf(snapshot, "inspect <file>", "check a snapshot, and show its content")
     .addOption(output())
     .action((file, { output: form }) => done(run.inspectSnapshot(file, form, terminal)));
-  leaf(snapshot, "restore <file>", 'make a new cluster of a snapshot; its first member is started with "quorate up"')
-    .requiredOption("--data-dir <dir>", "of the new member; empty, or not there")
+  leaf(snapshot, "restore <file>", 'make a new cluster from a snapshot; start its first member with "quorate up"')
+    .requiredOption("--data-dir <dir>", "data directory of the new member; empty or absent")
     .option(
       "--bump-revision <count>",
-      "how far revisions go on above that of the snapshot, so that clients see none twice",
+      "number of revisions to skip after the snapshot's, so that clients see none twice",
       count,
       revisionGapDefault,
     )
@@ -170,10 +168,10 @@ function client(command: Command): Command {
   return command
     .option(
       "--kubeconfig <file>",
-      "how to reach the cluster (default $KUBECONFIG, or that of a server on this machine)",
+      "kubeconfig of the cluster (default $KUBECONFIG, or the one of a server on this machine)",
     )
-    .option("--context <name>", "of the kubeconfig (default the current one)")
-    .option("-s, --server <url>", "the member to ask (default that of the kubeconfig)");
+    .option("--context <name>", "context in the kubeconfig (default the current one)")
+    .option("-s, --server <url>", "URL of the member to ask (default the one in the kubeconfig)");
 }
 
 function output(): Option {
@@ -181,7 +179,7 @@ function output(): Option {
 }
 
 function replicas(): Option {
-  return new Option("--replicas <n>", `how many, at most ${replicasMax}`).default(3).argParser((text) => {
+  return new Option("--replicas <n>", `number of replicas, at most ${replicasMax}`).default(3).argParser((text) => {
     const count = /^[1-9]$/.test(text) ? Number(text) : Number.NaN;
     if (count <= replicasMax) return count;
     throw new StartupError(`--replicas: ${JSON.stringify(text)} is not a number from 1 to ${replicasMax}`);
@@ -190,7 +188,7 @@ function replicas(): Option {
 
 function loadBalancer(): Option {
   const choices: LoadBalancer[] = ["auto", "haproxy", "none"];
-  return new Option("--load-balancer <kind>", "haproxy, none, or auto: haproxy where it is installed")
+  return new Option("--load-balancer <kind>", "haproxy, none, or auto: haproxy if it is installed")
     .choices(choices)
     .default("auto");
 }

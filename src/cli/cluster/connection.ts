@@ -6,7 +6,7 @@ import { defaultDataDir } from "../../server/config/server-options.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { readKubeconfig } from "../../client/kubeconfig.ts";
 
-/** Where a command finds the cluster, in kubectl's words. */
+/** kubectl's options for finding the cluster. */
 export interface ConnectionOptions {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
@@ -16,9 +16,9 @@ export interface ConnectionOptions {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The cluster of the kubeconfig that a flag names, that is in the environment, that kubectl would take, or that a server on this
- * machine has written.
- * @throws StartupError when there is none, or it cannot be used
+ * Opens the cluster of the first kubeconfig found: the flag's, the environment's, kubectl's default, or the one that a server
+ * on this machine has written.
+ * @throws StartupError when there is no kubeconfig, or it cannot be used
  */
 export function openCluster({ kubeconfig, context, server }: ConnectionOptions): ClusterClient {
   const candidates = candidatesOf(kubeconfig, process.env);

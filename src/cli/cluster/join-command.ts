@@ -5,7 +5,7 @@ export interface JoinCommand {
   readonly flags: Readonly<Record<string, string>>;
 }
 
-/** What is typed on a machine to make it a member. */
+/** Returns the command to type on a machine that joins. */
 export function joinCommand({ endpoint, token, caHash, flags }: JoinCommand): string {
   const further = Object.entries(flags).map(([name, value]) => ` --${name} ${value}`);
   return `quorate cluster join ${endpoint} --token ${token} --ca-hash ${caHash}${further.join("")}`;

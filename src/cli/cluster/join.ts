@@ -17,47 +17,45 @@ import { newMemberDirectory } from "./init.ts";
 const progressVerbosity = 1;
 
 export interface JoinOptions {
-  /** URL of any member. */
+  /** The URL of any member. */
   readonly endpoint: string;
   readonly token: string | undefined;
   readonly tokenFile: string | undefined;
   readonly caHash: string | undefined;
-  /** Never vote. */
+  /** Whether the member never votes. */
   readonly learner: boolean;
 }
 
-/** `quorate cluster join`: from then on the member is started with `quorate up` and the same flags of the server. */
+/** Runs `quorate cluster join`. Later starts use `quorate up` and the same server flags. */
 export async function joinCluster(options: ServerOptions, request: JoinOptions, terminal: Terminal): Promise<number> {
   const directory = newMemberDirectory(options);
   const { membership, securePort } = resolveOptions(options);
   const { peerAddress: peerAddressText } = options;
   const clientUrl = securePort === 0 ? membership.clientUrl : clientUrlOf(membership, securePort);
   if (clientUrl === undefined) {
-    throw new StartupError(
-      "--secure-port: others have to know the port of a member: give one, or --advertise-client-url",
-    );
+    throw new StartupError("--secure-port: the other members must know the port: give one, or --advertise-client-url");
   }
   const endpoint = named("the URL to join", () => parseClientUrl(request.endpoint));
   const token = tokenOf(request);
   const caHash = named("--ca-hash", () => parsePin(request.caHash ?? ""));
-  terminal.complain(`asking ${endpoint} to become a member named ${membership.name}`);
+  terminal.complain(`asking ${endpoint} to join as member ${membership.name}`);
   const member = { name: membership.name, peerAddress: peerAddressText ?? "", clientUrl };
   const answer = await requestJoin({ endpoint, token, caHash, member });
   const { clusterId, members, secrets } = answer;
   await prepareMember(directory, { clusterId, id: answer.member.id, seeds: members });
   await writeSharedSecrets(join(directory, "pki"), secrets);
   if (!request.learner) await askForPromotion(directory);
-  terminal.complain(`member ${answer.member.id} of a cluster of ${members.length}; taking over its state`);
-  // This once, the log tells how it comes along.
+  terminal.complain(`joined as member ${answer.member.id}, in a cluster of ${members.length}; receiving its state`);
+  // This first start logs its progress.
   return up({ ...options, verbosity: options.verbosity ?? progressVerbosity }, terminal);
 }
 
 function tokenOf({ token, tokenFile }: JoinOptions): JoinToken {
   if (token !== undefined && tokenFile !== undefined)
-    throw new StartupError("--token and --token-file: give one of them");
+    throw new StartupError("--token and --token-file: give only one of them");
   if (token !== undefined) return named("--token", () => parseJoinToken(token));
   if (tokenFile === undefined) {
-    throw new StartupError('--token: give what "quorate cluster token create" has printed on a member');
+    throw new StartupError('--token: give the token that "quorate cluster token create" printed on a member');
   }
   return named("--token-file", () => parseJoinToken(readFileSync(tokenFile, "utf8").trim()));
 }

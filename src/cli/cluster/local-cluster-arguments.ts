@@ -1,7 +1,8 @@
-import { type Flag, flagNames, flags, optionName } from "../../server/config/flags.ts";
+import { flagNames, flags, optionName } from "../../server/config/flags.ts";
+import type { Flag } from "../../server/config/flag.ts";
 import type { ServerOptions } from "../../server/config/server-options.ts";
 
-/** The options as they are written on a command line, for a process of its own. */
+/** Returns the options as arguments of a command line. */
 export function serverArguments(options: ServerOptions): string[] {
   return flagNames.flatMap((name) => {
     const value = options[optionName(name)];

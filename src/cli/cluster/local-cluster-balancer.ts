@@ -2,19 +2,19 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writePrivateFile } from "../../access/certificates/private-file.ts";
 
-/** What a load balancer in front of replicas is told. */
+/** The settings of a load balancer in front of replicas. */
 export interface BalancerOptions {
   /** `127.0.0.1:6443`, `:6443` for all addresses. */
   readonly bind: string;
   readonly servers: readonly { readonly name: string; readonly address: string }[];
-  /** PEM of a certificate and its key to ask /readyz with; undefined where everybody may ask. */
+  /** PEM of a certificate and its key for requests to /readyz; undefined if anonymous requests may read it. */
   readonly probeCertificate?: string | undefined;
 }
 
 /**
- * A configuration of haproxy: connections go through as they are, TLS ends at the replicas. One that is not ready gets no
- * connection, and those that it has are closed, so that clients go on with another one; a connection that a replica refuses
- * goes to the next. A watch may be silent until it ends by itself, within an hour by default.
+ * Returns a configuration of haproxy. Connections pass through unchanged, and TLS ends at the replicas. A replica that is not
+ * ready gets no connections, and its open ones are closed, so that clients move to another replica. A refused connection goes to
+ * the next replica. A watch may be silent until it ends by itself, within an hour by default.
  */
 export function haproxyConfig({ bind, servers, probeCertificate }: BalancerOptions): string {
   const certificate = probeCertificate === undefined ? "" : ` crt ${quoted(probeCertificate)}`;
@@ -50,16 +50,16 @@ ${servers.map(({ name, address }) => `    server ${name} ${address}\n`).join("")
 }
 
 export interface BalancerFiles extends Omit<BalancerOptions, "probeCertificate"> {
-  /** Where they are kept. */
+  /** The directory for the files. */
   readonly directory: string;
-  /** Of one of the replicas. */
+  /** The data directory of one of the replicas. */
   readonly dataDirectory: string;
 }
 
-/** Writes what haproxy needs; gives the path of its configuration. */
+/** Writes haproxy's files, and returns the path of its configuration. */
 export async function writeHaproxyFiles({ directory, dataDirectory, ...options }: BalancerFiles): Promise<string> {
   const probeCertificate = join(directory, "haproxy.pem");
-  // Whatever --authorization-mode is, an administrator may ask whether a replica is ready.
+  // An administrator may read /readyz in every --authorization-mode.
   const pair = ["admin.crt", "admin.key"].map((file) => readFileSync(join(dataDirectory, "pki", file), "utf8"));
   await writePrivateFile(probeCertificate, pair.join("\n"));
   const path = join(directory, "haproxy.cfg");
@@ -67,12 +67,12 @@ export async function writeHaproxyFiles({ directory, dataDirectory, ...options }
   return path;
 }
 
-/** Strongly, so that nothing within is expanded. */
+/** Quotes the path strongly, so that haproxy expands nothing within. */
 function quoted(path: string): string {
   return `'${path.replaceAll("'", `'"'"'`)}'`;
 }
 
-/** Debian's is in a directory that is not on everybody's path. */
+/** Finds haproxy, also in /usr/sbin, where Debian installs it and which is not on every user's path. */
 export function findHaproxy(): string | undefined {
   const path = [process.env["PATH"] ?? "", "/usr/local/sbin", "/usr/sbin"].join(":");
   return Bun.which("haproxy", { PATH: path }) ?? undefined;

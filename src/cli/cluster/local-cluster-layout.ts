@@ -8,11 +8,11 @@ import { writePrivateFile } from "../../access/certificates/private-file.ts";
 
 const host = "127.0.0.1";
 const portMax = 65_535;
-/** Above the port of the load balancer: those of the replicas' API, of what they say to each other, and of gossip. */
+/** Offsets from the load balancer's port for the replicas' ports: API, peers and gossip. */
 const offsets = { port: 0, peerPort: 10, gossipPort: 20 } as const;
 const portNames = ["port", "peerPort", "gossipPort"] as const;
 
-/** Where one replica is: addresses are recorded in the cluster's state, and so stay as they were at the first start. */
+/** The place of one replica. The cluster's state records its addresses, so they stay as at the first start. */
 export interface LocalMember {
   readonly name: string;
   readonly directory: string;
@@ -21,20 +21,20 @@ export interface LocalMember {
   readonly gossipPort: number;
 }
 
-/** What a cluster on one machine has in its directory. */
+/** The content of the directory of a cluster on one machine. */
 export interface LocalLayout {
   readonly directory: string;
-  /** Of the load balancer. */
+  /** The load balancer's port. */
   readonly port: number;
   readonly members: readonly [LocalMember, ...LocalMember[]];
 }
 
-/** Whether there is a replica in its directory, which may have voted and must not get lost. */
+/** Reports whether the directory holds a replica. It may have voted, so it must not be lost. */
 export function isMade({ directory }: LocalMember): boolean {
   return isBegun(directory) && existsSync(join(directory, "log"));
 }
 
-/** Takes away what a start has left that was cut short before the replica was opened for the first time. */
+/** Removes the remains of a start that was interrupted before the replica was first opened. */
 export async function clear(member: LocalMember): Promise<void> {
   if (isBegun(member.directory) && !isMade(member)) await rm(member.directory, { recursive: true });
 }
@@ -48,10 +48,10 @@ export function urlOf({ port }: LocalMember): string {
 }
 
 /**
- * The ports and directories of `count` replicas: as they were, and for new ones those above `port`, or free ones where these
- * are taken.
- * @param port of the load balancer; undefined: as it was, or the one by default; 0: as it was, or a free one
- * @throws StartupError where there are more members than asked for
+ * Opens the ports and directories of `count` replicas. Recorded replicas keep theirs. New ones get ports above `port`, or free
+ * ones if these are taken.
+ * @param port the load balancer's. Without it, the recorded one or the default. With 0, the recorded one or a free one
+ * @throws StartupError when more replicas are recorded than `count`
  */
 export async function openLayout(
   directory: string,
@@ -81,7 +81,7 @@ export async function openLayout(
   const members = [...recorded, ...added];
   await writePrivateFile(file, `${JSON.stringify({ port: balancerPort, members }, null, 2)}\n`);
   const [first, ...others] = members.map((member) => ({ ...member, directory: join(directory, member.name) }));
-  if (first === undefined) throw new StartupError("--replicas: a cluster has one at least");
+  if (first === undefined) throw new StartupError("--replicas: a cluster has at least one");
   return { directory, port: balancerPort, members: [first, ...others] };
 }
 
@@ -115,7 +115,7 @@ function isPort(value: JsonValue | undefined): value is number {
   return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= portMax;
 }
 
-/** Gives each port once: it holds all of them until it is disposed. */
+/** Gives each port once, and holds all of them until it is disposed. */
 class PortPicker implements AsyncDisposable {
   readonly #taken: Set<number>;
   readonly #held = new AsyncDisposableStack();
@@ -124,7 +124,7 @@ class PortPicker implements AsyncDisposable {
     this.#taken = new Set(taken);
   }
 
-  /** The wanted port, or any free one where it is taken or 0. */
+  /** Returns the wanted port, or any free one if it is taken or 0. */
   async pick(wanted: number): Promise<number> {
     const port = wanted > portMax || this.#taken.has(wanted) ? 0 : wanted;
     return (await this.#hold(port)) ?? (await this.#hold(0)) ?? wanted;

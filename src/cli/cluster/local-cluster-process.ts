@@ -1,16 +1,16 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Subprocess } from "bun";
 
-/** One that does not end when it is told to is killed. */
+/** After this time, a process that was told to stop is killed. */
 const stopMsMax = 20_000;
 
 export interface ProcessOptions {
   readonly command: readonly string[];
-  /** Grows by what the process prints. */
+  /** The file that the process's output is appended to. */
   readonly logFile: string;
 }
 
-/** A process of ours, in a session of its own: an interrupt of the terminal reaches it through us only. */
+/** A child process in a session of its own, so that Ctrl-C reaches it only through us. */
 export class LocalProcess {
   readonly #child: Subprocess;
   readonly #logFile: string;
@@ -31,7 +31,7 @@ export class LocalProcess {
     return this.#child.pid;
   }
 
-  /** Resolves when the process has ended, however it did. */
+  /** Resolves when the process has ended in any way. */
   get ended(): Promise<unknown> {
     return this.#child.exited;
   }
@@ -40,7 +40,7 @@ export class LocalProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** `was killed by SIGKILL`, `ended with code 1: …` with the last line that it printed. */
+  /** The end of the process as text: `was killed by SIGKILL`, or `ended with code 1: …` with its last line of output. */
   get end(): string {
     const { signalCode, exitCode } = this.#child;
     if (signalCode !== null) return `was killed by ${signalCode}`;
@@ -48,7 +48,7 @@ export class LocalProcess {
     return `ended with code ${exitCode}${last === "" ? "" : `: ${last}`}`;
   }
 
-  /** Everything that this process has printed. */
+  /** Returns the output of this process so far. */
   printed(): string {
     return readFileSync(this.#logFile).subarray(this.#logBytesBefore).toString("utf8");
   }
@@ -57,7 +57,7 @@ export class LocalProcess {
     if (this.isRunning) this.#child.kill(signal);
   }
 
-  /** @returns false when it had to be killed */
+  /** Stops the process. Returns false if it had to be killed. */
   async stop(): Promise<boolean> {
     this.signal("SIGTERM");
     const timer = setTimeout(() => this.signal("SIGKILL"), stopMsMax);
@@ -67,7 +67,7 @@ export class LocalProcess {
   }
 }
 
-/** Tells processes to stop when this one is gone, also when it was killed: it hears of it by the end of a pipe. */
+/** Stops the watched processes when this one ends, even by SIGKILL: the guard notices the end of a pipe. */
 export class ProcessGuard implements Disposable {
   readonly #child = Bun.spawn(["sh", "-c", 'while read -r line; do pids=$line; done; [ -z "$pids" ] || kill $pids'], {
     stdin: "pipe",
@@ -76,7 +76,7 @@ export class ProcessGuard implements Disposable {
     detached: true,
   });
 
-  /** These, and no others. */
+  /** Replaces the list of watched processes. */
   watch(pids: readonly number[]): void {
     this.#child.stdin.write(`${pids.join(" ")}\n`);
     void this.#child.stdin.flush();

@@ -18,9 +18,9 @@ const pollMs = 100;
 const lastLine = "kubectl get namespaces\n";
 
 /**
- * Those that are there already are started together: none is ready before a quorum is. The others join one by one. Resolves
- * when all of them vote.
- * @throws StartupError when one ends
+ * Starts the replicas. Existing ones start together, because none is ready before a quorum runs. New ones join one by one.
+ * Resolves when all of them vote.
+ * @throws StartupError when a replica ends
  */
 export async function startReplicas(
   supervisor: Supervisor,
@@ -48,7 +48,7 @@ function replicaUnit(member: LocalMember, members: readonly LocalMember[], optio
   };
 }
 
-/** To make a cluster, to join it, or to go on. */
+/** Returns the command that makes the cluster, joins it, or starts an existing replica. */
 async function commandOf(member: LocalMember, members: readonly LocalMember[]): Promise<string[]> {
   if (isMade(member)) return ["up"];
   await clear(member);
@@ -58,13 +58,13 @@ async function commandOf(member: LocalMember, members: readonly LocalMember[]): 
   await forget(client, member);
   const body = { ttlSeconds: tokenSeconds, description: `for ${member.name} on this machine` };
   const { token, caHash } = await client.change({ method: "POST", path: "/cluster/tokens", body });
-  // Not on the command line, which all users of the machine can see.
+  // A file, because all users of the machine can see the command line.
   const file = tokenFileOf(member);
   await writePrivateFile(file, `${token}\n`);
   return ["cluster", "join", urlOf(inviting), "--token-file", file, "--ca-hash", String(caHash)];
 }
 
-/** A start that was interrupted has recorded a member, but what was to become of it is lost. */
+/** Removes the record that an interrupted start made for a member whose data is lost. */
 async function forget(client: ClusterClient, { name }: LocalMember): Promise<void> {
   const { members } = await client.get("/cluster/members");
   const recorded = parseMembers(members).find((known) => known.name === name);
@@ -80,7 +80,7 @@ async function allVote(members: readonly LocalMember[]): Promise<void> {
     const { members: known } = await client.get("/cluster/members");
     if (parseMembers(known).every(votes)) return;
   }
-  throw new StartupError('a replica has not caught up with the others: see "quorate status"');
+  throw new StartupError('a replica did not catch up with the others in time: see "quorate status"');
 }
 
 function clientOf({ directory }: LocalMember): ClusterClient {
@@ -91,7 +91,7 @@ function tokenFileOf({ directory }: LocalMember): string {
   return `${directory}.token`;
 }
 
-/** What the replicas have in common comes from the user, except what only one process can have. */
+/** Returns the user's options, with its own value for every option that replicas cannot share. */
 function memberOptions(member: LocalMember, options: ServerOptions): ServerOptions {
   const { name, directory, port, peerPort, gossipPort } = member;
   const { bindAddress, tlsSan = [], auditLogPath, gossip } = options;

@@ -4,23 +4,23 @@ import { LocalProcess, ProcessGuard } from "./local-cluster-process.ts";
 
 const pollMs = 50;
 
-/** A process that is to run. */
+/** A process to run. */
 export interface Unit {
   readonly name: string;
-  /** Made for each start. */
+  /** Returns the command line, made anew for each start. */
   command(): Promise<readonly string[]>;
-  /** Whether it does what it is there for. */
+  /** Reports whether the process does its work. */
   isReady(process: LocalProcess): boolean | Promise<boolean>;
 }
 
 export interface SupervisorOptions {
-  /** Of the logs, one of each unit. */
+  /** The directory of the logs, one for each unit. */
   readonly directory: string;
-  /** A unit that was ready is not there any more, and was not told to stop. */
+  /** Called when a ready unit ends without being told to stop. */
   readonly onDeath: (unit: Unit, process: LocalProcess) => void;
 }
 
-/** Runs units, says which died, and leaves none behind. */
+/** Runs units, reports those that die, and leaves none behind. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #guard = new ProcessGuard();
@@ -40,12 +40,12 @@ export class Supervisor {
     return join(this.#options.directory, `${name}.log`);
   }
 
-  /** Resolves when the unit is ready. @throws StartupError when it ends before */
+  /** Starts a unit, and resolves when it is ready. @throws StartupError when it ends before that */
   async start(unit: Unit): Promise<void> {
     const { name } = unit;
     this.#dead.delete(name);
     const command = await unit.command();
-    if (this.#stopping) throw new StartupError("told to stop");
+    if (this.#stopping) throw new StartupError("stopped before it was ready");
     const process = new LocalProcess({ command, logFile: this.logOf(name) });
     this.#running.set(name, process);
     this.#watch();
@@ -65,7 +65,7 @@ export class Supervisor {
     });
   }
 
-  /** Each that has died. What is not ready again stays dead. */
+  /** Starts every dead unit again. A unit that does not become ready stays dead. */
   startAgain(onStarted: (unit: Unit) => void, onFailure: (error: Error) => void): void {
     for (const unit of this.#dead.values()) this.start(unit).then(() => onStarted(unit), onFailure);
   }
@@ -74,7 +74,7 @@ export class Supervisor {
     this.#running.get(name)?.signal(signal);
   }
 
-  /** Those that are named, at the same time. From the first stop on nothing is started. @returns those that had to be killed */
+  /** Stops the named units at the same time, and prevents further starts. Returns the units that had to be killed. */
   async stop(names: readonly string[]): Promise<string[]> {
     this.#stopping = true;
     const stopped = await Promise.all(

@@ -17,13 +17,13 @@ export interface LocalClusterOptions {
   readonly loadBalancer: LoadBalancer;
 }
 
-/** `auto`: haproxy where it is installed. */
+/** `auto` uses haproxy if it is installed. */
 export type LoadBalancer = "auto" | "haproxy" | "none";
 
 const balancerName = "haproxy";
 const startAgainSignal = "SIGUSR2";
 
-/** What this command decides for each replica. */
+/** Flags that this command sets for each replica. */
 const ownFlags = {
   "--in-memory": "inMemory",
   "--peer-address": "peerAddress",
@@ -33,8 +33,8 @@ const ownFlags = {
 } as const satisfies Readonly<Record<string, keyof ServerOptions>>;
 
 /**
- * `quorate cluster up`: several replicas on this machine, each a process, and a load balancer in front of them. Runs until it
- * is told to stop. What dies stays dead until this process gets SIGUSR2: so one can see how the others go on.
+ * Runs `quorate cluster up`: several replicas on this machine, each a process, with a load balancer in front, until it is told
+ * to stop. A dead replica is restarted only on SIGUSR2, so that the user can watch the others continue.
  * @returns 0 after an orderly stop, 1 when no replica is left
  */
 export async function upLocalCluster(
@@ -60,12 +60,12 @@ export async function upLocalCluster(
   });
   const startAgain = () =>
     supervisor.startAgain(
-      ({ name }) => terminal.complain(`${name} is there again, process ${supervisor.pidOf(name)}`),
+      ({ name }) => terminal.complain(`${name} runs again, process ${supervisor.pidOf(name)}`),
       ({ message }) => terminal.complain(`quorate: ${message}`),
     );
   try {
     const started = start();
-    // The failure of a start that nobody waits for any more is no failure.
+    // After a signal to stop, nobody waits for the start, and its failure does not matter.
     started.catch(() => undefined);
     if ((await Promise.race([started, told.promise])) === "stop") return 0;
     process.on(startAgainSignal, startAgain);
@@ -89,14 +89,14 @@ export async function upLocalCluster(
     }
     terminal.complain(
       haproxy === undefined
-        ? `no load balancer: clients talk to ${layout.members[0].name} alone, and to another with kubectl --context <name>`
-        : `haproxy, process ${supervisor.pidOf(balancerName)}, spreads connections to ${front} over them`,
+        ? `no load balancer: clients use ${layout.members[0].name}; choose another replica with kubectl --context <name>`
+        : `haproxy, process ${supervisor.pidOf(balancerName)}, spreads connections to ${front} over the replicas`,
     );
     for (const line of instructions(kubeconfig)) terminal.print(line);
   }
 
   async function stop(): Promise<void> {
-    // It takes no connections any more, and ends with those that it has: when the replicas have answered what they were asked.
+    // haproxy takes no new connections, and ends with its last one: after the replicas have answered their requests.
     supervisor.signal(balancerName, "SIGUSR1");
     const killed = await supervisor.stop(layout.members.map(({ name }) => name));
     await supervisor.stop([balancerName]);
@@ -113,14 +113,14 @@ function haproxyFor(loadBalancer: LoadBalancer): string | undefined {
   throw new StartupError("--load-balancer: haproxy is not installed: install it, or leave the flag out");
 }
 
-/** @throws StartupError for what cannot be the same for several replicas */
+/** @throws StartupError for a flag that several replicas cannot share */
 async function prepare(
   options: ServerOptions,
   replicas: number,
 ): Promise<{ layout: LocalLayout; host: string; kubeconfig: string }> {
   for (const [flag, name] of Object.entries(ownFlags)) {
     if (options[name] === undefined || options[name] === false) continue;
-    throw new StartupError(`${flag}: leave it out: "quorate cluster up" chooses for each replica`);
+    throw new StartupError(`${flag}: leave it out, because "quorate cluster up" sets it for each replica`);
   }
   const dataDir = options.dataDir ?? join(dirname(defaultDataDir(process.env)), "quorate-cluster");
   const { dataDir: directory = dataDir, securePort, bindAddress, kubeconfig } = resolveOptions({ ...options, dataDir });
@@ -128,7 +128,7 @@ async function prepare(
   return { layout, host: bindAddress, kubeconfig: kubeconfig ?? join(directory, "kubeconfig") };
 }
 
-/** The kubeconfig of the first replica, for all of them. */
+/** Writes a kubeconfig for all replicas, made from that of the first. */
 async function publish({ members }: LocalLayout, server: string, path: string): Promise<void> {
   const [first] = members;
   const { ca = "", cert = "", key = "" } = (await readKubeconfig(join(first.directory, "kubeconfig")).proof()).tls;
@@ -176,6 +176,6 @@ function stateText(running: number, { members }: LocalLayout): string {
   const quorum = Math.floor(members.length / 2) + 1;
   const text = `${running} of ${members.length} replicas run`;
   return running >= quorum
-    ? `${text} and are a quorum`
-    : `${text}, which are no quorum: writes fail until there are ${quorum}`;
+    ? `${text}, which is a quorum`
+    : `${text}, less than a quorum: writes fail until ${quorum} run`;
 }

@@ -6,7 +6,7 @@ import { joinCommand } from "./join-command.ts";
 import { tableLines } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** `quorate member list` */
+/** Runs `quorate member list`. */
 export async function listMembers(
   client: ClusterClient,
   output: "table" | "json",
@@ -24,36 +24,36 @@ export interface LearnerOptions {
   readonly clientUrl: string;
 }
 
-/** `quorate member add-learner`: what is printed is to be typed on the new machine. */
+/** Runs `quorate member add-learner`, and prints the command to type on the new machine. */
 export async function addLearner(client: ClusterClient, learner: LearnerOptions, terminal: Terminal): Promise<number> {
   const answer = await client.change({ method: "POST", path: "/cluster/members", body: { ...learner } });
   const { token, caHash, member, expiration } = answer;
   const id = isJsonObject(member) ? member["id"] : undefined;
-  terminal.complain(`member ${id} (${learner.name}) is recorded; until ${expiration}, type on that machine:`);
+  terminal.complain(`member ${id} (${learner.name}) is recorded; run this on that machine before ${expiration}:`);
   const { name, peerAddress, clientUrl } = learner;
   const flags = { "peer-address": peerAddress, "advertise-client-url": clientUrl, "member-name": name };
   terminal.print(joinCommand({ endpoint: client.url, token: String(token), caHash: String(caHash), flags }));
   return 0;
 }
 
-/** `quorate member promote` */
+/** Runs `quorate member promote`. */
 export async function promoteMember(client: ClusterClient, id: number, terminal: Terminal): Promise<number> {
   await client.change({ method: "POST", path: `/cluster/members/${id}/promote` });
-  terminal.print(`member ${id} votes now`);
+  terminal.print(`member ${id} is now a voter`);
   return 0;
 }
 
-/** `quorate member remove` */
+/** Runs `quorate member remove`. */
 export async function removeMember(client: ClusterClient, id: number, terminal: Terminal): Promise<number> {
   await client.change({ method: "DELETE", path: `/cluster/members/${id}` });
-  terminal.print(`member ${id} is removed; its data directory is of no use any more`);
+  terminal.print(`member ${id} is removed; its data directory cannot be used again`);
   return 0;
 }
 
-/** `quorate member transfer-leader` */
+/** Runs `quorate member transfer-leader`. */
 export async function transferLeader(client: ClusterClient, id: number, terminal: Terminal): Promise<number> {
   await client.change({ method: "POST", path: "/cluster/leader", body: { to: id } });
-  terminal.print(`member ${id} leads now`);
+  terminal.print(`member ${id} is now the leader`);
   return 0;
 }
 

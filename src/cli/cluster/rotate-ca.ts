@@ -12,13 +12,13 @@ export async function rotateCa(
 ): Promise<number> {
   const onProgress = (text: string) => terminal.complain(text);
   if (!api) {
-    if (finish) throw new StartupError("--finish: only the authority of the API has a last part of its own: add --api");
-    terminal.print(`the members know each other by a new authority: ${await rotatePeerAuthority(client, onProgress)}`);
+    if (finish) throw new StartupError("--finish: only a rotation of the API's authority has a second part: add --api");
+    terminal.print(`the members now use a new authority: ${await rotatePeerAuthority(client, onProgress)}`);
   } else if (finish) {
-    terminal.print(`the API is known by this authority alone: ${await finishApiRotation(client, onProgress)}`);
+    terminal.print(`the API now uses this authority alone: ${await finishApiRotation(client, onProgress)}`);
   } else {
-    terminal.print(`the API gets a new authority, which is trusted now: ${await beginApiRotation(client, onProgress)}`);
-    terminal.complain('when clients have their new kubeconfigs, go on with "quorate cluster rotate-ca --api --finish"');
+    terminal.print(`all members now trust the API's new authority: ${await beginApiRotation(client, onProgress)}`);
+    terminal.complain('when clients have their new kubeconfigs, run "quorate cluster rotate-ca --api --finish"');
   }
   return 0;
 }

@@ -1,7 +1,8 @@
 import { createReadStream, existsSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { type ClusterClient, connectionFailureText } from "../../cluster/cluster-client.ts";
+import { connectionFailureText } from "../../client/connection-failure.ts";
+import type { ClusterClient } from "../../cluster/cluster-client.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import type { ImageHeader } from "../../storage/mvcc/image.ts";
 import { syncDirectory } from "../../storage/mvcc/data-directory.ts";
@@ -12,10 +13,10 @@ import { bytesText } from "./status.ts";
 
 const progressIntervalMs = 1_000;
 
-/** `quorate snapshot save`: the file has its name when it is whole, checked and on disk. */
+/** Runs `quorate snapshot save`. The file gets its name when it is complete, checked and on disk. */
 export async function saveSnapshot(client: ClusterClient, file: string, terminal: Terminal): Promise<number> {
   const path = resolve(file);
-  if (existsSync(path)) throw new StartupError(`${path} is there already: choose another name`);
+  if (existsSync(path)) throw new StartupError(`${path} already exists: choose another name`);
   const chunks = await client.download("/cluster/snapshot");
   const unfinished = `${path}.unfinished`;
   try {
@@ -30,7 +31,7 @@ export async function saveSnapshot(client: ClusterClient, file: string, terminal
   }
 }
 
-/** `quorate snapshot inspect` */
+/** Runs `quorate snapshot inspect`. */
 export async function inspectSnapshot(file: string, output: "table" | "json", terminal: Terminal): Promise<number> {
   const { clusterId, record } = await readHeader(file);
   const { index, revision, compactedRevision, size, members } = record;
@@ -43,7 +44,7 @@ export async function inspectSnapshot(file: string, output: "table" | "json", te
     ["Revision:", `${revision}, compacted up to ${compactedRevision}, log index ${index}`],
     ["Objects:", String(size)],
     ["Members:", members.map(({ id, name }) => `${id} (${name})`).join(", ") || "-"],
-    ["Checked:", "whole and undamaged"],
+    ["Checked:", "complete and undamaged"],
   ];
   for (const line of tableLines(rows)) terminal.print(line);
   return 0;
@@ -54,28 +55,28 @@ export interface RestoreOptions {
   readonly revisionGap: number;
 }
 
-/** `quorate snapshot restore`: a new cluster of one member. */
+/** Runs `quorate snapshot restore`: makes a new cluster of one member. */
 export async function restoreSnapshot(file: string, options: RestoreOptions, terminal: Terminal): Promise<number> {
-  // Before anything is made: a file that is damaged leaves nothing behind.
+  // Check the file first, so that a damaged one leaves nothing behind.
   await readHeader(file);
   const chunks = withProgress(createReadStream(file), "restored", terminal);
   const { revision, objects } = await restoreReplica({ ...options, chunks });
   terminal.print(`${options.directory}: a new cluster with ${objects} objects, at revision ${revision}`);
   terminal.complain(
-    `it gets certificates and keys of its own; to keep those of a former member, copy its pki directory to ${options.directory} before the first start`,
+    `it will make its own certificates and keys; to keep those of a former member, copy its pki directory to ${options.directory} before the first start`,
   );
   return 0;
 }
 
 async function write(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const file = await open(path, "w", 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new StartupError(`${path} cannot be written (${error.code}): choose another place`);
+    throw new StartupError(`${path} cannot be written (${error.code}): choose another path`);
   });
   try {
     for await (const chunk of chunks) await file.writeFile(chunk);
     await file.sync();
   } catch (error) {
-    throw new StartupError(`the snapshot was cut off: ${connectionFailureText(error)}`);
+    throw new StartupError(`the snapshot was interrupted: ${connectionFailureText(error)}`);
   } finally {
     await file.close();
   }
@@ -108,5 +109,5 @@ async function* withProgress(
 }
 
 function summary({ record }: ImageHeader): string {
-  return `${record.size} objects at revision ${record.revision}, whole and undamaged`;
+  return `${record.size} objects at revision ${record.revision}, complete and undamaged`;
 }

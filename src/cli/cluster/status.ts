@@ -3,7 +3,7 @@ import { type ClusterReport, clusterReport, type MemberReport } from "../../clus
 import { tableLines } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** `quorate status`. @returns 1 when no quorum of voters is well, or none of them leads */
+/** Runs `quorate status`. Returns 1 unless a quorum of voters is healthy and there is a leader. */
 export async function showStatus(client: ClusterClient, output: "table" | "json", terminal: Terminal): Promise<number> {
   const report = await clusterReport(client);
   if (output === "json") terminal.print(JSON.stringify(report, null, 2));
@@ -50,7 +50,7 @@ function cell(value: number | undefined): string {
   return value === undefined ? "-" : String(value);
 }
 
-/** `1.5Mi`, as quantities are written. */
+/** Formats bytes as a quantity such as `1.5Mi`. */
 export function bytesText(bytes: number): string {
   const units = ["", "Ki", "Mi", "Gi", "Ti"];
   let value = bytes;

@@ -9,7 +9,7 @@ export interface TokenOptions {
   readonly description: string | undefined;
 }
 
-/** `quorate cluster token create`: what is printed is to be typed on the new machine. */
+/** Runs `quorate cluster token create`, and prints the command to type on the new machine. */
 export async function createToken(client: ClusterClient, options: TokenOptions, terminal: Terminal): Promise<number> {
   const { ttlSeconds, description } = options;
   const body = {
@@ -23,13 +23,13 @@ export async function createToken(client: ClusterClient, options: TokenOptions, 
   });
   const [first] = (Array.isArray(endpoints) ? endpoints : []).filter((url) => typeof url === "string" && url !== "");
   const endpoint = typeof first === "string" ? first : client.url;
-  terminal.complain(`until ${expiration}, type on each new machine, with the address that the others reach it at:`);
+  terminal.complain(`run this on each new machine before ${expiration}, with the address where the others reach it:`);
   const flags = { "peer-address": "<address>:7380" };
   terminal.print(joinCommand({ endpoint, token: String(token), caHash: String(caHash), flags }));
   return 0;
 }
 
-/** `quorate cluster token list`: never the tokens themselves. */
+/** Runs `quorate cluster token list`. It never prints secrets. */
 export async function listTokens(client: ClusterClient, terminal: Terminal): Promise<number> {
   const { items } = await client.get("/cluster/tokens");
   const tokens = (Array.isArray(items) ? items : []).filter(isJsonObject);

@@ -1,7 +1,7 @@
 import type { Contact, DropReason } from "./network.ts";
 import type { PeerId } from "./peer-id.ts";
 
-/** Who may be connected with. */
+/** Decides which peers may connect. */
 export class Gate {
   readonly #onDropped: (reason: DropReason) => void;
   readonly #banMs: number;

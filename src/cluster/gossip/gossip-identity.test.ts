@@ -11,7 +11,7 @@ afterAll(() => rm(scratch, { recursive: true }));
 let directories = 0;
 const newDirectory = () => join(scratch, String(++directories), "pki");
 
-describe("who a replica is in gossip", () => {
+describe("the gossip identity of a replica", () => {
   test("is kept in a file for its owner only", async () => {
     const directory = newDirectory();
     const first = await openGossipIdentity(directory, 1_000);
@@ -35,12 +35,12 @@ describe("who a replica is in gossip", () => {
     );
   });
 
-  test("is another one every time where nothing is kept", async () => {
+  test("differs every time without a directory", async () => {
     const [one, other] = await Promise.all([openGossipIdentity(undefined, 1), openGossipIdentity(undefined, 1)]);
     expect(one.peerId).not.toBe(other.peerId);
   });
 
-  test("is refused from a file that others can read", async () => {
+  test("is rejected from a file that others can read", async () => {
     const directory = newDirectory();
     await openGossipIdentity(directory, 1);
     await chmod(join(directory, "gossip.key"), 0o644);
@@ -50,7 +50,7 @@ describe("who a replica is in gossip", () => {
   test.each([
     ["rubbish", "rubbish"],
     ["nothing", ""],
-  ])("is refused from a file with %s", async (_, text) => {
+  ])("is rejected from a file with %s", async (_, text) => {
     const directory = newDirectory();
     await openGossipIdentity(directory, 1);
     await writeFile(join(directory, "gossip.key"), text);

@@ -4,14 +4,14 @@ import { StartupError } from "../../process/startup-error.ts";
 import { readPrivateFile, writePrivateFile } from "../../access/certificates/private-file.ts";
 import { type PeerId, peerIdOf } from "./peer-id.ts";
 
-/** How a replica proves to the others that a message is its own. */
+/** The identity with which a replica signs its messages. */
 export interface GossipIdentity {
   readonly peerId: PeerId;
-  /** Ed25519: the seed, then the public key; 64 bytes. */
+  /** Ed25519 key: the seed, then the public key; 64 bytes. */
   readonly privateKey: Uint8Array;
   /**
-   * Greater at every start with the same key, whatever the clock says: what an earlier run has signed is never newer than
-   * what this one signs.
+   * Number that grows at every start with the same key, whatever the clock says. Messages of an earlier run are
+   * therefore never newer than those of this run.
    */
   readonly incarnation: number;
 }
@@ -20,8 +20,8 @@ const keyFile = "gossip.key";
 const incarnationFile = "gossip.incarnation";
 
 /**
- * The key in `directory`, made the first time; without a directory a new one, which nobody has heard of.
- * @throws StartupError for a key file that others may read, or that holds no such key
+ * Opens the key in `directory` and creates it the first time. Without a directory it returns a new key.
+ * @throws StartupError for a key file that others may read, or without such a key
  */
 export async function openGossipIdentity(directory: string | undefined, nowMs: number): Promise<GossipIdentity> {
   if (directory === undefined) return identityOf(newKey(), nowMs);
@@ -48,7 +48,7 @@ function parseKey(pem: string, path: string): KeyObject {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === "ed25519") return key;
   } catch {
-    // Not a key at all: told below.
+    // The error below reports it.
   }
   throw new StartupError(`${path} holds no Ed25519 key: remove it to get a new one`);
 }

@@ -25,7 +25,7 @@ afterEach(async () => {
   await toClose.disposeAsync();
 });
 
-/** One end, and all that it heard and dropped. */
+/** One end, with everything that it received and dropped. */
 class Peer {
   readonly identity: GossipIdentity;
   readonly heard: { readonly topic: Topic; readonly author: PeerId; readonly text: string }[] = [];
@@ -74,7 +74,7 @@ async function openPeer(options: Partial<NetworkOptions> = {}, timing?: NetworkT
   return await new Peer(identity).open(options, timing);
 }
 
-/** In the order of their ids: of two the first one connects. */
+/** Opens peers in the order of their ids. Of two, the first one connects. */
 async function openPeers(count: number): Promise<Peer[]> {
   const peers = await Promise.all(Array.from({ length: count }, () => openPeer()));
   return peers.sort((a, b) => (a.identity.peerId < b.identity.peerId ? -1 : 1));
@@ -93,7 +93,7 @@ async function until(what: string, isSo: () => boolean, timeoutMs = 15_000): Pro
   }
 }
 
-/** Says it until it is heard: nothing that is said before streams are open arrives. */
+/** Repeats a message until it is received, because messages before streams are open are lost. */
 async function untilHeard(from: Peer, to: readonly Peer[], text: string, timeoutMs?: number): Promise<void> {
   let count = 0;
   const isHeard = (peer: Peer) =>
@@ -108,7 +108,7 @@ async function untilHeard(from: Peer, to: readonly Peer[], text: string, timeout
   );
 }
 
-/** libp2p without our gate, as somebody would run it who means no good. */
+/** Opens libp2p without our gate, like an attacker. */
 async function openRaw(identity: GossipIdentity, cluster = clusterId) {
   const topic = `/quorate/gossip/1/${cluster}/heartbeat`;
   const node = await createLibp2p({
@@ -134,7 +134,7 @@ async function openRaw(identity: GossipIdentity, cluster = clusterId) {
   return { node, topic, dial, gossip: node.services.gossip };
 }
 
-/** Two members, and a third one, which one of them has admitted, that does as the test says. */
+/** Opens two members, and a third one, admitted by one of them, that the test controls. */
 async function openThree() {
   const [one, other] = (await openPeers(2)) as [Peer, Peer];
   const identity = await openGossipIdentity(undefined, Date.now());
@@ -144,7 +144,7 @@ async function openThree() {
 }
 
 describe("between members", () => {
-  test("what one says on either topic, all others hear, and know by whom", async () => {
+  test("every message on either topic reaches all others with its author", async () => {
     const peers = await openPeers(4);
     acquaint(...peers);
     for (const peer of peers)
@@ -160,7 +160,7 @@ describe("between members", () => {
     expect(peers.flatMap(({ dropped }) => dropped)).toEqual([]);
   });
 
-  test("what is said reaches those that are connected only with somebody in between", async () => {
+  test("a message reaches peers that are connected only through others", async () => {
     const [left, middle, right] = (await openPeers(3)) as [Peer, Peer, Peer];
     left.network.admit([middle.contact]);
     right.network.admit([middle.contact]);
@@ -176,7 +176,7 @@ describe("between members", () => {
     await untilHeard(one, [other], "by name");
   });
 
-  test("one that starts again with its key is heard again", async () => {
+  test("a peer that restarts with its key is heard again", async () => {
     const [stays, leaves] = (await openPeers(2)) as [Peer, Peer];
     acquaint(stays, leaves);
     await untilHeard(leaves, [stays], "before");
@@ -188,7 +188,7 @@ describe("between members", () => {
     await untilHeard(stays, [back], "welcome");
   });
 
-  test("what is dropped is not passed on", async () => {
+  test("a dropped message is not forwarded", async () => {
     const [left, middle, right] = (await openPeers(3)) as [Peer, Peer, Peer];
     left.network.admit([middle.contact]);
     right.network.admit([middle.contact]);
@@ -225,7 +225,7 @@ describe("69: attacks on the gossip port", () => {
     await known.dial(one);
   });
 
-  test("whoever answers at the address of a member without its key is not spoken with", async () => {
+  test("a server at a member's address without its key is refused", async () => {
     const [one, impostor, member] = (await openPeers(3)) as [Peer, Peer, Peer];
     impostor.network.admit([one.contact]);
     one.network.admit([{ peerId: member.identity.peerId, address: impostor.network.address }]);
@@ -237,7 +237,7 @@ describe("69: attacks on the gossip port", () => {
     expect(one.heard).toEqual([]);
   });
 
-  test("a removed member is cut off at once and not let in again", async () => {
+  test("a removed member is disconnected at once and not admitted again", async () => {
     const peers = await openPeers(3);
     const [removed, ...others] = peers as [Peer, Peer, Peer];
     acquaint(...peers);
@@ -245,14 +245,14 @@ describe("69: attacks on the gossip port", () => {
     acquaint(...others);
     await Bun.sleep(100);
     removed.say("still here?");
-    // It goes on trying: it may not know yet.
+    // It keeps trying, because it may not know yet.
     await until("it is refused", () => others.some(({ dropped }) => dropped.includes("stranger")));
     removed.say("hello?");
     await untilHeard(others[0] as Peer, [others[1] as Peer], "alone");
     for (const other of others) expect(other.heard.filter(({ text }) => text.endsWith("?"))).toEqual([]);
   });
 
-  test("a message with a forged sender or a forged signature is dropped, and its source refused in the end", async () => {
+  test("a message with a forged sender or a forged signature is dropped, and its source is eventually refused", async () => {
     const [one, victim] = (await openPeers(2)) as [Peer, Peer];
     const identity = await openGossipIdentity(undefined, Date.now());
     const contact = { peerId: identity.peerId, address: { host: loopback, port: 1 } };
@@ -276,7 +276,7 @@ describe("69: attacks on the gossip port", () => {
     await untilHeard(victim, [one], "still mine");
   });
 
-  test("a giant frame ends the stream that it came on, and nothing of it is kept", async () => {
+  test("a giant frame ends its stream, and no part of it is kept", async () => {
     const { one, other, raw } = await openThree();
     await raw.dial(one);
     await until("it subscribes", () => raw.gossip.getSubscribers(raw.topic).length > 0);
@@ -287,7 +287,7 @@ describe("69: attacks on the gossip port", () => {
     expect(one.heard.some(({ text }) => text.startsWith("aaaa"))).toBe(false);
   });
 
-  test("invented topics, IHAVE, IWANT and GRAFT by the thousand leave members talking", async () => {
+  test("thousands of invented topics, IHAVE, IWANT and GRAFT do not stop members from talking", async () => {
     const { one, other, raw } = await openThree();
     await raw.dial(one);
     await until("streams are open", () => raw.gossip.streamsOutbound.size > 0);
@@ -304,7 +304,7 @@ describe("69: attacks on the gossip port", () => {
     await untilHeard(one, [other], "here too");
   });
 
-  test("connections that say nothing are closed, and do not keep members out", async () => {
+  test("silent connections are closed and do not block members", async () => {
     const [one, other] = (await openPeers(2)) as [Peer, Peer];
     const { host, port } = one.network.address;
     const sockets = await Promise.all(Array.from({ length: 100 }, () => open(host, port)));
@@ -314,7 +314,7 @@ describe("69: attacks on the gossip port", () => {
     await untilHeard(other, [one], "hello");
   });
 
-  test("bytes that are no handshake are answered with an end", async () => {
+  test("bytes that are not a handshake end the connection", async () => {
     const one = await openPeer();
     const socket = await open(one.network.address.host, one.network.address.port);
     opened.defer(() => void socket.destroy());
@@ -324,7 +324,7 @@ describe("69: attacks on the gossip port", () => {
 });
 
 describe("connections", () => {
-  test("one that is open and carries nothing is replaced", async () => {
+  test("an open connection without messages is replaced", async () => {
     const quick = { upkeepIntervalMs: 100, silenceMs: 500, patienceMs: 5_000, banMs: 60_000, dialTimeoutMs: 5_000 };
     const identities = await Promise.all([0, 1].map(() => openGossipIdentity(undefined, Date.now())));
     identities.sort((a, b) => (a.peerId < b.peerId ? -1 : 1));
@@ -341,7 +341,7 @@ describe("connections", () => {
     expect(proxy.connections).toBeGreaterThan(1);
   });
 
-  test("closing does not wait for a peer that does not answer", async () => {
+  test("closing does not wait for an unresponsive peer", async () => {
     const [first, second] = (await openPeers(2)) as [Peer, Peer];
     await using proxy = await StallingProxy.open(second.network.address.port);
     first.network.admit([{ ...second.contact, address: { host: loopback, port: proxy.port } }]);
@@ -353,7 +353,7 @@ describe("connections", () => {
     expect(performance.now() - beganMs).toBeLessThan(1_000);
   });
 
-  test("an attempt that gets no answer is given up, and the next one succeeds", async () => {
+  test("an attempt without an answer is given up, and the next one succeeds", async () => {
     const timing = { upkeepIntervalMs: 100, silenceMs: 5_000, patienceMs: 100, banMs: 60_000, dialTimeoutMs: 300 };
     const mute = createServer((socket) => opened.defer(() => void socket.destroy())).listen(0, loopback);
     opened.defer(() => void mute.close());
@@ -367,7 +367,7 @@ describe("connections", () => {
   });
 });
 
-test("an address that is taken is said in one line", async () => {
+test("an address in use is reported in one line", async () => {
   const taken = createServer().listen(0, loopback);
   opened.defer(() => void taken.close());
   const { port } = taken.address() as { port: number };
@@ -387,7 +387,7 @@ async function open(host: string, port: number): Promise<Socket> {
   return socket;
 }
 
-/** Passes bytes on to a port, until it is told to keep those of the connections that it has. */
+/** A proxy that forwards bytes to a port until it is told to hold back those of its open connections. */
 class StallingProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];
@@ -428,7 +428,7 @@ class StallingProxy implements AsyncDisposable {
   }
 }
 
-/** A frame as gossipsub would never send it. */
+/** Sends a frame that gossipsub itself would never send. */
 function sendFrame(gossip: object, to: Peer, frame: object): void {
   const { sendRpc } = gossip as { sendRpc(this: object, peerId: PeerId, frame: object): boolean };
   sendRpc.call(gossip, to.identity.peerId, frame);

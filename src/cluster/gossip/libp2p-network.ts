@@ -18,15 +18,15 @@ import {
 import type { PeerId } from "./peer-id.ts";
 
 export interface NetworkTiming {
-  /** How often connections are looked after. */
+  /** Interval of the connection upkeep. */
   readonly upkeepIntervalMs: number;
-  /** A peer that is connected and says nothing for so long is connected with anew. */
+  /** Silence of a connected peer after which it is connected again. */
   readonly silenceMs: number;
-  /** One side of a pair connects; the other one only when nobody has for so long. */
+  /** Time after which the second side of a pair connects, if the first one has not. */
   readonly patienceMs: number;
-  /** Somebody who sends what is invalid is refused for so long. */
+  /** Time for which a peer that sent invalid messages is refused. */
   readonly banMs: number;
-  /** An attempt to connect is given up after so long. */
+  /** Time after which an attempt to connect is given up. */
   readonly dialTimeoutMs: number;
 }
 
@@ -38,7 +38,7 @@ const defaultTiming: NetworkTiming = {
   dialTimeoutMs: 5_000,
 };
 
-/** Gossip over libp2p. This file and what it imports are loaded only where there is a cluster. */
+/** Opens gossip over libp2p. This file and its imports are loaded only in a cluster. */
 export async function openLibp2pNetwork(
   options: NetworkOptions,
   timing: NetworkTiming = defaultTiming,
@@ -58,7 +58,7 @@ export async function openLibp2pNetwork(
 }
 
 interface Link {
-  /** Since when it is as it is now. */
+  /** Time of the last change of state. */
   sinceMs: number;
   isConnected: boolean;
   heardMs: number;
@@ -127,7 +127,7 @@ class Libp2pNetwork implements GossipNetwork {
 
   publish(topic: Topic, message: Uint8Array): void {
     if (this.#closing.signal.aborted) return;
-    // It fails when nobody takes it, which is not for the author to mend.
+    // It fails when no peer takes the message. The author cannot fix that.
     void this.#gossip.publish(this.#topicNames.get(topic) as string, message).catch(ignore);
   }
 
@@ -170,7 +170,7 @@ class Libp2pNetwork implements GossipNetwork {
     }
     const isTooBad = this.#gossip.getScore(peerId) <= scoreMin;
     if (isTooBad) this.#gate.ban(peerId);
-    // A stream can be dead on a connection that is alive: what counts is whether the peer is heard.
+    // A stream can be dead on a live connection. The connection is good only if the peer is heard.
     const isDeaf = unchangedMs > silenceMs && nowMs - link.heardMs > silenceMs;
     if (isTooBad || isDeaf) {
       for (const connection of connections) connection.abort(new Error(isTooBad ? "it is banned" : "it is silent"));
@@ -194,11 +194,14 @@ function dialAddress({ peerId, address: { host, port } }: Contact): string {
   return `/${kind}/${host}/tcp/${port}/p2p/${peerId}`;
 }
 
-/** Who passed a message on had to see that it is invalid, but cannot know whether it is old, or of somebody removed. */
+/**
+ * Reports whether the forwarding peer is to blame. It had to notice an invalid message, but cannot know whether a
+ * message is old or from a removed member.
+ */
 function isSourceToBlame(reason: DropReason, isAuthor: boolean): boolean {
   if (reason === "malformed" || reason === "forged") return true;
   return reason === "flood" && isAuthor;
 }
 
-/** Peers come and go; the next upkeep tries again. */
+/** Ignores an error. Peers come and go, and the next upkeep tries again. */
 function ignore(): void {}

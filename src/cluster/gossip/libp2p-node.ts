@@ -15,7 +15,7 @@ import { tcpTransport } from "./tcp-transport.ts";
 const connectionsMax = 64;
 const pendingConnectionsMax = 16;
 const connectionsPerSecondMax = 20;
-/** From the first byte to a proven peer id. */
+/** Time from the first byte to a proven peer id. */
 const handshakeTimeoutMs = 3_000;
 const streamsPerConnectionMax = 16;
 const streamWindowBytes = 256 * 1_024;
@@ -23,7 +23,7 @@ const frameBytesMax = 64 * 1_024;
 const outboundBacklogBytesMax = 256 * 1_024;
 const seenMs = 30_000;
 
-/** The ten-fold of what a frame of a well-meaning peer holds. */
+/** Limits of a frame: ten times the contents of a well-behaved peer's. */
 const frameLimits = {
   maxSubscriptions: 16,
   maxMessages: 64,
@@ -34,7 +34,10 @@ const frameLimits = {
   maxPeerInfos: 16,
 };
 
-/** The score of a peer falls with the square of the invalid messages that it sent in about the last ten seconds: nine are too many. */
+/**
+ * Lowest score of a peer. The score falls with the square of the invalid messages in about the last ten seconds; nine
+ * are too many.
+ */
 export const scoreMin = -80;
 const invalidMessageWeight = -1;
 const invalidMessageDecay = 0.8;
@@ -42,8 +45,8 @@ const invalidMessageDecay = 0.8;
 export type Libp2pNode = Libp2p<{ identify: unknown; gossip: GossipSub }>;
 
 /**
- * TCP, Noise, yamux, gossipsub with signed messages; not started. Both ends of a connection have proven their key and that
- * they mean the same cluster before anything else is said; then the gate lets only members through.
+ * Creates a node that is not started: TCP, Noise, yamux, and gossipsub with signed messages. Both ends of a connection
+ * prove their key and the cluster before any other message. Then the gate admits members only.
  */
 export async function createLibp2pNode(
   { clusterId, identity, listen }: NetworkOptions,
@@ -58,7 +61,7 @@ export async function createLibp2pNode(
     addresses: { listen: [`${listenAddress(listen)}/tcp/${listen.port}`] },
     nodeInfo: { userAgent: "quorate" },
     transports: [tcpTransport],
-    // The prologue is mixed into the keys: a handshake with another cluster fails.
+    // The prologue is mixed into the keys, so a handshake with another cluster fails.
     connectionEncrypters: [noise({ prologueBytes: new TextEncoder().encode(`quorate/gossip/1/${clusterId}`) })],
     streamMuxers: [
       yamux({
@@ -81,7 +84,7 @@ export async function createLibp2pNode(
       dialTimeout: dialTimeoutMs,
       reconnectRetries: 0,
     },
-    // Heartbeats tell whether a peer is there.
+    // Heartbeats already show whether a peer is alive.
     connectionMonitor: { enabled: false },
     services: {
       identify: identify(),
@@ -99,7 +102,7 @@ export async function createLibp2pNode(
         maxInboundDataLength: frameBytesMax,
         maxOutboundBufferSize: outboundBacklogBytesMax,
         decodeRpcLimits: frameLimits,
-        // Replicas that share an address are no attack.
+        // Replicas that share an address are not an attack.
         scoreParams: { topics: Object.fromEntries(topicScores), IPColocationFactorWeight: 0 },
         scoreThresholds: { gossipThreshold: -20, publishThreshold: -40, graylistThreshold: scoreMin },
       }) as (components: GossipSubComponents) => GossipSub,

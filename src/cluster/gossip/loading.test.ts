@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const root = join(import.meta.dir, "../..");
+const root = join(import.meta.dir, "../../..");
 const scratch = await mkdtemp(join(tmpdir(), "quorate-loading-"));
 afterAll(() => rm(scratch, { recursive: true }));
 
-/** Ends the process that loads any file of libp2p. */
+/** A preload that ends the process when it loads any file of libp2p. */
 const trap = join(scratch, "trap.ts");
 await Bun.write(
   trap,
@@ -42,7 +42,7 @@ test("the help of the command line does not load it either", async () => {
   expect(await run("src/main.ts", "--help").exited).toBe(0);
 });
 
-test("gossip that is imported has not loaded it, gossip that is opened has", async () => {
+test("importing gossip does not load it, opening gossip does", async () => {
   const load = (name: string) => `await import(${JSON.stringify(join(import.meta.dir, name))})`;
   const imported = run("-e", load("open-gossip.ts"));
   expect(await imported.exited).toBe(0);
@@ -51,11 +51,11 @@ test("gossip that is imported has not loaded it, gossip that is opened has", asy
   expect(await opened.exited).toBe(70);
 });
 
-test("a process that has closed gossip ends by itself", async () => {
+test("a process that has closed gossip exits by itself", async () => {
   const script = `
-    import { systemClock } from "./src/api/clock.ts";
-    import { openGossip } from "./src/gossip/open-gossip.ts";
-    import { openGossipIdentity } from "./src/gossip/gossip-identity.ts";
+    import { systemClock } from "./src/process/clock.ts";
+    import { openGossip } from "./src/cluster/gossip/open-gossip.ts";
+    import { openGossipIdentity } from "./src/cluster/gossip/gossip-identity.ts";
     const [one, other] = await Promise.all([openGossipIdentity(undefined, 1), openGossipIdentity(undefined, 1)]);
     const ports = [0, 1].map(() => Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } })).map((taken) => {
       taken.stop(true);

@@ -26,7 +26,7 @@ function bytesOf(value: unknown): Uint8Array {
   return new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** As it is on the wire, with other fields. */
+/** Returns the encoded heartbeat with other fields. */
 function changed(fields: Record<string, unknown>): Uint8Array {
   const wire = JSON.parse(new TextDecoder().decode(encodeHeartbeat(heartbeat))) as Record<string, unknown>;
   return bytesOf({ ...wire, ...fields });
@@ -37,11 +37,11 @@ describe("heartbeats", () => {
     ["with a leader", heartbeat],
     ["without one", { ...heartbeat, health: { ...health, leader: undefined } }],
     ["with nothing to tell", { ...heartbeat, health: { ...health, failing: [], endpoints: [], release: "" } }],
-  ])("%s are read as they were written", (_, written) => {
+  ])("%s are decoded as they were encoded", (_, written) => {
     expect(parseHeartbeat(encodeHeartbeat(written))).toEqual(written);
   });
 
-  test("fields that a later version adds are passed over", () => {
+  test("fields of a later version are ignored", () => {
     expect(parseHeartbeat(changed({ weather: "fine" }))).toEqual(heartbeat);
   });
 
@@ -66,11 +66,11 @@ describe("heartbeats", () => {
     ["a leader below zero", changed({ leader: -2 })],
     ["more than a message holds", changed({ padding: "a".repeat(messageBytesMax) })],
     ["depth without end", bytesOf("[".repeat(messageBytesMax))],
-  ])("%s is none", (_, bytes) => {
+  ])("%s is not a heartbeat", (_, bytes) => {
     expect(parseHeartbeat(bytes)).toBeUndefined();
   });
 
-  test("what is too long or unprintable is left out of what is written, and the rest arrives", () => {
+  test("long or unprintable text is left out of the encoding, and the rest arrives", () => {
     const crowded: ReplicaHealth = {
       ...health,
       failing: Array.from({ length: 1_000 }, (_, at) => `check-${at}`.padEnd(190, "x")),
@@ -85,7 +85,7 @@ describe("heartbeats", () => {
     expect(read?.endpoints[0]).toStartWith("https://x");
   });
 
-  test("whatever comes, reading it ends and gives a whole heartbeat or none", () => {
+  test("decoding any input ends and gives a complete heartbeat or nothing", () => {
     const property = fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.json().map(bytesOf)), (bytes) => {
       expect(parseHeartbeat(bytes)?.health.revision ?? 0).toBeNumber();
       parseInvalidation(bytes);
@@ -95,12 +95,15 @@ describe("heartbeats", () => {
 });
 
 describe("invalidations", () => {
-  test("are read as they were written", () => {
+  test("are decoded as they were encoded", () => {
     const written = { member: 3, incarnation: 1, sequence: 2, subject: "issuerKeys" } as const;
     expect(parseInvalidation(encodeInvalidation(written))).toEqual(written);
   });
 
-  test.each([["toString"], ["everything"], [null], [undefined], [["issuerKeys"]]])("of %p are none", (subject) => {
-    expect(parseInvalidation(bytesOf({ member: 3, incarnation: 1, sequence: 2, subject }))).toBeUndefined();
-  });
+  test.each([["toString"], ["everything"], [null], [undefined], [["issuerKeys"]]])(
+    "with the subject %p are rejected",
+    (subject) => {
+      expect(parseInvalidation(bytesOf({ member: 3, incarnation: 1, sequence: 2, subject }))).toBeUndefined();
+    },
+  );
 });

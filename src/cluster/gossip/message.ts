@@ -1,7 +1,9 @@
 import { isJsonObject } from "../../api/json.ts";
 import { type InvalidationSubject, invalidationSubjects, type ReplicaHealth } from "./gossip.ts";
 
-/** Who says it and when: `incarnation` grows with every start of the author, `sequence` with every message of it. */
+/**
+ * The author and order of a message. `incarnation` grows with every start of the author, `sequence` with every message.
+ */
 export interface Envelope {
   readonly member: number;
   readonly incarnation: number;
@@ -17,8 +19,8 @@ export interface Invalidation extends Envelope {
 }
 
 /**
- * Messages are JSON of at most this size. What a later version adds is passed over; one that means something else by what
- * is here has topics of its own.
+ * Largest message, which is JSON. Unknown fields of a later version are ignored. A version that changes the meaning of
+ * a field has topics of its own.
  */
 export const messageBytesMax = 8 * 1_024;
 
@@ -30,7 +32,7 @@ const plainText = /^[\x20-\x7e]*$/;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** What goes beyond the bounds of a message is left out. */
+/** Encodes a heartbeat. Leaves out values beyond the limits of a message. */
 export function encodeHeartbeat({ health, ...envelope }: Heartbeat): Uint8Array {
   const { failing, endpoints, release, leader, ...rest } = health;
   const kept = {
@@ -47,7 +49,7 @@ export function encodeInvalidation(invalidation: Invalidation): Uint8Array {
   return encoder.encode(JSON.stringify(invalidation));
 }
 
-/** Undefined for what is no heartbeat. */
+/** Parses a heartbeat, or returns undefined. */
 export function parseHeartbeat(bytes: Uint8Array): Heartbeat | undefined {
   const { envelope, fields } = parseEnvelope(bytes);
   if (envelope === undefined) return undefined;
@@ -66,7 +68,7 @@ export function parseHeartbeat(bytes: Uint8Array): Heartbeat | undefined {
   return { ...envelope, health };
 }
 
-/** Undefined for what is no invalidation. */
+/** Parses an invalidation, or returns undefined. */
 export function parseInvalidation(bytes: Uint8Array): Invalidation | undefined {
   const { envelope, fields } = parseEnvelope(bytes);
   const subject = invalidationSubjects.find((known) => known === fields["subject"]);
@@ -100,7 +102,7 @@ function isMember(value: unknown): value is number {
   return isCount(value) && value > 0;
 }
 
-/** Printable ASCII: it is shown to people, in terminals and logs. */
+/** Reports whether the value is short printable ASCII, because people see it in terminals and logs. */
 function isText(value: unknown): value is string {
   return typeof value === "string" && value.length <= textLengthMax && plainText.test(value);
 }

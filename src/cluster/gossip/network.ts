@@ -2,7 +2,7 @@ import type { PeerAddress } from "../member-address.ts";
 import type { GossipIdentity } from "./gossip-identity.ts";
 import type { PeerId } from "./peer-id.ts";
 
-/** A member that may be spoken with, and where it listens. */
+/** A member that may connect, and its address. */
 export interface Contact {
   readonly peerId: PeerId;
   readonly address: PeerAddress;
@@ -11,18 +11,18 @@ export interface Contact {
 export const topics = ["heartbeat", "invalidation"] as const;
 export type Topic = (typeof topics)[number];
 
-/** Why somebody or something that came was not let in. Every case is counted. */
+/** Reasons to drop a connection or a message. Every case is counted. */
 export const dropReasons = [
-  /** Not of a member: a connection, or a message that a member passed on. */
+  /** Not from a member: a connection, or a message that a member forwarded. */
   "stranger",
   /** Signed by one member in the name of another. */
   "forged",
   "malformed",
-  /** Not newer than what was heard before. */
+  /** Not newer than an earlier message. */
   "replayed",
-  /** More of one author than it may say. */
+  /** More messages than an author may send. */
   "flood",
-  /** Of a peer that sent too much that was invalid: not listened to for a while. */
+  /** From a peer that sent too many invalid messages and is ignored for a while. */
   "banned",
 ] as const;
 export type DropReason = (typeof dropReasons)[number];
@@ -30,25 +30,25 @@ export type DropReason = (typeof dropReasons)[number];
 export interface NetworkOptions {
   readonly clusterId: string;
   readonly identity: GossipIdentity;
-  /** A name instead of an address: on all addresses. */
+  /** Address to listen on. For a name, it listens on all addresses. */
   readonly listen: PeerAddress;
   /**
-   * Judges a message that `author` has signed, whoever passed it on. Only a message that is good for something is passed on
-   * to others: `undefined`, not a reason to drop it.
+   * Judges a message that `author` has signed, whichever peer forwarded it. Returns a reason to drop it, or `undefined`
+   * to forward it to others.
    */
   readonly onMessage: (topic: Topic, author: PeerId, message: Uint8Array) => DropReason | undefined;
   readonly onDropped: (reason: DropReason) => void;
 }
 
-/** Signed messages between members, over any number of hops. Delivery is likely and never certain. */
+/** Signed messages between members, over any number of hops. Delivery is likely but never certain. */
 export interface GossipNetwork {
-  /** Where it listens, with the port that was chosen for port 0. */
+  /** Listening address, with the port that was chosen for port 0. */
   readonly address: PeerAddress;
-  /** From now on these, and nobody else, are connected with. */
+  /** Sets the only peers that may connect from now on. */
   admit(contacts: readonly Contact[]): void;
   publish(topic: Topic, message: Uint8Array): void;
   close(): Promise<void>;
 }
 
-/** @throws StartupError when the address cannot be listened on */
+/** Opens the network. @throws StartupError when the address cannot be listened on */
 export type OpenNetwork = (options: NetworkOptions) => Promise<GossipNetwork>;

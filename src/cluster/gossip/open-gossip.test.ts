@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Gossip, GossipMember, ReplicaHealth } from "./gossip.ts";
 import { type GossipIdentity, openGossipIdentity } from "./gossip-identity.ts";
 import { encodeHeartbeat, encodeInvalidation, messageBytesMax } from "./message.ts";
@@ -7,7 +7,7 @@ import type { Contact, DropReason, GossipNetwork, NetworkOptions, Topic } from "
 import { openGossip } from "./open-gossip.ts";
 import type { PeerId } from "./peer-id.ts";
 
-/** Time that goes on when it is told to, timers included. */
+/** A clock that advances only when told to, timers included. */
 class SteppedClock implements Clock {
   #nowMs = 1_000_000;
   readonly #timers = new Set<{ atMs: number; everyMs: number | undefined; run: () => void }>();
@@ -47,9 +47,9 @@ class SteppedClock implements Clock {
   }
 }
 
-/** All that are open hear what each says at once, as far as they have admitted it. */
+/** Delivers every message at once to all open networks that have admitted its author. */
 class Hub {
-  /** Messages so far. */
+  /** Number of messages so far. */
   said = 0;
   readonly #ends = new Map<PeerId, { readonly options: NetworkOptions; contacts: readonly Contact[] }>();
 
@@ -139,7 +139,7 @@ class TestCluster {
     return this.replicas.findLast((replica) => replica.id === id) as Replica;
   }
 
-  /** Something that a member signs but its own gossip would not send. */
+  /** Sends a message that a member signs but its own gossip would not send. */
   say(author: Replica, fields: object, topic: Topic = "heartbeat"): void {
     const envelope = { member: author.id, incarnation: author.identity.incarnation, sequence: 1_000 };
     const message = { ...envelope, health: healthy, subject: "issuerKeys", ...fields } as never;
@@ -158,7 +158,7 @@ afterEach(async () => {
   expect(cluster?.errors.splice(0) ?? []).toEqual([]);
 });
 
-describe("what is heard of the others", () => {
+describe("reports from the others", () => {
   test("every replica knows the health of all others after a heartbeat", async () => {
     cluster = await TestCluster.of(3);
     cluster.replica(2).health = { ...healthy, revision: 99, ready: false, failing: ["etcd"] };
@@ -168,7 +168,7 @@ describe("what is heard of the others", () => {
     expect(peers.get(2)).toMatchObject({ revision: 99, ready: false, failing: ["etcd"], isStale: false });
   });
 
-  test("a change that is announced is heard without waiting for the heartbeat", async () => {
+  test("an announced change arrives without waiting for the heartbeat", async () => {
     cluster = await TestCluster.of(2);
     await cluster.clock.pass(500);
     const [one, other] = [cluster.replica(1), cluster.replica(2)];
@@ -178,7 +178,7 @@ describe("what is heard of the others", () => {
     expect(one.gossip.peers().get(2)?.ready).toBe(false);
   });
 
-  test("a thousand announcements at once are two messages, and the last state is what is heard", async () => {
+  test("a thousand announcements at once are two messages, and the last state arrives", async () => {
     cluster = await TestCluster.of(2);
     await cluster.clock.pass(500);
     const { gossip } = cluster.replica(2);
@@ -192,7 +192,7 @@ describe("what is heard of the others", () => {
     expect(cluster.hub.said - said).toBeLessThanOrEqual(2);
   });
 
-  test("who is silent is stale, and its age is told for as long as it is a member", async () => {
+  test("a silent member is stale, and its age is reported while it is a member", async () => {
     cluster = await TestCluster.of(2);
     const { gossip } = cluster.replica(1);
     await cluster.replica(2).gossip.close();
@@ -204,7 +204,7 @@ describe("what is heard of the others", () => {
     expect(gossip.peers().get(2)).toMatchObject({ isStale: true, ageMs: 3_607_000 });
   });
 
-  test("a replica that starts again is heard at once, although its sequence begins anew", async () => {
+  test("a restarted replica is heard at once, although its sequence begins again", async () => {
     cluster = await TestCluster.of(2);
     await cluster.clock.pass(20_000);
     const { identity, gossip } = cluster.replica(2);
@@ -217,7 +217,7 @@ describe("what is heard of the others", () => {
     expect(cluster.replica(1).dropped).toEqual([]);
   });
 
-  test("a listener that throws is told to the log, and the others hear", async () => {
+  test("an error of a listener is logged, and the others are called", async () => {
     cluster = await TestCluster.of(2);
     const heard: string[] = [];
     cluster.replica(1).gossip.onInvalidate(() => {
@@ -231,7 +231,7 @@ describe("what is heard of the others", () => {
 });
 
 describe("the membership", () => {
-  test("decides whom is spoken with, and members without an address or a good id are passed over", async () => {
+  test("decides which peers are admitted, and members without an address or a valid id are skipped", async () => {
     cluster = await TestCluster.of(2);
     const [one, two] = [cluster.replica(1), cluster.replica(2)];
     cluster.members.push({ id: 3 }, { id: 4, peerId: "nobody", gossipAddress: "10.0.0.4:1" });
@@ -241,7 +241,7 @@ describe("the membership", () => {
     expect(contacts).toMatchObject([{ peerId: two.identity.peerId, address: { host: "10.0.0.2", port: 7381 } }]);
   });
 
-  test("forgets with the next heartbeat who is removed", async () => {
+  test("drops removed members with the next heartbeat", async () => {
     cluster = await TestCluster.of(3);
     const { gossip } = cluster.replica(1);
     cluster.members = cluster.members.filter(({ id }) => id !== 3);
@@ -251,7 +251,7 @@ describe("the membership", () => {
     expect([...gossip.peers().keys()]).toEqual([2]);
   });
 
-  test("that cannot be read now leaves everything as it was", async () => {
+  test("leaves everything unchanged while it cannot be read", async () => {
     cluster = await TestCluster.of(2);
     const { members } = cluster;
     Object.defineProperty(cluster, "members", {
@@ -282,7 +282,7 @@ describe("69: attacks by a member", () => {
     expect(cluster.replica(1).gossip.peers()).toEqual(before);
   });
 
-  test("a flood is cut after a hundred messages, and the author heard again later", async () => {
+  test("a flood is cut after a hundred messages, and the author is heard again later", async () => {
     cluster = await TestCluster.of(2);
     const { dropped, gossip } = cluster.replica(1);
     for (let sequence = 1_000; sequence < 2_000; sequence++) cluster.say(cluster.replica(2), { sequence });
@@ -293,7 +293,7 @@ describe("69: attacks by a member", () => {
     expect(gossip.peers().get(2)?.revision).toBe(77);
   });
 
-  test("lies of one are about itself alone", async () => {
+  test("false reports of a member only affect itself", async () => {
     cluster = await TestCluster.of(3);
     cluster.say(cluster.replica(2), {
       health: { ...healthy, revision: Number.MAX_SAFE_INTEGER, leader: 2, term: 2 ** 52 },
@@ -303,7 +303,7 @@ describe("69: attacks by a member", () => {
 });
 
 describe("invalidations", () => {
-  test("are heard by the others, once in a while, until who hears wants no more", async () => {
+  test("reach the others, limited in rate, until the listener is removed", async () => {
     cluster = await TestCluster.of(3);
     const heard: string[] = [];
     const listening = cluster.replica(1).gossip.onInvalidate((subject) => heard.push(subject));
@@ -323,7 +323,7 @@ describe("invalidations", () => {
     expect(heard).toEqual([]);
   });
 
-  test("that are old or forged are dropped", async () => {
+  test("are dropped when they are old or forged", async () => {
     cluster = await TestCluster.of(3);
     const heard: string[] = [];
     cluster.replica(1).gossip.onInvalidate((subject) => heard.push(subject));
@@ -336,7 +336,7 @@ describe("invalidations", () => {
   });
 });
 
-test("after closing nothing is said and nothing is heard", async () => {
+test("after closing, no messages are sent or received", async () => {
   cluster = await TestCluster.of(2);
   const [one, two] = [cluster.replica(1), cluster.replica(2)];
   await two.gossip.close();

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { type PeerAddress, parsePeerAddress } from "../member-address.ts";
 import type { MemberNumber } from "../../storage/cluster.ts";
 import {
@@ -24,23 +24,27 @@ export interface GossipOptions {
   readonly self: MemberNumber;
   readonly identity: GossipIdentity;
   readonly listen: PeerAddress;
-  /** Asked before every heartbeat. This replica may be among them; one that cannot be spoken with is passed over. */
+  /**
+   * Returns the members; called before every heartbeat. They may include this replica. Members without a gossip address
+   * are skipped.
+   */
   readonly members: () => readonly Partial<GossipMember>[];
-  /** Asked for every heartbeat. */
+  /** Returns this replica's health; called for every heartbeat. */
   readonly health: () => ReplicaHealth | Promise<ReplicaHealth>;
   readonly clock: Clock;
-  /** What `members`, `health` or a listener threw; gossip goes on. */
+  /** Receives errors of `members`, `health` or a listener. Gossip continues. */
   readonly onError: (error: unknown) => void;
-  /** Counts what is not used of what came. */
+  /** Counts dropped input. */
   readonly onDropped?: (reason: DropReason) => void;
   readonly openNetwork?: OpenNetwork;
 }
 
-/** Members that are spoken with; a cluster has a handful. */
+/** Most members that are connected. A cluster has a handful. */
 const membersMax = 64;
 
 /**
- * Resolves when this replica listens; the others are found later. libp2p is loaded here and nowhere before.
+ * Opens gossip. Resolves when this replica listens; the others are found later. libp2p is loaded here and nowhere
+ * before.
  * @throws StartupError when the address cannot be listened on
  */
 export async function openGossip(options: GossipOptions): Promise<Gossip> {
@@ -160,7 +164,7 @@ class ReplicaGossip implements Gossip {
     this.#heard.delete(member);
   }
 
-  /** Health that takes long to tell is not asked for twice at a time; the next heartbeat comes anyway. */
+  /** Sends a heartbeat. Skips it while `health` is still running; the next one comes anyway. */
   async #sendHeartbeat(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -209,7 +213,7 @@ class ReplicaGossip implements Gossip {
     return undefined;
   }
 
-  /** What is only a hint never brings the process down. */
+  /** Runs a listener. Its error never stops the process, because gossip is only a hint. */
   #safely(run: () => void): void {
     try {
       run();

@@ -10,7 +10,7 @@ function newPublicKey(): Uint8Array {
 }
 
 describe("peer ids", () => {
-  test("are those that libp2p makes of the same key", () => {
+  test("are the same as libp2p's for the same key", () => {
     for (const key of [...Array.from({ length: 50 }, newPublicKey), new Uint8Array(32), new Uint8Array(32).fill(255)]) {
       const peerId = peerIdOf(key);
       expect(peerId).toBe(peerIdFromPublicKey(publicKeyFromRaw(key)).toString());

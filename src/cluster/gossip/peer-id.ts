@@ -1,11 +1,13 @@
 /**
- * A peer id is the text of an Ed25519 public key: base58 of a multihash that holds the key itself. It is made and checked
- * here without libp2p, which is loaded only where there is somebody to talk to.
+ * A peer id is the text of an Ed25519 public key: base58 of a multihash that holds the key itself. It is created and
+ * checked here without libp2p, which is loaded only in a cluster with other members.
  */
 export type PeerId = string;
 
 const publicKeyBytes = 32;
-/** Identity multihash of 36 bytes; in it a protobuf message: key type 1 is Ed25519, 32 bytes of key follow. */
+/**
+ * Identity multihash of 36 bytes. It contains a protobuf message: key type 1 is Ed25519, and 32 bytes of key follow.
+ */
 const prefix = Uint8Array.of(0x00, 0x24, 0x08, 0x01, 0x12, 0x20);
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const textLength = 52;
@@ -15,7 +17,7 @@ export function peerIdOf(publicKey: Uint8Array): PeerId {
   return base58(Buffer.concat([prefix, publicKey]));
 }
 
-/** Whether `text` is a peer id in its one canonical form. */
+/** Reports whether `text` is a peer id in its one canonical form. */
 export function isPeerId(text: string): boolean {
   if (text.length !== textLength) return false;
   const bytes = fromBase58(text);

@@ -1,13 +1,13 @@
 import type { Envelope } from "./message.ts";
 
-/** What one member may say in a second, and at once. A replica itself says a tenth of it. */
+/** Messages that one member may send per second, and at once. A replica itself sends a tenth of it. */
 const messagesPerSecondMax = 50;
 const burstMessagesMax = 100;
 
-/** What is remembered of a member to tell what is new of it from what is old, forged or too much. */
+/** The record of a member that tells new messages from old, forged or excessive ones. */
 export class Sender {
   readonly member: number;
-  /** Newest message of each stream of its, as [incarnation, sequence]. */
+  /** Newest message of each of its streams, as [incarnation, sequence]. */
   readonly #newest = new Map<string, readonly [number, number]>();
   #allowance = burstMessagesMax;
   #countedMs: number;
@@ -17,7 +17,7 @@ export class Sender {
     this.#countedMs = nowMs;
   }
 
-  /** Counts a message; false for one too many. */
+  /** Counts a message. Returns false for one too many. */
   allows(nowMs: number): boolean {
     const passedMs = Math.max(0, nowMs - this.#countedMs);
     this.#allowance = Math.min(burstMessagesMax, this.#allowance + (passedMs / 1_000) * messagesPerSecondMax);
@@ -27,7 +27,7 @@ export class Sender {
     return true;
   }
 
-  /** Whether the message is newer than all that came in this stream; then it is the newest. */
+  /** Reports whether the message is newer than all others of this stream, and records it if so. */
   isNews(stream: string, { incarnation, sequence }: Envelope): boolean {
     const [lastIncarnation, lastSequence] = this.#newest.get(stream) ?? [-1, -1];
     const isNewer = incarnation > lastIncarnation || (incarnation === lastIncarnation && sequence > lastSequence);

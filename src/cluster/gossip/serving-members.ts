@@ -2,8 +2,8 @@ import type { MemberNumber } from "../../storage/cluster.ts";
 import type { Gossip } from "./gossip.ts";
 
 /**
- * The members that clients may be sent to: all but those that were heard to be not ready, or went silent. Of whom nothing
- * was heard nothing is known, so where gossip is off these are all; and this replica is one, as it is the one that answers.
+ * Returns the members that clients may be sent to: all except those that reported not to be ready or went silent. A
+ * member that was never heard counts, so all members count where gossip is off. This replica counts because it answers.
  */
 export function servingMembers<Member extends { readonly id: MemberNumber }>(
   members: readonly Member[],

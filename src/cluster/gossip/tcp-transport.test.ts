@@ -6,7 +6,7 @@ import { tcpTransport } from "./tcp-transport.ts";
 
 const silent: Logger = Object.assign(() => {}, { enabled: false, error() {}, trace() {}, newScope: () => silent });
 
-test("an attempt to connect that is given up fails, and no error is left over that would end the process", async () => {
+test("an abandoned attempt to connect fails and leaves no error that would end the process", async () => {
   const uncaught: unknown[] = [];
   const collect = (error: unknown) => uncaught.push(error);
   process.on("uncaughtException", collect);

@@ -1,6 +1,8 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 
-/** Runs at once, then for each kind not again before the interval is over; what was asked for meanwhile runs then, once. */
+/**
+ * Runs an action at once, then for each kind at most once per interval. Requests meanwhile cause one run at its end.
+ */
 export class Throttle<Kind> implements Disposable {
   readonly #clock: Clock;
   readonly #intervalMs: number;

@@ -23,7 +23,7 @@ const contextOf = (user: UserInfo): WriteContext => ({ user, manager: "test", dr
 
 let cleanup: AsyncDisposableStack;
 let requests: Registry;
-/** What the authorizer answers when it is asked. */
+/** Decision of the authorizer. */
 let decide: () => Promise<Decision>;
 
 beforeEach(async () => {
@@ -74,19 +74,19 @@ async function ask(commonName: string): Promise<void> {
 }
 
 const conditions = () => (requests.current("", "r")?.["status"] as { conditions?: object[] } | undefined)?.conditions;
-/** Waits for what holds soon, or for as long as what must not happen would take. */
+/** Waits until a condition holds, or for the whole time when it must not hold. */
 async function within(ms: number, holds: () => boolean): Promise<void> {
   for (const end = performance.now() + ms; !holds() && performance.now() < end; ) await Bun.sleep(2);
 }
 
-test("a kubelet that may have it gets its approval", async () => {
+test("a kubelet with permission gets its approval", async () => {
   decide = async () => ({ kind: "allow", reason: "" });
   await ask("system:node:n1");
   await within(2_000, () => conditions() !== undefined);
   expect(conditions()).toMatchObject([{ type: "Approved", reason: "AutoApproved" }]);
 });
 
-test("a request that took the name of the one that was looked at is not approved for it", async () => {
+test("a request that replaced the checked one under its name is not approved", async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<Decision>();
   let questions = 0;

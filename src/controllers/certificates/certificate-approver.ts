@@ -1,5 +1,6 @@
 import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
-import { type Clock, formatTime } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
+import { formatTime } from "../../api/time.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
@@ -20,7 +21,7 @@ export interface CertificateApproverParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Approves what kubelets ask for themselves, when whoever asks may have it. */
+/** Approves kubelets' own requests when the requester has permission. */
 export function startCertificateApprover(parts: CertificateApproverParts): Disposable {
   const { requests, store, clock, onError } = parts;
   const { keyPrefix } = requests.info;
@@ -35,7 +36,7 @@ export function startCertificateApprover(parts: CertificateApproverParts): Dispo
   return running;
 }
 
-/** Rights that the one who asks must have, the narrower first; and what the approval then says. */
+/** Permissions that the requester needs, the narrower first, with the message of the approval. */
 const grounds = [
   {
     subresource: "selfnodeclient",
@@ -94,7 +95,7 @@ async function record(
   { metadata: { name = "", uid } }: KubeObject,
   message: string,
 ): Promise<void> {
-  // Another request may have taken the name while the authorizer was asked about the one that was looked at.
+  // Another request may have taken the name during the authorization.
   const isOpen = (old: KubeObject) => old.metadata.uid === uid && !isDecided(old);
   const approval = { type: "Approved", reason: "AutoApproved", message, at: formatTime(clock.nowMs()) };
   const approved = (old: KubeObject) => (isOpen(old) ? withCondition(old, approval) : old);

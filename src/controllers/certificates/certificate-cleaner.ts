@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
 import type { Store } from "../../storage/store.ts";
@@ -8,7 +8,7 @@ import { conditionOf, type SigningRequest, signingRequestOf } from "./signing-re
 
 const intervalMs = 60 * 60_000;
 const hourMs = 60 * 60_000;
-/** How long a request is kept after what happened to it last. */
+/** Time for which a request is kept after its last change. */
 const keptMs = { pending: 24 * hourMs, approved: hourMs, denied: hourMs, failed: hourMs } as const;
 
 export interface CertificateCleanerParts {
@@ -18,12 +18,12 @@ export interface CertificateCleanerParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Removes requests that are settled or forgotten, an hour or a day after. */
+/** Removes requests that are settled or forgotten, after an hour or a day. */
 export function startCertificateCleaner(parts: CertificateCleanerParts): Disposable {
   return parts.clock.every(intervalMs, () => void cleanCertificateRequests(parts).catch(parts.onError));
 }
 
-/** One look at all of them. */
+/** Checks all requests once. */
 export async function cleanCertificateRequests({ requests, store, clock }: CertificateCleanerParts): Promise<void> {
   const { keyPrefix } = requests.info;
   for (const { key } of store.scan(keyPrefix)) {

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { parseCertificateRequest } from "../../access/certificates/certificate-request.ts";
-import { type Clock, formatTime } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
+import { formatTime } from "../../api/time.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { type KeyPair, type SignedUsage, signRequest } from "../../access/certificates/authority.ts";
 import type { Registry } from "../../registry/registry.ts";
@@ -12,7 +13,7 @@ import { conditionOf, signingRequestOf, withCondition, withStatus } from "./sign
 import { builtInSigners, signerProblem } from "./signers.ts";
 
 const lifetimeSecondsMax = 365 * 24 * 3_600;
-/** Clocks that are a little behind ours must accept a certificate made just now. */
+/** Time by which certificates are backdated, for clocks that are slightly slow. */
 const backdatingSeconds = 5 * 60;
 
 export interface CertificateSignerParts {
@@ -20,12 +21,12 @@ export interface CertificateSignerParts {
   readonly requestStatus: Strategy;
   readonly store: Store;
   readonly clock: Clock;
-  /** The authority of clients; asked each time, because it is renewed. */
+  /** Returns the authority of clients; called each time, because it is renewed. */
   readonly authority: () => KeyPair;
   readonly onError: (error: unknown) => void;
 }
 
-/** Signs approved requests of the built-in signers; one that does not follow its signer's rules fails. */
+/** Signs approved requests of the built-in signers. One that violates its signer's rules fails. */
 export function startCertificateSigner(parts: CertificateSignerParts): Disposable {
   const { requests, store, clock, onError } = parts;
   const { keyPrefix } = requests.info;
@@ -60,7 +61,7 @@ async function sign(parts: CertificateSignerParts, name: string): Promise<void> 
     ...parsed,
     usages: new Set(usages as SignedUsage[]),
     notBeforeMs: (nowSeconds - backdatingSeconds) * 1_000,
-    // Behind its authority's end nobody would believe it.
+    // A certificate is useless after the end of its authority.
     notAfterMs: Math.min((nowSeconds - backdatingSeconds + seconds) * 1_000, endMs),
   });
   return update(parts, object, (old) => withStatus(old, { certificate: Buffer.from(certificate).toString("base64") }));

@@ -1,11 +1,11 @@
 import type { CertificateRequest } from "../../access/certificates/certificate-request.ts";
 import type { SignedUsage } from "../../access/certificates/authority.ts";
 
-/** What a built-in signer insists on. */
+/** The rules of a built-in signer. */
 interface Signer {
   readonly required: readonly SignedUsage[];
   readonly allowed: readonly SignedUsage[];
-  /** Why it does not sign a request; undefined when it does. */
+  /** Returns the reason why it does not sign a request, or undefined. */
   problem(request: CertificateRequest): string | undefined;
 }
 
@@ -13,7 +13,7 @@ export const kubeletClientSigner = "kubernetes.io/kube-apiserver-client-kubelet"
 const nodesGroup = "system:nodes";
 const nodeNamePrefix = "system:node:";
 
-/** The signers that are part of the API, by name. Requests of others wait for somebody else. */
+/** Signers that are part of the API, by name. Requests for others wait for external signers. */
 export const builtInSigners: ReadonlyMap<string, Signer> = new Map<string, Signer>([
   [
     "kubernetes.io/kube-apiserver-client",
@@ -61,7 +61,7 @@ function nodeSubjectProblem({ organizations, commonName = "" }: CertificateReque
   return commonName.startsWith(nodeNamePrefix) ? undefined : "subject common name does not begin with system:node:";
 }
 
-/** Why a signer does not sign what is asked; undefined when it does. */
+/** Returns the reason why a signer rejects a request, or undefined. */
 export function signerProblem(
   signer: Signer,
   request: CertificateRequest,

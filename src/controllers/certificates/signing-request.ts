@@ -14,7 +14,7 @@ export interface SigningRequestCondition {
 export interface SigningRequest {
   readonly metadata: ObjectMeta;
   readonly spec?: {
-    /** The PEM of the request, in base64. */
+    /** PEM of the request, in base64. */
     readonly request?: string;
     readonly signerName?: string;
     readonly usages?: readonly string[];
@@ -35,12 +35,12 @@ export function signingRequestOf(object: KubeObject): SigningRequest {
   return object as unknown as SigningRequest;
 }
 
-/** The object with other fields of its status. */
+/** Returns the object with changed fields of its status. */
 export function withStatus(object: KubeObject, fields: JsonObject): KubeObject {
   return { ...object, status: { ...(object["status"] as JsonObject | undefined), ...fields } };
 }
 
-/** The object with one condition more, which is true from now on. */
+/** Returns the object with another condition that is true. */
 export function withCondition(
   object: KubeObject,
   { type, reason, message, at }: { type: string; reason: string; message: string; at: string },

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { StatusError, status, successStatus } from "../../api/status.ts";
 import { addMember, admitMember, JoinRefusedError } from "../../cluster/admit-member.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { formatGoDuration } from "../../api/go-duration.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import type { AuditBackend } from "../../access/audit/backend.ts";
@@ -10,13 +10,8 @@ import {
   withoutManagedFields,
 } from "../../access/audit/object-text.ts";
 import { type AuditPolicy, type AuditRule, auditRule, levels, type Stage } from "../../access/audit/policy.ts";
-import {
-  annotate,
-  type ObjectIdentity,
-  type Recording,
-  truncatedAnnotation,
-  unknownObject,
-} from "../../access/audit/recording.ts";
+import { Recording, truncatedAnnotation } from "../../access/audit/recording.ts";
+import { annotate, type ObjectIdentity, unknownObject } from "../../request/annotations.ts";
 import { joinBytes } from "../../api/codec/byte-text.ts";
 import {
   type Exchange,
@@ -63,7 +58,7 @@ export function audit(options: AuditOptions): Filter {
 /** Records how a request ended, errors and refusals too; one that never reached the filter is recorded without a user. */
 export function auditResponse(options: AuditOptions): Finish {
   return (exchange, response) => {
-    const recording = exchange.audit ?? begin(options, exchange, undefined);
+    const recording = exchange.audit instanceof Recording ? exchange.audit : begin(options, exchange, undefined);
     const { rule } = recording;
     if (rule === undefined) return response;
     if (response.kind === "stream") return recordStream(options, exchange, recording, response);
@@ -77,15 +72,7 @@ export function auditResponse(options: AuditOptions): Finish {
 
 function begin({ policy }: AuditOptions, { info, request }: Exchange, user: UserInfo | undefined): Recording {
   const rule = auditRule(policy, user, info);
-  const recording: Recording = {
-    rule,
-    user,
-    decision: "",
-    reason: "",
-    more: undefined,
-    object: unknownObject,
-    requestBody: undefined,
-  };
+  const recording = new Recording(rule, user);
   for (const [key, value] of request.auditNotes ?? []) annotate(recording, key, value);
   return recording;
 }

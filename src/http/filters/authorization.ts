@@ -1,4 +1,4 @@
-import { recordDecision } from "../../access/audit/recording.ts";
+import { recordDecision } from "../../request/annotations.ts";
 import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
 import { forbiddenError } from "../../access/authorization/forbidden.ts";
 import type { Filter } from "../../request/exchange.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { status } from "../../api/status.ts";
 import { anonymousAuthenticator } from "../../access/authentication/anonymous.ts";
 import { AuthenticationFailure, unionAuthenticator } from "../../access/authentication/authenticator.ts";

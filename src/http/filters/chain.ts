@@ -1,8 +1,7 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { RequestAuthenticator } from "../../access/authentication/authenticator.ts";
 import { anonymousUser } from "../../request/user-info.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
-import type { RequestMetrics } from "../../server/metrics/metrics.ts";
 import { compression } from "../compression.ts";
 import type { EncodeStatus } from "../error-response.ts";
 import type { Exchange, Filter, Finish, Handler, HttpResponse, IncomingRequest } from "../../request/exchange.ts";
@@ -17,7 +16,7 @@ import { type MaxInFlightOptions, maxInFlight } from "./max-in-flight.ts";
 import { requestDeadline } from "./request-deadline.ts";
 import { requestInfo } from "./request-info.ts";
 import { type OnRequest, requestLog } from "./request-log.ts";
-import { requestMetrics } from "./request-metrics.ts";
+import { type RequestMetrics, requestMetrics } from "./request-metrics.ts";
 import { responseHeaders } from "./response-headers.ts";
 
 const requestTimeoutMsDefault = 60_000;

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 
 /** Something that has until `endMs`. */
 export interface Deadline {

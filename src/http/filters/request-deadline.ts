@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { status } from "../../api/status.ts";
 import { parseGoDuration } from "../../api/go-duration.ts";
 import type { Filter, HttpResponse } from "../../request/exchange.ts";

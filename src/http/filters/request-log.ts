@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { RequestOutcome, RequestRecord } from "../../process/logs.ts";
 import { type Exchange, type Finish, header } from "../../request/exchange.ts";
 import { isLongRunning } from "../long-running.ts";

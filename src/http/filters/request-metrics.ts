@@ -1,7 +1,21 @@
-import type { RequestMetrics } from "../../server/metrics/metrics.ts";
+import type { RequestKind } from "./max-in-flight.ts";
 import type { Exchange, Finish, HttpResponse } from "../../request/exchange.ts";
 import { isLongRunning } from "../long-running.ts";
 import { whenComplete } from "../with-headers.ts";
+
+export interface FinishedRequest {
+  readonly code: number;
+  readonly seconds: number;
+  /** Undefined for a body whose size is not known beforehand. */
+  readonly responseBytes: number | undefined;
+}
+
+/** Hears about requests from the filters. */
+export interface RequestMetrics {
+  observeRequest(exchange: Exchange, finished: FinishedRequest): void;
+  longRunning(exchange: Exchange, change: 1 | -1): void;
+  inFlight(kind: RequestKind, running: number): void;
+}
 
 /** Counts and times every request; long-running ones are a gauge while they run. */
 export function requestMetrics(metrics: RequestMetrics): Finish {

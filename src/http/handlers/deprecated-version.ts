@@ -1,15 +1,9 @@
-import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { deprecationWarning } from "../../api/scheme/deprecation.ts";
 import { annotateExchange } from "../../request/exchange.ts";
 import type { ResourceRequestCall } from "./endpoint.ts";
 
 const deprecatedAnnotation = "k8s.io/deprecated";
 const removedReleaseAnnotation = "k8s.io/removed-release";
-
-/** Counts requests of deprecated versions. */
-export interface DeprecationMetrics {
-  deprecatedRequest(info: ResourceInfo, subresource: string, removedRelease: string): void;
-}
 
 /** Tells the client, the audit log and the metrics that the version of a request is deprecated, when it is. */
 export function noteDeprecation({ exchange, request, info, parts }: ResourceRequestCall): void {

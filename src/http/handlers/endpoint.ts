@@ -1,5 +1,5 @@
 import type { Admission } from "../../registry/admission.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import { negotiate, type NegotiateOptions } from "../negotiate.ts";
 import type { MediaType, Representation } from "../../api/codec/representation.ts";
@@ -12,8 +12,12 @@ import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
 import type { Catalog } from "../../registry/catalog.ts";
 import type { Store } from "../../storage/store.ts";
-import type { DeprecationMetrics } from "./deprecated-version.ts";
 import { header, type HttpResponse } from "../../request/exchange.ts";
+
+/** Counts requests of deprecated versions. */
+export interface DeprecationMetrics {
+  deprecatedRequest(info: ResourceInfo, subresource: string, removedRelease: string): void;
+}
 
 /** What every verb needs; built once by the server. */
 export interface HandlerParts {
@@ -45,6 +49,9 @@ export interface HandlerParts {
 export interface ResourceRequestCall extends ConnectionCall {
   readonly parts: HandlerParts;
 }
+
+/** Answers every verb of a subresource that connects to a node, a pod or a service. */
+export type Connector = (call: ResourceRequestCall) => HttpResponse | Promise<HttpResponse>;
 
 /** A request that has found its resource and the resource's registry. */
 export interface ResourceCall extends ResourceRequestCall {

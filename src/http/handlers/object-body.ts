@@ -4,7 +4,7 @@ import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import { nextTurn } from "../../api/turn.ts";
-import { recordObject } from "../../access/audit/recording.ts";
+import { recordObject } from "../../request/annotations.ts";
 import { decodeBody } from "../decode-body.ts";
 import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
 import { decodeTyped } from "../../api/schema/decode.ts";

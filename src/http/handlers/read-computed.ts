@@ -10,7 +10,7 @@ import type { ComputedObjects } from "../../registry/computed-objects.ts";
 import { selectionOf } from "../../registry/selection.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Revision } from "../../api/revision.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../../api/entry.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, negotiateFor, type ResourceRequestCall } from "./endpoint.ts";
 import { parseListOptions } from "./list-options.ts";
@@ -61,7 +61,7 @@ function entryOf(
     key: info.keyPrefix + name,
     revision,
     createRevision: revision,
-    index: { apiVersion: apiVersionOf(info), uid, labels, fields: undefined },
+    index: { apiVersion: apiVersionOf(info), uid, labels, fields: undefined, owners: undefined },
     body: Buffer.from(stringifyJson(body as unknown as JsonObject)),
   };
 }

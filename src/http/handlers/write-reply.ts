@@ -4,7 +4,7 @@ import { contentTypeOf } from "../negotiate.ts";
 import { managerName } from "../../apply/managed-fields/manager-name.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import type { WriteContext } from "../../registry/registry.ts";
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../../api/entry.ts";
 import { annotateExchange, header, type HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
 

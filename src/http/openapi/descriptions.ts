@@ -8,10 +8,8 @@ import { nodeDescriptions } from "./descriptions/node.ts";
 import { podDescriptions } from "./descriptions/pod.ts";
 import { smallKindDescriptions } from "./descriptions/small-kinds.ts";
 import { storageDescriptions } from "./descriptions/storage.ts";
+import type { TypeDescriptions } from "./descriptions/type-descriptions.ts";
 import { workloadDescriptions } from "./descriptions/workloads.ts";
-
-/** Texts of one type by field name; `""` is the type itself. */
-export type TypeDescriptions = Readonly<Record<string, string>>;
 
 const byType: ReadonlyMap<string, TypeDescriptions> = new Map(
   [

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Clock, formatTime } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
+import { formatTime } from "../../api/time.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";

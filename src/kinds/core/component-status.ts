@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Store } from "../../storage/store.ts";
 import type { ComputedObjects } from "../../registry/computed-objects.ts";

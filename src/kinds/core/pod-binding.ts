@@ -1,4 +1,5 @@
-import { type Clock, formatTime } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
+import { formatTime } from "../../api/time.ts";
 import { type FieldError, fieldError, fieldErrorText } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { type Status, status, successStatus } from "../../api/status.ts";

@@ -1,4 +1,4 @@
-import { formatTime } from "../../api/clock.ts";
+import { formatTime } from "../../api/time.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { matchesLabels } from "../../api/label-selector.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";

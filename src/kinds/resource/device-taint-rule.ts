@@ -1,4 +1,4 @@
-import { formatTime } from "../../api/clock.ts";
+import { formatTime } from "../../api/time.ts";
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";

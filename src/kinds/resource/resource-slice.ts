@@ -1,4 +1,4 @@
-import { formatTime } from "../../api/clock.ts";
+import { formatTime } from "../../api/time.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { systemUser } from "../../access/authentication/system-user.ts";
 import { CacherSet } from "../../storage/cacher/cacher-set.ts";

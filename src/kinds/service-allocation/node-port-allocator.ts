@@ -1,10 +1,11 @@
-import { formatTime } from "../../api/clock.ts";
-import type { Clock } from "../../api/clock.ts";
+import { formatTime } from "../../api/time.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { decodeBody } from "../../api/codec/stored-object.ts";
 import { splitAtResourceVersion } from "../../storage/resource-version-gap.ts";
-import type { Entry, Key, ProposedBody, Store } from "../../storage/store.ts";
+import type { ProposedBody, Store } from "../../storage/store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import type { RandomInt } from "../../registry/random-name.ts";
 import type { ServiceRef } from "./cluster-ip-allocator.ts";
 
@@ -117,7 +118,7 @@ export class NodePortAllocator {
       expect: { kind: "absent" },
       operation: {
         kind: "put",
-        index: { apiVersion: "v1", uid: "", labels: undefined, fields: undefined },
+        index: { apiVersion: "v1", uid: "", labels: undefined, fields: undefined, owners: undefined },
         body: recordBody(port, service, clock.nowMs()),
       },
     });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../process/clock.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
 import { systemUser } from "../../access/authentication/system-user.ts";
@@ -41,7 +41,7 @@ function chance(seed: number): (below: number) => number {
  */
 test("whatever writers do to each other, what is taken is what is held, and nothing is held twice", async () => {
   const seed = Number(Bun.env["SEED"] ?? Date.now() % 1_000_000);
-  console.log(`replay: SEED=${seed} bun test src/registry/allocation/service-allocation.test.ts`);
+  console.log(`replay: SEED=${seed} bun test src/kinds/service-allocation/service-allocation.test.ts`);
   const random = chance(seed);
   const store = new MemoryStore();
   const cacherSets: CacherSet[] = [];

@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { GroupResource } from "../../api/gvk.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Allocator } from "../../registry/allocator.ts";

@@ -1,4 +1,4 @@
-import type { Entry } from "../../storage/store.ts";
+import type { Entry } from "../../api/entry.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Registry } from "../../registry/registry.ts";

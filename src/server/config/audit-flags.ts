@@ -1,27 +1,27 @@
-import type { Flag } from "./flags.ts";
+import type { Flag } from "./flag.ts";
 
-/** The two backends have limits of the same form. */
+/** Both backends share the form of this limit. */
 const truncatedSize = { type: "integer", min: 1, max: 2 ** 31 - 1, group: "Audit", value: "bytes" } as const;
 const truncatedEventSize = {
   ...truncatedSize,
   default: 100 * 1024,
-  help: "size of an event that is too large",
+  help: "maximum size of an event",
 } as const;
 const truncatedBatchSize = { ...truncatedSize, default: 10 * 1024 * 1024 } as const;
 
-/** What is recorded of requests, where to, and in which portions. */
+/** Flags that decide which parts of requests are recorded, where, and in which batches. */
 export const auditFlags = {
   "audit-policy-file": {
     type: "text",
     group: "Audit",
     value: "file",
-    help: "what is recorded of which requests, an audit.k8s.io/v1 Policy",
+    help: "audit.k8s.io/v1 Policy with the requests to record, and their detail",
   },
   "audit-log-path": {
     type: "text",
     group: "Audit",
     value: "file",
-    help: "where events are written, one JSON object a line; - is the standard output",
+    help: "file for events, one JSON object per line; - for standard output",
   },
   "audit-log-format": {
     type: "choices",
@@ -29,7 +29,7 @@ export const auditFlags = {
     allowed: ["json", "legacy"],
     group: "Audit",
     value: "format",
-    help: "form of the lines: json, or legacy for one line of text with a part of what is known",
+    help: "format of the lines: json, or legacy for one line of text with less detail",
   },
   "audit-log-mode": {
     type: "choices",
@@ -37,7 +37,7 @@ export const auditFlags = {
     allowed: ["batch", "blocking", "blocking-strict"],
     group: "Audit",
     value: "mode",
-    help: "batch: written in the background; blocking: with the others of a turn; blocking-strict: a request that cannot be recorded fails",
+    help: "batch: write in the background; blocking: write with the other events of a turn; blocking-strict: also fail requests that cannot be recorded",
   },
   "audit-log-maxage": {
     type: "integer",
@@ -46,7 +46,7 @@ export const auditFlags = {
     max: 36_500,
     group: "Audit",
     value: "days",
-    help: "days after which full files are deleted; 0 for never",
+    help: "age in days at which full files are deleted; 0 for never",
   },
   "audit-log-maxbackup": {
     type: "integer",
@@ -55,7 +55,7 @@ export const auditFlags = {
     max: 100_000,
     group: "Audit",
     value: "n",
-    help: "full files that are kept; 0 for all",
+    help: "number of full files to keep; 0 for all",
   },
   "audit-log-maxsize": {
     type: "integer",
@@ -64,24 +64,24 @@ export const auditFlags = {
     max: 1_000_000,
     group: "Audit",
     value: "megabytes",
-    help: "size at which a new file is begun",
+    help: "size at which a new file is started",
   },
   "audit-log-truncate-enabled": {
     type: "boolean",
     default: false,
     group: "Audit",
-    help: "what is written to the log has limits: too large an event goes without its bodies, or is dropped when that is not enough",
+    help: "limit the size of events in the log: drop the bodies of a larger event, or the event if that is not enough",
   },
   "audit-log-truncate-max-event-size": truncatedEventSize,
   "audit-log-truncate-max-batch-size": {
     ...truncatedBatchSize,
-    help: "most bytes of events that are written at once",
+    help: "maximum bytes of events written at once",
   },
   "audit-webhook-config-file": {
     type: "text",
     group: "Audit",
     value: "file",
-    help: "kubeconfig of the service that events are sent to",
+    help: "kubeconfig of the service that receives events",
   },
   "audit-webhook-mode": {
     type: "choices",
@@ -89,7 +89,7 @@ export const auditFlags = {
     allowed: ["batch", "blocking", "blocking-strict"],
     group: "Audit",
     value: "mode",
-    help: "batch: in the background; blocking: the request waits; blocking-strict: it fails when its event cannot be sent",
+    help: "batch: send in the background; blocking: the request waits; blocking-strict: the request fails if its event cannot be sent",
   },
   "audit-webhook-batch-buffer-size": {
     type: "integer",
@@ -98,7 +98,7 @@ export const auditFlags = {
     max: 10_000_000,
     group: "Audit",
     value: "n",
-    help: "events that wait to be sent; more are dropped and counted",
+    help: "maximum number of events waiting to be sent; more are dropped and counted",
   },
   "audit-webhook-batch-max-size": {
     type: "integer",
@@ -107,14 +107,14 @@ export const auditFlags = {
     max: 100_000,
     group: "Audit",
     value: "n",
-    help: "most events of one request",
+    help: "maximum number of events per request",
   },
   "audit-webhook-batch-max-wait": {
     type: "duration",
     default: 30_000,
     group: "Audit",
     value: "duration",
-    help: "how long to wait for a request to fill up",
+    help: "how long to wait for a batch to fill up",
   },
   "audit-webhook-batch-throttle-qps": {
     type: "integer",
@@ -123,7 +123,7 @@ export const auditFlags = {
     max: 1_000_000,
     group: "Audit",
     value: "n",
-    help: "requests a second on average; 0 for no limit",
+    help: "average requests per second; 0 for no limit",
   },
   "audit-webhook-batch-throttle-burst": {
     type: "integer",
@@ -132,24 +132,24 @@ export const auditFlags = {
     max: 1_000_000,
     group: "Audit",
     value: "n",
-    help: "requests at once after a pause",
+    help: "maximum burst of requests after a pause",
   },
   "audit-webhook-initial-backoff": {
     type: "duration",
     default: 10_000,
     group: "Audit",
     value: "duration",
-    help: "how long to wait before the first repetition of a request that failed",
+    help: "how long to wait before the first retry of a failed request",
   },
   "audit-webhook-truncate-enabled": {
     type: "boolean",
     default: false,
     group: "Audit",
-    help: "what is sent to the webhook has limits: too large an event goes without its bodies, or is dropped when that is not enough",
+    help: "limit the size of events sent to the webhook: drop the bodies of a larger event, or the event if that is not enough",
   },
   "audit-webhook-truncate-max-event-size": truncatedEventSize,
   "audit-webhook-truncate-max-batch-size": {
     ...truncatedBatchSize,
-    help: "most bytes of events that are sent in one request",
+    help: "maximum bytes of events per request",
   },
 } as const satisfies Record<string, Flag>;

@@ -6,11 +6,11 @@ import { StartupError } from "../../process/startup-error.ts";
 const bytesPerMegabyte = 1024 * 1024;
 const msPerDay = 86_400_000;
 
-/** Undefined when nothing is recorded: no policy, or nowhere to record to. @throws StartupError for a contradiction */
+/** Returns undefined if nothing is recorded, because there is no policy or no backend. @throws StartupError for a contradiction */
 export function auditOptionsOf(options: FlagOptions): AuditOptions | undefined {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = options;
   if (auditPolicyFile === undefined) {
-    // Whoever says where to record wants a record: without a policy there would be none.
+    // A backend without a policy would record nothing, and its user expects a record.
     const where = auditLogPath === undefined ? "--audit-webhook-config-file" : "--audit-log-path";
     if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined;
     throw new StartupError(`${where}: without --audit-policy-file nothing is recorded: give a policy`);
@@ -63,7 +63,7 @@ interface TruncationFlags {
   readonly batchBytesMax: number | undefined;
 }
 
-/** @throws StartupError for sizes that contradict each other, also where they are not used */
+/** @throws StartupError for sizes that contradict each other, even if truncation is off */
 function truncationOptions(
   prefix: "audit-log-truncate" | "audit-webhook-truncate",
   given: TruncationFlags,

@@ -1,10 +1,10 @@
-import type { Flag } from "./flags.ts";
+import type { Flag } from "./flag.ts";
 
 const group = "Authentication and authorization";
 
-/** The part of the table of flags that says who a request comes from. */
+/** Flags that decide how requests are authenticated. */
 export const authenticationFlags = {
-  "client-ca-file": { type: "text", group, value: "file", help: "further authorities for client certificates, PEM" },
+  "client-ca-file": { type: "text", group, value: "file", help: "additional authorities for client certificates, PEM" },
   "token-auth-file": {
     type: "text",
     group,
@@ -14,7 +14,7 @@ export const authenticationFlags = {
   "anonymous-auth": {
     type: "boolean",
     group,
-    help: "let requests without credentials through as system:anonymous (default: unless AlwaysAllow is a mode)",
+    help: "accept requests without credentials as system:anonymous (default: unless AlwaysAllow is a mode)",
   },
   "enable-bootstrap-token-auth": {
     type: "boolean",
@@ -26,56 +26,56 @@ export const authenticationFlags = {
     type: "texts",
     group,
     value: "url",
-    help: "issuer of service account tokens; repeat it to accept tokens of former ones (default https://kubernetes.default.svc.cluster.local)",
+    help: "issuer of service account tokens; repeat it to accept tokens of former issuers (default https://kubernetes.default.svc.cluster.local)",
   },
   "service-account-signing-key-file": {
     type: "text",
     group,
     value: "file",
-    help: "private key that signs service account tokens, PEM; made by quorate when absent",
+    help: "private key that signs service account tokens, PEM; quorate makes one if absent",
   },
   "service-account-private-key-file": {
     type: "text",
     group,
     value: "file",
-    help: "another name of --service-account-signing-key-file",
+    help: "another name for --service-account-signing-key-file",
   },
   "service-account-key-file": {
     type: "texts",
     group,
     value: "file",
-    help: "further keys whose service account tokens are accepted, PEM; repeatable",
+    help: "additional keys that verify service account tokens, PEM; repeatable",
   },
   "service-account-lookup": {
     type: "boolean",
     default: true,
     group,
-    help: "tokens of Secrets end with their Secret",
+    help: "reject a Secret's token once the Secret is deleted",
   },
   "service-account-max-token-expiration": {
     type: "duration",
     default: 0,
     group,
     value: "duration",
-    help: "longest life of a requested token; 0 for no limit",
+    help: "maximum lifetime of a requested token; 0 for no limit",
   },
   "service-account-extend-token-expiration": {
     type: "boolean",
     default: true,
     group,
-    help: "tokens that are mounted into pods live longer than they say, for clients that do not read them again",
+    help: "extend the life of tokens mounted into pods, for clients that do not reread them",
   },
   "service-account-jwks-uri": {
     type: "text",
     group,
     value: "url",
-    help: "where the OpenID discovery document says the keys are (default: this server)",
+    help: "URL of the keys in the OpenID discovery document (default: this server)",
   },
   "api-audiences": {
     type: "texts",
     group,
     value: "names",
-    help: "audiences that a token for this server may name (default: the issuer)",
+    help: "audiences accepted in tokens for this server (default: the issuer)",
   },
   "requestheader-client-ca-file": {
     type: "text",
@@ -87,13 +87,13 @@ export const authenticationFlags = {
     type: "texts",
     group,
     value: "names",
-    help: "common names of authenticating proxies; none for every certificate of their authority",
+    help: "common names of authenticating proxies; empty accepts every certificate of their authority",
   },
   "requestheader-username-headers": {
     type: "texts",
     group,
     value: "names",
-    help: "headers with the user's name; the first that is not empty counts",
+    help: "headers with the user's name; the first non-empty one counts",
   },
   "requestheader-uid-headers": { type: "texts", group, value: "names", help: "headers with the user's uid" },
   "requestheader-group-headers": { type: "texts", group, value: "names", help: "headers with the user's groups" },
@@ -101,33 +101,33 @@ export const authenticationFlags = {
     type: "texts",
     group,
     value: "names",
-    help: "prefixes of headers with further attributes of the user",
+    help: "prefixes of headers with additional attributes of the user",
   },
   "authentication-config": {
     type: "text",
     group,
     value: "file",
-    help: "issuers of JSON Web Tokens and anonymous requests in a file; read again when it changes",
+    help: "file with the issuers of JSON Web Tokens and the rules for anonymous requests; reread when it changes",
   },
-  "oidc-issuer-url": { type: "text", group, value: "url", help: "issuer of ID tokens that are accepted" },
-  "oidc-client-id": { type: "text", group, value: "name", help: "audience that its tokens have to name" },
+  "oidc-issuer-url": { type: "text", group, value: "url", help: "issuer of accepted ID tokens" },
+  "oidc-client-id": { type: "text", group, value: "name", help: "audience that the tokens must name" },
   "oidc-ca-file": { type: "text", group, value: "file", help: "authority of the issuer's server, PEM" },
   "oidc-username-claim": { type: "text", default: "sub", group, value: "claim", help: "claim with the user's name" },
   "oidc-username-prefix": {
     type: "text",
     group,
     value: "text",
-    help: "what user names begin with; - for nothing (default: the issuer and #, nothing for the claim email)",
+    help: "prefix of user names; - for none (default: the issuer and #; none for the claim email)",
   },
   "oidc-groups-claim": { type: "text", group, value: "claim", help: "claim with the user's groups" },
-  "oidc-groups-prefix": { type: "text", group, value: "text", help: "what names of groups begin with" },
+  "oidc-groups-prefix": { type: "text", group, value: "text", help: "prefix of group names" },
   "oidc-required-claim": {
     type: "texts",
     group,
     value: "claim=value,…",
-    help: "claims that a token must have, with exactly this value",
+    help: "claims that a token must have, with exactly these values",
   },
-  "oidc-signing-algs": { type: "texts", group, value: "names", help: "signatures that are accepted (default RS256)" },
+  "oidc-signing-algs": { type: "texts", group, value: "names", help: "accepted signature algorithms (default RS256)" },
   "authentication-token-webhook-config-file": {
     type: "text",
     group,
@@ -140,13 +140,13 @@ export const authenticationFlags = {
     allowed: ["v1", "v1beta1"],
     group,
     value: "version",
-    help: "version of the TokenReviews that are sent to it",
+    help: "version of the TokenReviews sent to that service",
   },
   "authentication-token-webhook-cache-ttl": {
     type: "duration",
     default: 120_000,
     group,
     value: "duration",
-    help: "how long its answers are kept",
+    help: "how long answers of that service are cached",
   },
 } as const satisfies Record<string, Flag>;

@@ -7,7 +7,7 @@ import { StartupError } from "../../process/startup-error.ts";
 const issuerDefault = "https://kubernetes.default.svc.cluster.local";
 
 /**
- * @param anonymousByDefault whether requests without credentials are let in when no flag says
+ * @param anonymousByDefault whether requests without credentials are accepted in the absence of a flag
  * @throws StartupError for flags that contradict each other
  */
 export function authenticationOptionsOf(options: FlagOptions, anonymousByDefault: boolean): AuthenticationOptions {
@@ -109,7 +109,7 @@ function webhookOf(options: FlagOptions): AuthenticationOptions["webhook"] {
   };
 }
 
-/** One issuer by flags, as a file would describe it. */
+/** Returns the issuer of the flags in the form that a file would have. */
 function oidcOf(options: FlagOptions): JwtIssuer | undefined {
   const { oidcIssuerUrl: url, oidcClientId: clientId, authenticationConfig } = options;
   const given = Object.entries(options).find(([name, value]) => name.startsWith("oidc") && value !== undefined);
@@ -147,7 +147,7 @@ function oidcOf(options: FlagOptions): JwtIssuer | undefined {
   };
 }
 
-/** Names of different issuers must not meet, so they have a prefix unless somebody says otherwise. */
+/** Returns the prefix that keeps the names of different issuers apart, unless a flag gives another. */
 function usernamePrefix(given: string | undefined, claim: string, issuer: string): string {
   if (given === "-") return "";
   return given ?? (claim === "email" ? "" : `${issuer}#`);

@@ -48,7 +48,7 @@ interface Pair {
   readonly modes: readonly AuthorizationMode[];
   readonly flag: string;
   readonly file: string | undefined;
-  /** A file of authorizers may name the mode too. */
+  /** Whether a file of authorizers, which may name the mode too, is in use. */
   readonly usesFile: boolean;
 }
 

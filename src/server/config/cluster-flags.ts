@@ -1,43 +1,43 @@
-import type { Flag } from "./flags.ts";
+import type { Flag } from "./flag.ts";
 
 const group = "Cluster";
 
-/** The part of the table of flags that makes a server a member of a cluster. */
+/** Flags that make a server a member of a cluster. */
 export const clusterFlags = {
   "peer-address": {
     type: "text",
     group,
     value: "host:port",
-    help: "where the other members of the cluster reach this one; listened on. Without it the server stays alone",
+    help: "address where the other members reach this one, and where it listens; without it the server runs alone",
   },
   "advertise-client-url": {
     type: "text",
     group,
     value: "url",
-    help: "where the other members reach the API of this one (default https://<host of --peer-address>:<--secure-port>)",
+    help: "URL where the other members reach this one's API (default https://<host of --peer-address>:<--secure-port>)",
   },
   "member-name": {
     type: "text",
     group,
     value: "name",
-    help: "what this member is called in the cluster (default the name of the host)",
+    help: "name of this member in the cluster (default the name of the host)",
   },
   gossip: {
     type: "boolean",
     default: true,
     group,
-    help: "tell the other members about this one's health; hints only, without them status says less",
+    help: "exchange health hints with the other members; without them, status shows less detail",
   },
   "gossip-address": {
     type: "text",
     group,
     value: "host:port",
-    help: "where the other members reach this one for gossip; listened on (default --peer-address, its port and 1000)",
+    help: "address where the other members reach this one for gossip, and where it listens (default --peer-address, with its port plus 1000)",
   },
   "tls-san": {
     type: "texts",
     group: "Serving",
     value: "name",
-    help: "further names and addresses in the certificate that quorate makes, such as a load balancer's; repeatable",
+    help: "additional names and addresses in the certificate that quorate makes, such as a load balancer's; repeatable",
   },
 } as const satisfies Record<string, Flag>;

@@ -6,11 +6,11 @@ export interface FeatureGate {
   readonly name: string;
   readonly default: boolean;
   readonly stage: FeatureStage;
-  /** The default cannot be changed any more; naming it is allowed, contradicting it is not. */
+  /** The default can no longer be changed. A flag may repeat it, but not contradict it. */
   readonly locked: boolean;
 }
 
-/** Off until asked for; may change or vanish. */
+/** Off by default; may change or vanish. */
 const alpha = `
 APIServingWithRoutine AllowUnsafeMalformedObjectDeletion CBORServingAndStorage CPUManagerPolicyAlphaOptions
 CRIListStreaming CSIVolumeHealth ClientsAllowCBOR ClientsPreferCBOR
@@ -26,7 +26,7 @@ TopologyAwareWorkloadScheduling TopologyManagerPolicyAlphaOptions UserNamespaces
 WindowsCPUAndMemoryAffinity WorkloadAwarePreemption WorkloadWithJob
 `;
 
-/** On unless switched off. */
+/** On by default. */
 const betaOn = `
 APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth AtomicFIFO
 AuthorizePodWebsocketUpgradeCreatePermission CPUManagerPolicyBetaOptions CRDObservedGenerationTracking
@@ -54,19 +54,19 @@ UnauthenticatedHTTP2DOSMitigation UnknownVersionInteroperabilityProxy UnlockWhil
 WatchCacheInitializationPostStartHook WatchList WatchListClient WindowsGracefulNodeShutdown
 `;
 
-/** Beta, but off until asked for. */
+/** Beta, but off by default. */
 const betaOff = `
 ClusterTrustBundle ClusterTrustBundleProjection ConcurrentWatchObjectDecode CoordinatedLeaderElection
 DRADeviceTaintRules LocalStorageCapacityIsolationFSQuotaMonitoring MaxUnavailableStatefulSet PodCertificateRequest
 SELinuxMount SchedulerAsyncAPICalls StorageVersionMigrator
 `;
 
-/** Finished and on, but can still be switched off. */
+/** Finished and on by default. A flag can still disable them. */
 const gaOn = `
 AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList InformerResourceVersion MutatingAdmissionPolicy
 `;
 
-/** Part of the service; the gate only remains so that old command lines start. */
+/** Always on. The gates remain only so that old command lines still work. */
 const gaLocked = `
 APIServerTracing AnonymousAuthConfigurableEndpoints AnyVolumeDataSource AuthorizeNodeWithSelectors
 AuthorizeWithSelectors BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting CSIServiceAccountTokenSecrets
@@ -87,7 +87,7 @@ SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions UserNamesp
 WinDSR WinOverlay
 `;
 
-/** Switches for behaviour of old, to be gone. */
+/** Gates for old behaviour, which will be removed. */
 const deprecatedOff = `
 AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ChangeContainerStatusOnKubeletRestart
 DeclarativeValidationTakeover KMSv1 KubeletRegistrationGetOnExistsOnly WindowsHostNetwork
@@ -124,18 +124,18 @@ function gatesOf(names: string, rest: Omit<FeatureGate, "name">): FeatureGate[] 
     .map((name) => ({ name, ...rest }));
 }
 
-/** The state of every gate after the command line was read. */
+/** The state of every gate. */
 export interface FeatureGates {
-  /** Whether the gate is on. An unknown name is our mistake. */
+  /** Reports whether the gate is on. Throws for an unknown name, because only our code passes names. */
   enabled(name: string): boolean;
-  /** About gates that were named although there is no need to, or will be none. */
+  /** Warnings about flags for gates that are finished or deprecated. */
   readonly warnings: readonly string[];
-  /** Every gate with its state, ordered by name; for `/flagz` and metrics. */
+  /** Returns every gate with its state, ordered by name, for `/flagz` and metrics. */
   list(): readonly (FeatureGate & { readonly enabled: boolean })[];
 }
 
 /**
- * Applies `--feature-gates` to the defaults. `AllAlpha` and `AllBeta` set what is not named itself, whatever the order.
+ * Applies `--feature-gates` to the defaults. `AllAlpha` and `AllBeta` set the gates that are not named, in any order.
  * @throws StartupError for an unknown gate, and for a change of a locked one
  */
 export function resolveFeatureGates(asked: ReadonlyMap<string, boolean>): FeatureGates {

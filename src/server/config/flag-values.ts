@@ -1,6 +1,6 @@
 import { parseDurationMs } from "./duration.ts";
 
-/** Text as given on the command line → value, or the reason why it is none. */
+/** The value of a text from the command line, or the form that was expected. */
 export type Parsed<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly wanted: string };
@@ -19,33 +19,33 @@ export function parseBoolean(text: string): Parsed<boolean> {
   return value === undefined ? wanted("true or false") : { ok: true, value };
 }
 
-/** A decimal integer between `min` and `max`, both included. */
+/** Parses a decimal integer from `min` to `max`, inclusive. */
 export function parseInteger(text: string, { min, max }: { min: number; max: number }): Parsed<number> {
   const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   return value >= min && value <= max ? { ok: true, value } : wanted(`an integer from ${min} to ${max}`);
 }
 
-/** A duration of zero or more, in milliseconds. */
+/** Parses a duration of zero or more into milliseconds. */
 export function parseNonNegativeDuration(text: string): Parsed<number> {
   const value = parseDurationMs(text);
   return value !== undefined && value >= 0 ? { ok: true, value } : wanted("a duration such as 5s or 1m30s");
 }
 
-/** A comma list of values, each out of `allowed`. */
+/** Parses a comma-separated list of values from `allowed`. */
 export function parseChoices(text: string, allowed: readonly string[]): Parsed<readonly string[]> {
   const values = text.split(",").map((value) => value.trim());
   return values.every((value) => allowed.includes(value))
     ? { ok: true, value: values }
-    : wanted(`a comma list of ${allowed.join(", ")}`);
+    : wanted(`a comma-separated list of ${allowed.join(", ")}`);
 }
 
-/** A comma list of texts, none of them empty. */
+/** Parses a comma-separated list of non-empty texts. */
 export function parseTexts(text: string): Parsed<readonly string[]> {
   const values = text.split(",").map((value) => value.trim());
-  return values.includes("") ? wanted("a comma list without empty parts") : { ok: true, value: values };
+  return values.includes("") ? wanted("a comma-separated list without empty parts") : { ok: true, value: values };
 }
 
-/** `A=true,B=false`; `bare` is the value of a key without `=`, undefined when every key needs one. Later keys win. */
+/** Parses `A=true,B=false`. `bare` is the value of a key without `=`, or undefined to require one. Later keys win. */
 export function parseSwitches(
   text: string,
   { bare }: { bare: boolean | undefined },
@@ -57,7 +57,7 @@ export function parseSwitches(
     const at = trimmed.indexOf("=");
     const key = at < 0 ? trimmed : trimmed.slice(0, at);
     const value = at < 0 ? bare : booleans.get(trimmed.slice(at + 1).toLowerCase());
-    if (value === undefined || key === "") return wanted("a comma list of <key>=true and <key>=false");
+    if (value === undefined || key === "") return wanted("a comma-separated list of <key>=true and <key>=false");
     switches.set(key, value);
   }
   return { ok: true, value: switches };

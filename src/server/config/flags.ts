@@ -1,46 +1,13 @@
 import { auditFlags } from "./audit-flags.ts";
 import { authenticationFlags } from "./authentication-flags.ts";
 import { clusterFlags } from "./cluster-flags.ts";
+import type { Flag } from "./flag.ts";
 import { pluginNames } from "../../admission/plugin-names.ts";
 
 /**
  * Every flag of the server, once. The command line, its help, the embedding options and the resolved configuration are
  * derived from this table.
  */
-export type Flag = {
-  readonly group: FlagGroup;
-  /** One line, what it is for. */
-  readonly help: string;
-  /** Placeholder of the value in the help. */
-  readonly value?: string;
-  readonly short?: string;
-} & FlagType;
-
-export type FlagGroup =
-  | "Serving"
-  | "Storage"
-  | "Cluster"
-  | "Authentication and authorization"
-  | "Audit"
-  | "API"
-  | "Limits"
-  | "Logging";
-
-export type FlagType =
-  /** No default means that it may be absent, or that `resolveOptions` computes it. */
-  | { readonly type: "text"; readonly default?: string }
-  | { readonly type: "boolean"; readonly default?: boolean }
-  | { readonly type: "integer"; readonly default: number; readonly min: number; readonly max: number }
-  /** Duration text; milliseconds in the options, whose name ends in `Ms`. */
-  | { readonly type: "duration"; readonly default: number }
-  /** Whole seconds on the command line, as upstream has it; milliseconds in the options. */
-  | { readonly type: "seconds"; readonly default: number; readonly min: number; readonly max: number }
-  /** Comma-separated and repeatable. */
-  | { readonly type: "texts"; readonly default?: readonly string[] }
-  | { readonly type: "choices"; readonly default: readonly string[]; readonly allowed: readonly string[] }
-  /** `<key>=<bool>,…`, repeatable, merged. `bare` is the value of a key alone. */
-  | { readonly type: "switches"; readonly bare?: boolean };
-
 export const flags = {
   "bind-address": { type: "text", default: "127.0.0.1", group: "Serving", value: "ip", help: "address to listen on" },
   "secure-port": {
@@ -56,7 +23,7 @@ export const flags = {
     type: "text",
     group: "Serving",
     value: "file",
-    help: "serving certificate with its chain, PEM; made by quorate when absent",
+    help: "serving certificate with its chain, PEM; quorate makes one if absent",
   },
   "tls-private-key-file": {
     type: "text",
@@ -68,41 +35,41 @@ export const flags = {
     type: "text",
     group: "Serving",
     value: "file",
-    help: "where to write the kubeconfig (default <data-dir>/kubeconfig)",
+    help: "file to write the kubeconfig to (default <data-dir>/kubeconfig)",
   },
   "shutdown-delay-duration": {
     type: "duration",
     default: 0,
     group: "Serving",
     value: "duration",
-    help: "how long to serve as usual, not ready, after a signal to stop",
+    help: "how long to keep serving, while reporting not ready, after a signal to stop",
   },
   "livez-grace-period": {
     type: "duration",
     default: 0,
     group: "Serving",
     value: "duration",
-    help: "how long /livez passes over start-up that is not finished",
+    help: "how long /livez tolerates an unfinished startup",
   },
 
   "data-dir": {
     type: "text",
     group: "Storage",
     value: "dir",
-    help: "where objects, certificates and keys live (default $XDG_DATA_HOME/quorate)",
+    help: "directory for objects, certificates and keys (default $XDG_DATA_HOME/quorate)",
   },
   "in-memory": {
     type: "boolean",
     default: false,
     group: "Storage",
-    help: "keep nothing on disk: everything is gone at exit",
+    help: "keep nothing on disk; all data is lost at exit",
   },
   "history-retention-duration": {
     type: "duration",
     default: 300_000,
     group: "Storage",
     value: "duration",
-    help: "how long old revisions can be listed and watched from",
+    help: "how long old revisions can be listed, and watched from",
   },
   "event-ttl": {
     type: "duration",
@@ -120,25 +87,25 @@ export const flags = {
     allowed: ["ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"],
     group: "Authentication and authorization",
     value: "modes",
-    help: "authorizers in order: ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook",
+    help: "authorizers in order, out of ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook",
   },
   "authorization-config": {
     type: "text",
     group: "Authentication and authorization",
     value: "file",
-    help: "authorizers and their settings in a file, instead of --authorization-mode; read again when it changes",
+    help: "file with authorizers and their settings, instead of --authorization-mode; reread when it changes",
   },
   "authorization-policy-file": {
     type: "text",
     group: "Authentication and authorization",
     value: "file",
-    help: "policies of mode ABAC, one JSON object a line",
+    help: "file with policies for mode ABAC, one JSON object per line",
   },
   "authorization-webhook-config-file": {
     type: "text",
     group: "Authentication and authorization",
     value: "file",
-    help: "kubeconfig of the service that mode Webhook asks",
+    help: "kubeconfig of the service that mode Webhook calls",
   },
   "authorization-webhook-version": {
     type: "choices",
@@ -153,14 +120,14 @@ export const flags = {
     default: 300_000,
     group: "Authentication and authorization",
     value: "duration",
-    help: "how long the webhook's allow is kept; 0 for not at all",
+    help: "how long the webhook's allow answers are cached; 0 disables the cache",
   },
   "authorization-webhook-cache-unauthorized-ttl": {
     type: "duration",
     default: 30_000,
     group: "Authentication and authorization",
     value: "duration",
-    help: "how long the webhook's other answers are kept; 0 for not at all",
+    help: "how long the webhook's other answers are cached; 0 disables the cache",
   },
 
   ...auditFlags,
@@ -169,14 +136,14 @@ export const flags = {
     type: "switches",
     group: "API",
     value: "Name=bool,…",
-    help: "features to switch; AllAlpha and AllBeta switch a stage",
+    help: "features to enable or disable; AllAlpha and AllBeta apply to a stage",
   },
   "runtime-config": {
     type: "switches",
     bare: true,
     group: "API",
     value: "key=bool,…",
-    help: "APIs to switch: api/all, api/ga, api/beta, api/alpha, group/version, group/version/resource",
+    help: "APIs to enable or disable: api/all, api/ga, api/beta, api/alpha, group/version, group/version/resource",
   },
   "enable-admission-plugins": {
     type: "choices",
@@ -184,7 +151,7 @@ export const flags = {
     allowed: pluginNames,
     group: "API",
     value: "names",
-    help: "admission plugins to run besides those that are on by default; their order means nothing",
+    help: "admission plugins to run in addition to the default ones; the order does not matter",
   },
   "disable-admission-plugins": {
     type: "choices",
@@ -192,14 +159,14 @@ export const flags = {
     allowed: pluginNames,
     group: "API",
     value: "names",
-    help: "admission plugins not to run although they are on by default",
+    help: "default admission plugins to disable",
   },
   controllers: {
     type: "text",
     default: "*",
     group: "API",
     value: "names",
-    help: "controllers to run: * for all, -name to leave one out",
+    help: "controllers to run: * for the default ones, name to add one, -name to leave one out",
   },
   "bootstrap-signer-key": {
     type: "choices",
@@ -207,21 +174,21 @@ export const flags = {
     allowed: ["token", "secret"],
     group: "API",
     value: "part",
-    help: "what signs cluster-info: the whole bootstrap token, or its secret part as kubeadm expects",
+    help: "part of the bootstrap token that signs cluster-info: the whole token, or its secret as kubeadm expects",
   },
   "service-cluster-ip-range": {
     type: "text",
     default: "10.96.0.0/12",
     group: "API",
     value: "cidr,…",
-    help: "addresses of Services; one range, or one of each IP family, the default family first",
+    help: "ranges of Service addresses; one range, or one per IP family with the default family first",
   },
   "service-node-port-range": {
     type: "text",
     default: "30000-32767",
     group: "API",
     value: "from-to",
-    help: "node ports of Services, both ends included",
+    help: "range of node ports for Services, inclusive",
   },
 
   "request-timeout": {
@@ -229,7 +196,7 @@ export const flags = {
     default: 60_000,
     group: "Limits",
     value: "duration",
-    help: "longest time for one request, except watches",
+    help: "maximum duration of a request, except watches",
   },
   "min-request-timeout": {
     type: "seconds",
@@ -238,7 +205,7 @@ export const flags = {
     max: 86_400,
     group: "Limits",
     value: "seconds",
-    help: "watches end after one to two times this",
+    help: "watches end after one to two times this value",
   },
   "max-requests-inflight": {
     type: "integer",
@@ -247,7 +214,7 @@ export const flags = {
     max: 1_000_000,
     group: "Limits",
     value: "n",
-    help: "reading requests at a time; 0 for no limit",
+    help: "maximum number of concurrent reading requests; 0 for no limit",
   },
   "max-mutating-requests-inflight": {
     type: "integer",
@@ -256,7 +223,7 @@ export const flags = {
     max: 1_000_000,
     group: "Limits",
     value: "n",
-    help: "writing requests at a time; 0 for no limit",
+    help: "maximum number of concurrent writing requests; 0 for no limit",
   },
 
   v: {
@@ -267,7 +234,7 @@ export const flags = {
     group: "Logging",
     short: "v",
     value: "level",
-    help: "0 warnings, 1 what the server does, 2 every request, 4 debugging, 6 everything",
+    help: "verbosity: 0 warnings, 1 actions of the server, 2 every request, 4 debugging, 6 everything",
   },
 } as const satisfies Record<string, Flag>;
 
@@ -275,7 +242,7 @@ export type FlagName = keyof typeof flags;
 
 export const flagNames = Object.keys(flags) as readonly FlagName[];
 
-/** `secure-port` → `securePort`, `request-timeout` → `requestTimeoutMs`, `v` → `verbosity`: the flag's name among the options. */
+/** The flag's name in the options: `secure-port` → `securePort`, `request-timeout` → `requestTimeoutMs`, `v` → `verbosity`. */
 export type OptionName<Name extends FlagName> = Name extends "v"
   ? "verbosity"
   : (typeof flags)[Name]["type"] extends "duration" | "seconds"
@@ -286,7 +253,7 @@ type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Text;
 
-/** The name of the flag among the options, see `OptionName`. */
+/** Returns the flag's name in the options, see `OptionName`. */
 export function optionName(name: FlagName): OptionName<FlagName> {
   if (name === "v") return "verbosity";
   const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -304,7 +271,7 @@ type ValueOf<Type extends Flag["type"]> = Type extends "text"
         ? Readonly<Record<string, boolean>>
         : number;
 
-/** Options as one would write them in code, each optional. */
+/** The flags as options for code, all optional. */
 export type FlagOptions = {
   readonly [Name in FlagName as OptionName<Name>]?: ValueOf<(typeof flags)[Name]["type"]> | undefined;
 };

@@ -1,4 +1,4 @@
-import type { Flag } from "./flags.ts";
+import type { Flag } from "./flag.ts";
 import {
   type Parsed,
   parseBoolean,
@@ -11,8 +11,8 @@ import {
 import { StartupError } from "../../process/startup-error.ts";
 
 /**
- * One value of a flag from the command line, in the unit of the options. Switches given before are merged in.
- * @throws StartupError naming the flag, the value and what was wanted
+ * Parses one value of a flag from the command line, in the unit of the options. Earlier switches are merged in.
+ * @throws StartupError that names the flag, the value and the expected form
  */
 export function parseFlag(name: string, flag: Flag, text: string, previous: unknown): unknown {
   const parsed = parseByType(flag, text, previous);

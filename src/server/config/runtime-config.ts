@@ -3,9 +3,9 @@ import { StartupError } from "../../process/startup-error.ts";
 const levelKeys: ReadonlySet<string> = new Set(["api/all", "api/ga", "api/beta", "api/alpha"]);
 
 /**
- * `--runtime-config` with its keys checked in form and brought to one spelling: `api/all`, `api/ga`, `api/beta`, `api/alpha`,
- * `<group>/<version>`, `<group>/<version>/<resource>`; the core group is its version alone, `v1` or `v1/<resource>`,
- * and may be asked for as `api/v1`. Whether a group exists is for the scheme to say.
+ * Checks the form of the keys of `--runtime-config` and brings them to one spelling: `api/all`, `api/ga`, `api/beta`,
+ * `api/alpha`, `<group>/<version>`, `<group>/<version>/<resource>`. The core group is its version alone, `v1` or
+ * `v1/<resource>`, and is also accepted as `api/v1`. The scheme checks whether a group exists.
  * @throws StartupError for a key of another form, and for `api/all=false` alone
  */
 export function parseRuntimeConfig(asked: ReadonlyMap<string, boolean>): ReadonlyMap<string, boolean> {

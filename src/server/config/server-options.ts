@@ -1,14 +1,15 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { chosenPlugins, type PluginName } from "../../admission/plugin-names.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { OpenClient } from "../../http/in-process-client.ts";
 import type { AuthenticationOptions } from "../../access/authentication/authentication-options.ts";
 import { authenticationOptionsOf } from "./authentication.ts";
 import type { AuditOptions } from "../../access/audit/audit-options.ts";
 import type { AuthorizationOptions } from "../../access/authorization/authorization-options.ts";
 import { auditOptionsOf } from "./audit.ts";
 import { authorizationOptionsOf } from "./authorization.ts";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../process/clock.ts";
 import { isHost } from "../../cluster/member-address.ts";
 import { type ControllerName, parseControllers } from "../../controllers/controller-names.ts";
 import {
@@ -18,17 +19,18 @@ import {
   membershipOptionsOf,
 } from "../../cluster/membership.ts";
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
-import { type Flag, type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
+import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
+import type { Flag } from "./flag.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 import { StartupError } from "../../process/startup-error.ts";
 
-/** What `startServer` takes: one field per flag in camel case, durations in milliseconds, and what only code can pass. */
+/** The options of `startServer`: one field per flag in camel case, durations in milliseconds, and fields that only code can pass. */
 export interface ServerOptions extends FlagOptions {
-  /** The source of time; the system's by default. */
+  /** The source of time; the system's clock by default. */
   readonly clock?: Clock | undefined;
 }
 
-/** Options with every default filled in, every text parsed and every contradiction refused. */
+/** The options after defaults are filled in, texts parsed and contradictions refused. */
 export interface ServerConfig {
   readonly bindAddress: string;
   readonly securePort: number;
@@ -36,28 +38,28 @@ export interface ServerConfig {
   readonly tlsFiles: { readonly certificate: string; readonly key: string } | undefined;
   readonly shutdownDelayDurationMs: number;
   readonly livezGracePeriodMs: number;
-  /** Undefined in memory: nothing of this run may be written to a data directory. */
+  /** Undefined in memory, where nothing may be written to a data directory. */
   readonly dataDir: string | undefined;
   readonly inMemory: boolean;
-  /** Where to write the kubeconfig; undefined: nowhere. */
+  /** The path of the kubeconfig to write; undefined to write none. */
   readonly kubeconfig: string | undefined;
   readonly membership: MembershipOptions;
-  /** Further names and addresses of our serving certificate. */
+  /** Additional names and addresses for our serving certificate. */
   readonly servingHosts: readonly string[];
   readonly historyRetentionDurationMs: number;
   readonly eventTtlMs: number;
   readonly clientCaFile: string | undefined;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
-  /** Undefined: nothing is recorded. */
+  /** Undefined if nothing is recorded. */
   readonly audit: AuditOptions | undefined;
   readonly featureGates: FeatureGates;
   /** Keys in canonical form, see `parseRuntimeConfig`. */
   readonly runtimeConfig: ReadonlyMap<string, boolean>;
-  /** In their order. */
+  /** The plugins in the order in which they run. */
   readonly admissionPlugins: readonly PluginName[];
   readonly controllers: ReadonlySet<ControllerName>;
-  /** What cluster-info is signed with. */
+  /** The part of the bootstrap token that signs cluster-info. */
   readonly bootstrapSignerKey: "token" | "secret";
   /** One CIDR, or one of each family. */
   readonly serviceClusterIpRange: string;
@@ -70,33 +72,35 @@ export interface ServerConfig {
   readonly clock: Clock;
 }
 
-/** A server that answers. */
+/** A running server. */
 export interface RunningServer {
   /** `https://127.0.0.1:6443`, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** YAML text, as of the start: the file follows when certificates are renewed or the authority is replaced. */
+  /** YAML text, read at startup. The file, unlike this text, follows renewed certificates and a replaced authority. */
   readonly kubeconfig: string;
-  /** Where the text was written, if it was. */
+  /** The path of the file with this text, if one was written. */
   readonly kubeconfigPath?: string | undefined;
-  /** Bearer token of an administrator. */
+  /** The bearer token of an administrator. */
   readonly token: string;
-  /** Certificate authority that clients trust, PEM, as of the start. */
+  /** The certificate authority for clients to trust, PEM, read at startup. */
   readonly ca: string;
-  /** Resolves with the reason when the store takes no more writes: then only a new process can go on. */
+  /** Resolves with the reason when the store takes no more writes. Only a new process can continue then. */
   readonly failed: Promise<Error>;
-  /** `/readyz` fails from now on; everything else is served as usual. */
+  /** Opens a client without a connection. It acts as an administrator, or as `user` with that user's rights. */
+  readonly client: OpenClient;
+  /** Makes `/readyz` fail from now on. Everything else is served as usual. */
   beginShutdown(): void;
-  /** Stops taking requests, lets running ones end for at most `graceMs`, then closes the store. */
+  /** Refuses new requests, gives running ones at most `graceMs` to end, and closes the store. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 export type StartServer = (options?: ServerOptions) => Promise<RunningServer>;
 
 /**
- * Fills in defaults and checks what the flags' types alone cannot say.
- * @param environment where `XDG_DATA_HOME` is looked up
- * @throws StartupError naming the flag, what is wrong and what to do
+ * Fills in defaults, and checks rules that the flags' types cannot express.
+ * @param environment the variables, of which `XDG_DATA_HOME` is used
+ * @throws StartupError that names the flag, the mistake and the remedy
  */
 export function resolveOptions(
   options: ServerOptions = {},
@@ -121,7 +125,7 @@ export function resolveOptions(
     historyRetentionDurationMs: options.historyRetentionDurationMs ?? flags["history-retention-duration"].default,
     eventTtlMs: options.eventTtlMs ?? flags["event-ttl"].default,
     clientCaFile: options.clientCaFile,
-    // Where everything is allowed, a request without credentials must not be let in by default.
+    // Under AlwaysAllow, requests without credentials must not be accepted by default.
     authentication: authenticationOptionsOf(options, !authorization.modes.includes("AlwaysAllow")),
     authorization,
     audit: auditOptionsOf(options),
@@ -141,7 +145,7 @@ export function resolveOptions(
   };
 }
 
-/** @throws StartupError for what is neither a name nor an address */
+/** @throws StartupError for a value that is neither a name nor an address */
 function servingHostsOf({ tlsSan = [] }: ServerOptions, membership: MembershipOptions): string[] {
   const wrong = tlsSan.find((host) => !isHost(host));
   if (wrong !== undefined) {
@@ -159,7 +163,7 @@ function oneOf(flag: string, choices: readonly string[] | undefined): string | u
   return choices?.[0];
 }
 
-/** The same bounds for code as for the command line. */
+/** Checks the same bounds for options in code as for the command line. */
 function checkValue(flag: string, definition: Flag, value: unknown): void {
   if (value === undefined) return;
   if (typeof value === "number") {
@@ -198,7 +202,7 @@ function kubeconfigPathOf(asked: string | undefined, dataDir: string | undefined
   return dataDir === undefined ? undefined : join(dataDir, "kubeconfig");
 }
 
-/** The XDG base directory rules: a relative value is ignored. */
+/** Returns the default data directory. The XDG rules ignore a relative value. */
 export function defaultDataDir(environment: Readonly<Record<string, string | undefined>>): string {
   const base = environment.XDG_DATA_HOME;
   return join(base?.startsWith("/") === true ? base : join(homedir(), ".local", "share"), "quorate");

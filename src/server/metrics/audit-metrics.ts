@@ -1,14 +1,8 @@
 import type { Registry } from "prom-client";
-import { BoundCounter, type CounterChild } from "./bound-metric.ts";
+import type { AuditMetrics } from "../../access/audit/open-audit.ts";
+import { BoundCounter } from "./bound-metric.ts";
 
-/** What the audit counts. */
-export interface AuditMetrics {
-  readonly events: CounterChild;
-  /** `truncate`: too large, for whatever backend. */
-  readonly lost: { readonly log: CounterChild; readonly webhook: CounterChild; readonly truncate: CounterChild };
-}
-
-/** Under upstream's names. */
+/** Registers the counters under upstream's names. */
 export function auditMetrics(registry: Registry): AuditMetrics {
   const events = new BoundCounter("apiserver_audit_event_total", "Audit events that were made.");
   const lost = new BoundCounter("apiserver_audit_error_total", "Audit events that a backend lost, by the backend.");

@@ -4,7 +4,7 @@ import type { RequestAuthenticator } from "../../access/authentication/authentic
 import type { UserInfo } from "../../request/user-info.ts";
 import { BoundCounter, type CounterChild } from "./bound-metric.ts";
 
-/** The only user names that may be labels: anybody can have any other one, and names are nobody's business here. */
+/** The only user names that may be labels. Other names are unbounded, and private. */
 const labelledNames = [
   "admin",
   "client",
@@ -13,7 +13,7 @@ const labelledNames = [
   "system:serviceaccount:kube-system:default",
 ] as const;
 
-/** The same authenticator; its answers are counted by their result and by the kind of user, under upstream's names. */
+/** Wraps an authenticator, and counts its answers by result and kind of user, under upstream's names. */
 export function countAuthentications(authenticator: RequestAuthenticator, registry: Registry): RequestAuthenticator {
   const attempts = new BoundCounter("authentication_attempts", "Authenticated attempts, by their result.");
   attempts.register(registry);

@@ -7,7 +7,7 @@ const results = { allow: "allowed", deny: "denied", noOpinion: "no-opinion" } as
   string
 >;
 
-/** The same authorizer; its decisions are counted by their result, under upstream's name. */
+/** Wraps an authorizer, and counts its decisions by result, under upstream's name. */
 export function countDecisions(authorizer: Authorizer, registry: Registry): Authorizer {
   const attempts = new BoundCounter("authorization_attempts_total", "Authorization decisions, by their result.");
   attempts.register(registry);

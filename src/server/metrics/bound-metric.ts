@@ -1,8 +1,8 @@
 import type { Metric, MetricType, MetricValue, Registry } from "prom-client";
 
 /**
- * Counters and histograms whose children are plain numbers. prom-client hashes the labels of a bound child at every
- * observation, which costs microseconds per request; here labels are read only when metrics are.
+ * Counters and histograms with plain numbers as children. prom-client hashes the labels of a bound child at every
+ * observation, which costs microseconds per request. Here labels are read only when metrics are read.
  */
 type Labels = Readonly<Record<string, string>>;
 type Sample = MetricValue<string> & { readonly metricName?: string };
@@ -21,7 +21,7 @@ export class BoundCounter {
     this.#help = help;
   }
 
-  /** A new child; the caller keeps it and asks once per combination of labels. */
+  /** Returns a new child. The caller keeps it, and calls once per combination of labels. */
   labels(labels: Labels): CounterChild {
     const child: CounterChild = { value: 0 };
     this.#children.push({ labels, child });
@@ -37,7 +37,7 @@ export class BoundCounter {
 
 export class HistogramChild {
   readonly #bounds: readonly number[];
-  /** One more than there are bounds: the last counts what is beyond all of them. */
+  /** One count per bound, and a last one for values beyond all bounds. */
   readonly #counts: Float64Array;
   #sum = 0;
 
@@ -81,7 +81,7 @@ export class BoundHistogram {
     this.#bounds = bounds;
   }
 
-  /** A new child; the caller keeps it and asks once per combination of labels. */
+  /** Returns a new child. The caller keeps it, and calls once per combination of labels. */
   labels(labels: Labels): HistogramChild {
     const child = new HistogramChild(this.#bounds);
     this.#children.push({ labels, child });
@@ -95,7 +95,7 @@ export class BoundHistogram {
   }
 }
 
-/** prom-client asks a metric only for its name and its samples. */
+/** Makes a metric with the only parts that prom-client reads: its name and its samples. */
 function register(
   registry: Registry,
   name: string,

@@ -7,11 +7,11 @@ export interface GateState {
   readonly enabled: boolean;
 }
 
-/** `kubernetes_feature_enabled`: every feature gate with its state. They do not change while the server runs. */
+/** Registers `kubernetes_feature_enabled`: the state of every feature gate, fixed while the server runs. */
 export function exposeFeatureGates(registry: Registry, gates: readonly GateState[]): void {
   const enabled = new Gauge({
     name: "kubernetes_feature_enabled",
-    help: "Feature gates: 1 when on.",
+    help: "Feature gates; 1 for enabled.",
     labelNames: ["name", "stage"],
     registers: [registry],
   });

@@ -2,25 +2,12 @@ import Gauge from "prom-client/lib/gauge.js";
 import Registry from "prom-client/lib/registry.js";
 import { type Exchange, type Handler, header } from "../../request/exchange.ts";
 import type { RequestKind } from "../../http/filters/max-in-flight.ts";
+import type { RequestMetrics } from "../../http/filters/request-metrics.ts";
 import { queryValue, type ResourceRequest } from "../../request/request-info.ts";
 import { BoundCounter, BoundHistogram, type CounterChild, type HistogramChild } from "./bound-metric.ts";
 
-/** Combinations of request labels beyond which further ones are counted as `other`. */
+/** The limit on combinations of request labels. Further ones are counted as `other`. */
 export const requestSeriesMax = 4096;
-
-export interface FinishedRequest {
-  readonly code: number;
-  readonly seconds: number;
-  /** Undefined for a body whose size is not known beforehand. */
-  readonly responseBytes: number | undefined;
-}
-
-/** What the filters report. */
-export interface RequestMetrics {
-  observeRequest(exchange: Exchange, finished: FinishedRequest): void;
-  longRunning(exchange: Exchange, change: 1 | -1): void;
-  inFlight(kind: RequestKind, running: number): void;
-}
 
 interface GroupVersionResource {
   readonly group: string;
@@ -28,21 +15,21 @@ interface GroupVersionResource {
   readonly resource: string;
 }
 
-/** The server's metrics under upstream's names. Every label is bounded: clients cannot create series at will. */
+/** The server's metrics under upstream's names. Every label is bounded, so clients cannot create series at will. */
 export interface Metrics extends RequestMetrics {
   readonly registry: Registry;
-  /** `bytes` is the size of all `events` together. */
+  /** Counts watch events. `bytes` is the size of all `events` together. */
   watchEvents(resource: GroupVersionResource, events: number, bytes: number): void;
-  /** Notes that a deprecated version was asked for. */
+  /** Notes a request for a deprecated version. */
   deprecatedRequest(resource: GroupVersionResource, subresource: string, removedRelease: string): void;
-  /** Number of stored objects, asked for whenever metrics are read. */
+  /** Registers the source for the number of stored objects, called whenever metrics are read. */
   trackStorageObjects(count: () => Iterable<readonly [groupResource: string, objects: number]>): void;
-  /** `GET /metrics`. */
+  /** Returns the text of `GET /metrics`. */
   readonly handle: Handler;
 }
 
 export interface MetricsOptions {
-  /** Whether a resource is served. Names that are not never become labels. */
+  /** Reports whether a resource is served. Other names never become labels. */
   readonly isServed: (info: ResourceRequest) => boolean;
 }
 
@@ -68,24 +55,24 @@ export function createMetrics({ isServed }: MetricsOptions): Metrics {
   const sizes = new BoundHistogram("apiserver_response_sizes", "Size of responses in bytes.", sizeBuckets);
   const longRunning = new Gauge({
     name: "apiserver_longrunning_requests",
-    help: "Requests without a deadline that are running now, by verb and resource.",
+    help: "Running requests without a deadline, by verb and resource.",
     labelNames: requestLabels,
     registers,
   });
   const inFlightNow: Record<RequestKind, number> = { readOnly: 0, mutating: 0 };
   const inFlight: Gauge<"request_kind"> = new Gauge({
     name: "apiserver_current_inflight_requests",
-    help: "Requests with a deadline that are running now, by kind.",
+    help: "Running requests with a deadline, by kind.",
     labelNames: ["request_kind"],
     registers,
-    // Set when metrics are read: setting a gauge costs more than the rest of what is counted per request.
+    // Set when metrics are read, because setting a gauge costs more than all other counting per request.
     collect() {
       for (const [kind, running] of Object.entries(inFlightNow)) inFlight.set({ request_kind: kind }, running);
     },
   });
   const deprecated = new Gauge({
     name: "apiserver_requested_deprecated_apis",
-    help: "Deprecated versions that were asked for, by resource and the release that removes them.",
+    help: "Requested deprecated versions, by resource and the release that removes them.",
     labelNames: ["group", "version", "resource", "subresource", "removed_release"],
     registers,
   });
@@ -171,8 +158,8 @@ interface Series {
 }
 
 /**
- * Binds labels to children once per combination; combinations beyond the bound share one. What a request says is looked up
- * as it is; labels are made only for what has not been seen. Names that are not served are never kept.
+ * Binds labels to children once per combination. Combinations beyond the bound share one child. Requests are looked up by
+ * their own values, and labels are made only for new combinations. Names that are not served are never kept.
  */
 function boundSeries(
   create: (labels: RequestLabelValues) => Series,
@@ -218,7 +205,7 @@ const resourceVerbs = new Map([
   ["update", "PUT"],
   ["proxy", "CONNECT"],
 ]);
-/** These take as long as the client likes. */
+/** Verbs whose duration is up to the client. */
 const untimedVerbs = new Set(["WATCH", "CONNECT"]);
 const connectSubresources = new Set(["attach", "exec", "portforward", "proxy"]);
 const applyMediaTypes = ["application/apply-patch+yaml", "application/apply-patch+cbor"];

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { BoundCounter } from "./bound-metric.ts";
 
-/** `declarative_validation_mismatch_total`: problems that only one of the two kinds of rules found. */
+/** Registers `declarative_validation_mismatch_total`: problems that only one of the two kinds of rules found. */
 export function countMismatches(registry: Registry): () => void {
   const counter = new BoundCounter(
     "declarative_validation_mismatch_total",

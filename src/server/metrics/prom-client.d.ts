@@ -1,6 +1,6 @@
 /**
- * The parts of prom-client that are in use. Its index loads much more, tracing and clusters among it, which costs 60 ms of
- * every start and 12 MB.
+ * The parts of prom-client in use. Its index loads much more, such as tracing and clusters, which costs 60 ms of every start
+ * and 12 MB.
  */
 declare module "prom-client/lib/gauge.js" {
   export { Gauge as default } from "prom-client";

@@ -7,7 +7,7 @@ import { BoundCounter, BoundHistogram, type CounterChild } from "./bound-metric.
 const secondsBuckets = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const msPerSecond = 1_000;
 
-/** What a replica counts from its first moment on; read when the server has a place for it. */
+/** Counters that a replica keeps from its first moment, before the server can publish them. */
 export class StoreMetrics {
   readonly observer: ReplicaObserver;
   readonly #leaderChanges: CounterChild;
@@ -54,7 +54,7 @@ export class StoreMetrics {
     this.#leaderChanges.value++;
   }
 
-  /** From now on they are read with the others, and the cluster's state as it is then. */
+  /** Publishes the counters, and the cluster's current state, with the other metrics. */
   register(registry: Registry, cluster: Pick<Cluster, "status">): void {
     for (const counter of this.#counters) counter.register(registry);
     const gauge = (name: string, help: string, value: (status: ReplicaStatus) => number): void => {
@@ -91,7 +91,7 @@ function seconds(name: string, help: string): BoundHistogram {
 function registerIndexes(registry: Registry, cluster: Pick<Cluster, "status">): void {
   const index: Gauge = new Gauge({
     name: "quorate_raft_index",
-    help: "Places in the log: the last entry, the last committed, applied, and written to the database.",
+    help: "Indexes in the log: the last entry, the last committed, the last applied, and the last written to the database.",
     labelNames: ["place"],
     registers: [registry],
     collect() {
@@ -102,11 +102,11 @@ function registerIndexes(registry: Registry, cluster: Pick<Cluster, "status">): 
   });
 }
 
-/** Only the leader knows; elsewhere there are no samples. */
+/** Registers metrics that only the leader knows. Other replicas have no samples. */
 function registerPeers(registry: Registry, cluster: Pick<Cluster, "status">): void {
   const lag: Gauge = new Gauge({
     name: "quorate_raft_peer_lag_entries",
-    help: "Entries of the leader's log that another member is not known to hold.",
+    help: "Entries of the leader's log that another member may lack.",
     labelNames: ["member"],
     registers: [registry],
     collect() {
@@ -119,7 +119,7 @@ function registerPeers(registry: Registry, cluster: Pick<Cluster, "status">): vo
   });
   const active: Gauge = new Gauge({
     name: "quorate_raft_peer_active",
-    help: "1 for a member that the leader has heard within an election timeout.",
+    help: "1 for a member that the leader heard within the last election timeout.",
     labelNames: ["member"],
     registers: [registry],
     collect() {

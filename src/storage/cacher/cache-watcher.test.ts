@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MemoryStore } from "../memory-store.ts";
 import { type Revision, toRevision } from "../../api/revision.ts";
-import type { Entry, Key } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { Cacher, type CacherLimits, type WatchOptions } from "./cacher.ts";
 import { lineEncoder, ManualClock, MemorySink, put, remove, settle } from "./testing.ts";
 
@@ -54,7 +54,7 @@ test("a watch from unset sends the state in key order with each object's own ver
   expect(sink.frames).toEqual(["ADDED a/x@3", "ADDED b/x@2", "BOOKMARK 3 end", "MODIFIED b/x@4", "DELETED a/x@5"]);
 });
 
-test("an initial state of nothing still ends with its bookmark", () => {
+test("an empty initial state still ends with its bookmark", () => {
   const { watch } = open();
   expect(watch({ start: { kind: "initial", endBookmark: true } }).sink.frames).toEqual(["BOOKMARK 1 end"]);
 });
@@ -86,7 +86,7 @@ test.each([
   ["neither state is selected", { in: "no" }, { in: "no" }, []],
   ["a selected object is deleted", { in: "yes" }, undefined, ["DELETED a/x@3"]],
   ["another object is deleted", { in: "no" }, undefined, []],
-])("what a selecting watch shows when %s", async (_title, before, later, expected) => {
+])("a watch with a selector shows %s", async (_title, before, later, expected) => {
   const { store, watch } = open();
   await put(store, "a/x", before);
   const { sink } = watch({ matches: withLabel });
@@ -96,7 +96,7 @@ test.each([
   expect(sink.frames).toEqual(expected as string[]);
 });
 
-test("what leaves the selection is shown in its last selected state", async () => {
+test("an object that leaves the selection is shown in its last selected state", async () => {
   const { store, watch } = open();
   await put(store, "a/x", { in: "yes", secret: "old" });
   const bodies: string[] = [];
@@ -116,7 +116,7 @@ test("what leaves the selection is shown in its last selected state", async () =
   });
 });
 
-test("a watch of one name or one namespace sees nothing of its neighbours", async () => {
+test("a watch of one name or one namespace sees no events of its neighbours", async () => {
   const { store, watch } = open();
   const one = watch({ prefix: `${prefix}a/`, key: `${prefix}a/x` }).sink;
   const namespace = watch({ prefix: `${prefix}a/` }).sink;
@@ -126,7 +126,7 @@ test("a watch of one name or one namespace sees nothing of its neighbours", asyn
   expect(namespace.frames).toEqual(["ADDED a/x@2", "ADDED a/xy@3", "ADDED a/x/y@5"]);
 });
 
-test("bookmarks come about every minute, with other resources' progress, and shortly before the deadline", async () => {
+test("bookmarks come about once a minute, when other resources make progress, and shortly before the deadline", async () => {
   const { store, clock, watch } = open();
   const { sink, state } = watch({ bookmarks: true, deadlineMs: clock.nowMs() + 100_000 });
   await put(store, "/registry/services/x");
@@ -161,7 +161,7 @@ test("a bookmark waits until the events before it are written", async () => {
   expect(sink.frames).toEqual(["ADDED a/x@2", "ADDED a/y@3", "BOOKMARK 3"]);
 });
 
-test("a place before the compacted revision ends with one 410 that names the oldest place", async () => {
+test("a start before the compacted revision ends with one 410 that names the oldest available revision", async () => {
   const { store, watch } = open({ windowEventsMax: 1, windowEventsMin: 1 });
   for (let at = 0; at < 9; at++) await put(store, "a/x");
   await store.compact(toRevision(8));
@@ -170,7 +170,7 @@ test("a place before the compacted revision ends with one 410 that names the old
   expect(sink.frames).toEqual(["ERROR 410 too old resource version: 5 (8)"]);
 });
 
-test("a place before the window is continued from the store's history, also when nothing there concerns the watch", async () => {
+test("a start before the window continues from the store's history, even when no event there concerns the watch", async () => {
   const { store, counted, watch } = open({ windowEventsMax: 2 });
   for (let at = 0; at < 300; at++) await put(store, `a/${at % 7}`);
   const { sink } = watch({ start: after(1) });
@@ -183,7 +183,7 @@ test("a place before the window is continued from the store's history, also when
   expect(counted.historyReads).toBeLessThan(8);
 });
 
-test("a stalled watch holds up no other and later continues without a gap", async () => {
+test("a stalled watch does not delay others and later continues without a gap", async () => {
   const { store, watch } = open({ windowEventsMax: 10 });
   const slow = watch().sink;
   const quick = watch().sink;
@@ -203,7 +203,7 @@ test("a stalled watch holds up no other and later continues without a gap", asyn
 test.each([
   ["the client goes away", (run: ReturnType<ReturnType<typeof open>["watch"]>) => run.sink.abort()],
   ["it is stopped", (run: ReturnType<ReturnType<typeof open>["watch"]>) => run.watcher.stop()],
-])("a watch ends and leaves nothing behind when %s", async (_title, end) => {
+])("a watch ends and releases everything when %s", async (_title, end) => {
   const { store, clock, cacher, watch } = open();
   const idle = clock.timers;
   const runs = [watch({ bookmarks: true }), watch({ start: { kind: "initial", endBookmark: true } })];
@@ -217,7 +217,7 @@ test.each([
   expect(clock.timers).toBe(idle);
 });
 
-test("closing the cache ends its watches cleanly and later ones at once", async () => {
+test("closing the cache ends its watches cleanly, and later watches end at once", async () => {
   const { store, cacher, watch } = open();
   const first = watch();
   cacher.close();
@@ -294,7 +294,7 @@ test.each([
   ["a narrow window", { windowEventsMax: 3, windowEventsMin: 1 }],
   ["few kept frames", { frameBytesMax: 20 }],
 ])(
-  "whatever is written and whoever stalls or resumes, each watch sees every change once, in order: %s",
+  "each watch sees every change once and in order, whatever is written and whichever watch stalls: %s",
   async (_title, limits) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -321,7 +321,9 @@ test.each([
   },
 );
 
-/** A client: keeps the state that the events build, resumes where it was, and compares it with the store's. */
+/**
+ * A client that keeps the state the events build, resumes where it stopped, and compares its state with the store's.
+ */
 class ModelWatch {
   readonly #system: ReturnType<typeof open>;
   readonly #scope: Partial<WatchOptions>;

@@ -1,8 +1,9 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { StatusError, type Status, status } from "../../api/status.ts";
 import type { ByteSink } from "../../request/exchange.ts";
 import type { Revision } from "../../api/revision.ts";
-import { CompactedError, type Entry, type Key, type Store, type StoreEvent } from "../store.ts";
+import { CompactedError, type Store, type StoreEvent } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { type EventWindow, type SentType, WindowEvent } from "./event-window.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 import type { CacherMetrics } from "./metrics.ts";
@@ -12,41 +13,46 @@ import { type EntryTree, forEntries, prefixEnd } from "./tree.ts";
 import type { Task, Timed, WatchScheduler } from "./watch-scheduler.ts";
 
 export const bookmarkIntervalMs = 60_000;
-/** Bookmarks of many watches must not fall together: each interval is longer or shorter by up to this share. */
+/**
+ * Largest share by which a bookmark interval is lengthened or shortened, so that the bookmarks of many watches spread
+ * out.
+ */
 const bookmarkJitter = 0.1;
-/** The last bookmark comes so long before the deadline that it reaches the client. */
+/** Time between the last bookmark and the deadline, long enough for the bookmark to reach the client. */
 const lastBookmarkLeadMs = 2_000;
-/** Bytes written to one watcher before the others have their turn. */
+/** Most bytes written to one watcher before the others get their turn. */
 const turnBytesMax = 1024 * 1024;
-/** Events read from the store's history at a time. */
+/** Most events read from the store's history at a time. */
 const historyEventsMax = 128;
-/** Entries of the initial state looked at for one chunk. */
+/** Most entries of the initial state examined for one chunk. */
 const initialEntriesMax = 1_024;
 
 export interface WatchOptions {
-  /** The resource's prefix or a namespace's below it. */
+  /** The resource's prefix, or the prefix of a namespace below it. */
   readonly prefix: Key;
-  /** Only this object. */
+  /** The only object to watch. */
   readonly key?: Key;
-  /** Only objects in this state; a change across it is shown as ADDED or DELETED. */
+  /** The selection. A change that crosses it is shown as ADDED or DELETED. */
   readonly matches?: (entry: Entry) => boolean;
   readonly start:
     | { readonly kind: "initial"; readonly endBookmark: boolean }
     | { readonly kind: "after"; readonly revision: Revision };
   readonly bookmarks: boolean;
-  /** When the watch ends, by the clock, in milliseconds since the epoch. */
+  /** Time at which the watch ends, in milliseconds since the epoch. */
   readonly deadlineMs: number;
   readonly encoder: FrameEncoder;
 }
 
 export interface CacheWatcher {
-  /** Writes events until the deadline, `stop`, or the end of the sink; resolves at a clean end. Called at most once. */
+  /**
+   * Writes events until the deadline, `stop`, or the end of the sink. Resolves at a clean end. Call it at most once.
+   */
   run(sink: ByteSink): Promise<void>;
   /** Ends the watch cleanly. */
   stop(): void;
 }
 
-/** What a watcher needs of its cache. */
+/** The part of a cache that a watcher uses. */
 export interface WatchSource {
   readonly prefix: Key;
   readonly revision: Revision;
@@ -57,7 +63,7 @@ export interface WatchSource {
   readonly scheduler: WatchScheduler;
   readonly historyGate: ReadGate;
   readonly metrics: CacherMetrics | undefined;
-  /** The state now; unaffected by later writes. */
+  /** Returns the current state, which later writes do not affect. */
   snapshot(): EntryTree;
   join(groupKey: string): ShareGroup;
   leave(groupKey: string): void;
@@ -69,13 +75,13 @@ export interface WatchSource {
 interface InitialState {
   readonly tree: EntryTree;
   readonly revision: Revision;
-  /** The next key to send. */
+  /** Next key to send. */
   low: Key;
 }
 
 /**
- * One watch: a place in the shared event window, not a queue. `run` is called again by the scheduler whenever there is
- * something new; between turns a watcher holds nothing but its place.
+ * One watch: a position in the shared event window rather than a queue. The scheduler calls `run` whenever there are
+ * new events. Between turns a watcher holds only its position.
  */
 export class WindowWatcher implements CacheWatcher {
   readonly #source: WatchSource;
@@ -90,12 +96,12 @@ export class WindowWatcher implements CacheWatcher {
   #group: ShareGroup | undefined;
   #initial: InitialState | undefined;
   #initialBookmark: boolean;
-  /** Everything up to here has been sent, or does not concern this watch. */
+  /** Revision up to which every event has been sent or does not concern this watch. */
   #after: Revision;
   #position: number;
   #nextBookmarkMs: number;
   #bookmarkDue = false;
-  /** Waits for the sink or the store; the scheduler's turns pass. */
+  /** Whether the watch waits for the sink or the store. It takes no turns meanwhile. */
   #blocked = false;
   #sink: ByteSink | undefined;
   #resolve: (() => void) | undefined;
@@ -160,7 +166,7 @@ export class WindowWatcher implements CacheWatcher {
     }
   }
 
-  /** The next bytes; undefined when there is nothing to send now. */
+  /** Returns the next bytes, or undefined when there is nothing to send now. */
   #next(): Piece | undefined {
     while (this.#initial !== undefined) {
       const chunk = this.#initialChunk(this.#initial);
@@ -196,7 +202,7 @@ export class WindowWatcher implements CacheWatcher {
   #liveChunk(): Piece | undefined {
     const window = this.#source.window();
     if (this.#position < window.first) {
-      // The place may still be inside by revision: dropped positions say nothing about a start in the future.
+      // The revision may still be inside the window: dropped positions say nothing about a start in the future.
       const position = window.positionAfter(this.#after);
       if (position === undefined) {
         this.#catchUp();
@@ -221,12 +227,12 @@ export class WindowWatcher implements CacheWatcher {
     const { revision } = this.#source;
     if (this.#blocked || !this.#bookmarkDue || revision < this.#after) return undefined;
     this.#bookmarkDue = false;
-    // Nothing up to here is left to send, so later reads of the history may begin here.
+    // Everything up to this revision is sent, so later reads of the history may begin here.
     this.#after = revision;
     return { bytes: this.#options.encoder.bookmark(revision, false), events: 1 };
   }
 
-  /** Reads a piece of the store's history, writes it, and goes on. */
+  /** Reads a piece of the store's history, writes it, and continues. */
   #catchUp(): void {
     const { store, historyGate, metrics, prefix } = this.#source;
     this.#blocked = true;
@@ -252,7 +258,7 @@ export class WindowWatcher implements CacheWatcher {
     );
   }
 
-  /** What does not fit is read again later: a stalled watch holds no events. */
+  /** Writes as many events as fit. The rest are read again later, so a stalled watch holds no events. */
   #writeHistory(events: readonly StoreEvent[], edge: Revision): void {
     const { encoder } = this.#options;
     let frames: Uint8Array[] = [];
@@ -270,7 +276,7 @@ export class WindowWatcher implements CacheWatcher {
       frames = [];
       bytes = 0;
     }
-    // A short answer is all there was, so the place moves up to where the window begins.
+    // A short answer contains all the history there was, so the position moves to the start of the window.
     if (events.length < historyEventsMax && edge > this.#after) this.#after = edge;
     if (this.#writeFrames(frames)) this.#source.scheduler.schedule(this.#task);
   }
@@ -280,7 +286,7 @@ export class WindowWatcher implements CacheWatcher {
     return piece === undefined || this.#write(piece.bytes, piece.events);
   }
 
-  /** False when the watch has to wait for the sink. */
+  /** Writes a chunk. Returns false when the watch has to wait for the sink. */
   #write(chunk: Uint8Array, events: number): boolean {
     const sink = this.#sink as ByteSink;
     this.#source.metrics?.sent?.(this.#source.prefix, events, chunk.byteLength);
@@ -296,7 +302,7 @@ export class WindowWatcher implements CacheWatcher {
     return false;
   }
 
-  /** What this watch shows of a change; undefined: nothing. */
+  /** Returns the event type that this watch shows for a change, or undefined when it shows nothing. */
   #typeOf({ type, entry, previous }: StoreEvent): SentType | undefined {
     if (entry.key < this.#low || entry.key >= this.#high) return undefined;
     const { matches } = this.#options;
@@ -325,7 +331,10 @@ export class WindowWatcher implements CacheWatcher {
     this.#source.scheduler.arm(this.#timed, Math.min(this.#nextBookmarkMs, this.#options.deadlineMs));
   }
 
-  /** After an interval, but at the latest shortly before the deadline, and only once there. */
+  /**
+   * Returns the time of the next bookmark: after an interval, but at the latest shortly before the deadline. Only one
+   * bookmark is sent that close to the deadline.
+   */
   #bookmarkTime(nowMs: number): number {
     if (!this.#options.bookmarks) return Number.POSITIVE_INFINITY;
     const intervalMs = bookmarkIntervalMs * (1 + bookmarkJitter * (2 * this.#source.random() - 1));
@@ -334,7 +343,7 @@ export class WindowWatcher implements CacheWatcher {
     return Math.min(nowMs + intervalMs, lastMs);
   }
 
-  /** Tells the client why and ends. */
+  /** Reports the error to the client and ends the watch. */
   #fail(error: unknown): void {
     if (this.#ended) return;
     if (error instanceof CompactedError) this.#source.metrics?.expired?.(this.#source.prefix);
@@ -372,7 +381,7 @@ function statusOf(error: unknown, after: Revision): Status {
   return status.internal(error instanceof Error ? error.message : String(error)).status;
 }
 
-/** Finished bytes and the number of frames in them. */
+/** Encoded bytes and the number of frames in them. */
 interface Piece {
   readonly bytes: Uint8Array;
   readonly events: number;

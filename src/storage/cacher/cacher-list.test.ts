@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { parseLabelSelector } from "../../api/label-selector.ts";
 import { MemoryStore } from "../memory-store.ts";
 import { toRevision } from "../../api/revision.ts";
-import { CompactedError, type Entry, type Key } from "../store.ts";
+import { CompactedError } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { Cacher, type CacherLimits, type ListOptions } from "./cacher.ts";
 import { ManualClock, put, remove } from "./testing.ts";
 
@@ -28,7 +29,7 @@ test("a list has the entries in key order and the store's revision", async () =>
   expect(page.revision).toBe(store.revision);
 });
 
-test("a namespace is not widened by names that begin alike, nor by a start outside", async () => {
+test("a namespace does not include names with the same prefix, nor a start outside it", async () => {
   const { store, cacher } = open();
   for (const name of ["a/x", "ab/x", "a-b/x", "b/x"]) await put(store, name);
   expect(names((await cacher.list({ prefix: `${prefix}a/` })).entries)).toEqual(["a/x@2"]);
@@ -36,7 +37,7 @@ test("a namespace is not widened by names that begin alike, nor by a start outsi
   expect(names((await cacher.list({ prefix: `${prefix}a/`, start: `${prefix}b/` })).entries)).toEqual([]);
 });
 
-test("a page says where the next begins and how many remain, and an exact last page has no next", async () => {
+test("a page has the start of the next page and the remaining count, and an exact last page has no next page", async () => {
   const { store, cacher } = open();
   for (const name of ["a/1", "a/2", "a/3", "a/4"]) await put(store, name);
   const first = await cacher.list({ prefix, limit: 2 });
@@ -46,7 +47,7 @@ test("a page says where the next begins and how many remain, and an exact last p
   expect(names(last.entries)).toEqual(["a/3@4", "a/4@5"]);
 });
 
-test("a page is filled after selection and then does not count what remains", async () => {
+test("a page with a selection is full and has no remaining count", async () => {
   const { store, cacher } = open();
   for (let at = 0; at < 9; at++) await put(store, `a/${at}`, { odd: String(at % 2) });
   const page = await cacher.list({ prefix, limit: 2, labels: parseLabelSelector("odd=1") });
@@ -54,7 +55,7 @@ test("a page is filled after selection and then does not count what remains", as
   expect(page).toMatchObject({ next: `${prefix}a/3\0`, remaining: undefined });
 });
 
-test("a compacted revision cannot be listed and one ahead of the store is too large", async () => {
+test("listing a compacted revision fails, and listing a future revision is too large", async () => {
   const { store, cacher } = open();
   const first = await put(store, "a/1");
   const second = await put(store, "a/1");
@@ -93,7 +94,7 @@ test.each([
   );
 });
 
-test("pages of one list are one state, whatever is written between them", async () => {
+test("pages of one list show one state despite writes between them", async () => {
   const { store, cacher } = open();
   for (let at = 10; at < 40; at++) await put(store, `a/${at}`);
   const expected = names(store.scan(prefix));

@@ -23,7 +23,7 @@ test("each event reaches the cache of the longest prefix, and every cache knows 
   expect(set.revision).toBe(store.revision);
 });
 
-test("a cache made late begins with the state and misses nothing after it", async () => {
+test("a cache created late begins with the state and misses no later event", async () => {
   const { store, set } = open();
   await put(store, "a/x");
   const pods = set.cacher("/registry/pods/");
@@ -33,7 +33,7 @@ test("a cache made late begins with the state and misses nothing after it", asyn
   expect(set.cacher("/registry/pods/")).toBe(pods);
 });
 
-test("a removed resource's watches end cleanly and its next cache is a new one", async () => {
+test("the watches of a removed resource end cleanly, and its next cache is a new one", async () => {
   const { store, clock, set } = open();
   const pods = set.cacher("/registry/pods/");
   const sink = new MemorySink();

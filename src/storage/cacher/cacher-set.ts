@@ -1,12 +1,13 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Revision } from "../../api/revision.ts";
-import type { Key, Store, StoreEvent } from "../store.ts";
+import type { Store, StoreEvent } from "../store.ts";
+import type { Key } from "../../api/entry.ts";
 import { Cacher } from "./cacher.ts";
 import type { CacherLimits } from "./limits.ts";
 import type { CacherMetrics } from "./metrics.ts";
 import { WatchScheduler } from "./watch-scheduler.ts";
 
-/** `/registry/<group>/<resource>/` is the longest form of a resource's prefix. */
+/** Most segments in a resource's prefix, as in `/registry/<group>/<resource>/`. */
 const prefixSegmentsMax = 3;
 
 export interface CacherSetOptions {
@@ -18,7 +19,10 @@ export interface CacherSetOptions {
   readonly defer?: (run: () => void) => void;
 }
 
-/** The caches of all resources on one subscription: each event reaches its cache in the turn in which it became visible. */
+/**
+ * The caches of all resources on one subscription. Each event reaches its cache in the turn in which it becomes
+ * visible.
+ */
 export class CacherSet {
   readonly #options: CacherSetOptions;
   readonly #feed: { revision: Revision; readonly scheduler: WatchScheduler };
@@ -42,7 +46,9 @@ export class CacherSet {
     return this.#feed.revision;
   }
 
-  /** The cache of a resource; made from the store's state at the first call. `prefix` ends with a slash. */
+  /**
+   * Returns the cache of a resource, building it from the store's state at the first call. `prefix` ends with a slash.
+   */
   cacher(prefix: Key): Cacher {
     let cacher = this.#cachers.get(prefix);
     if (cacher === undefined) {
@@ -52,7 +58,7 @@ export class CacherSet {
     return cacher;
   }
 
-  /** Ends the resource's watches and forgets its cache: its definition has changed or is gone. */
+  /** Ends the resource's watches and drops its cache, because its definition has changed or is gone. */
   remove(prefix: Key): void {
     this.#cachers.get(prefix)?.close();
     this.#cachers.delete(prefix);
@@ -77,13 +83,16 @@ export class CacherSet {
     for (const cacher of touched) cacher.changesDone();
   }
 
-  /** The store has taken over another state: what lies between is in its history only. */
+  /**
+   * Restarts every cache after the store has taken over another state. Only the store's history has the changes
+   * between.
+   */
   #reset(revision: Revision): void {
     this.#feed.revision = revision;
     for (const cacher of this.#cachers.values()) cacher.reset();
   }
 
-  /** By the longest known prefix. */
+  /** Returns the cache with the longest prefix of `key`. */
   #cacherOf(key: Key): Cacher | undefined {
     let end = key.indexOf("/", 1);
     let found: Cacher | undefined;

@@ -1,8 +1,9 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import { type LabelSelector, matchesLabels } from "../../api/label-selector.ts";
 import { status } from "../../api/status.ts";
 import type { Revision } from "../../api/revision.ts";
-import { CompactedError, type Entry, type Key, type Store, type StoreEvent } from "../store.ts";
+import { CompactedError, type Store, type StoreEvent } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { type CacheWatcher, type WatchOptions, type WatchSource, WindowWatcher } from "./cache-watcher.ts";
 import { EventWindow } from "./event-window.ts";
 import { type CacherLimits, defaultCacherLimits } from "./limits.ts";
@@ -17,7 +18,7 @@ export type { CacheWatcher, WatchOptions } from "./cache-watcher.ts";
 export type { CacherLimits } from "./limits.ts";
 export type { CacherMetrics } from "./metrics.ts";
 
-/** Watches and lists of one resource that read the store's history at the same time; more wait in line. */
+/** Most watches and lists of one resource that read the store's history at the same time. Others wait in line. */
 const historyReadersMax = 8;
 /** Entries read from the store's history at a time for a list with a selection. */
 const historyPageEntries = 1_000;
@@ -25,37 +26,37 @@ const trimIntervalMs = 10_000;
 
 export interface CacherOptions {
   readonly store: Store;
-  /** `/registry/pods/`, with the trailing slash. */
+  /** Prefix of the resource with the trailing slash, such as `/registry/pods/`. */
   readonly prefix: Key;
   readonly clock: Clock;
   readonly limits?: Partial<CacherLimits>;
   readonly metrics?: CacherMetrics;
-  /** In [0, 1); spreads bookmarks. */
+  /** Source of numbers in [0, 1) that spread bookmarks. */
   readonly random?: () => number;
-  /** Runs something in the next turn of the event loop. */
+  /** Runs a function in the next turn of the event loop. */
   readonly defer?: (run: () => void) => void;
-  /** Events and turns shared with other caches; without it the cache subscribes to the store itself. */
+  /** Events and turns shared with other caches. Without it the cache subscribes to the store itself. */
   readonly feed?: CacheFeed;
 }
 
-/** What a CacherSet shares among its caches. */
+/** The state that a CacherSet shares among its caches. */
 export interface CacheFeed {
-  /** Newest revision seen, of any resource. */
+  /** Newest revision seen of any resource. */
   readonly revision: Revision;
   readonly scheduler: WatchScheduler;
 }
 
 export interface ListOptions {
-  /** The resource's prefix or a namespace's below it. */
+  /** The resource's prefix, or the prefix of a namespace below it. */
   readonly prefix: Key;
-  /** The first key that may be listed. */
+  /** First key that may be listed. */
   readonly start?: Key;
-  /** Most entries to return; absent or not above 0: all. */
+  /** Most entries to return. Absent or not positive means all. */
   readonly limit?: number;
   readonly matches?: (entry: Entry) => boolean;
-  /** Holds beside `matches`. */
+  /** Label selection, applied together with `matches`. */
   readonly labels?: LabelSelector;
-  /** The state at exactly this revision; default: the newest. */
+  /** Revision of the state to list; the newest by default. */
   readonly at?: Revision;
 }
 
@@ -64,7 +65,7 @@ export interface ListPage {
   readonly revision: Revision;
   /** `start` of the next page; undefined when nothing remains. */
   readonly next: Key | undefined;
-  /** Entries behind this page; only with `next`, without a selection, and when it is known. */
+  /** Number of entries after this page. Present only with `next`, without a selection, and when it is known. */
   readonly remaining: number | undefined;
 }
 
@@ -78,9 +79,9 @@ export class Cacher {
   #window: EventWindow;
   #history: TreeHistory;
   #tree: EntryTree;
-  /** Revision of the last change of this resource, or of the start. */
+  /** Revision of this resource's last change, or of the initial state. */
   #changed: Revision;
-  /** All entries in order, until the next change. */
+  /** All entries in order; cleared by the next change. */
   #all: readonly Entry[] | undefined;
   readonly #gate = new ReadGate(historyReadersMax);
   readonly #watchers = new Set<Task>();
@@ -106,7 +107,7 @@ export class Cacher {
     this.#disposables.push(clock.every(trimIntervalMs, () => this.#trim()));
   }
 
-  /** The newest revision this cache has seen; other resources' changes move it too. */
+  /** Newest revision this cache has seen. Changes of other resources move it too. */
   get revision(): Revision {
     return this.#feed.revision;
   }
@@ -115,7 +116,7 @@ export class Cacher {
     return this.#tree.size;
   }
 
-  /** Watches that are running. */
+  /** Number of running watches. */
   get watching(): number {
     return this.#watchers.size;
   }
@@ -125,20 +126,20 @@ export class Cacher {
   }
 
   /**
-   * A promise only when the store's history is needed.
+   * Returns a page of the list, as a promise only when the store's history is needed.
    * @throws CompactedError when `at` is compacted, StatusError 504 when it is ahead of the store
    */
   list(options: ListOptions): ListPage | Promise<ListPage> {
     const { at } = options;
     if (at === undefined || at === this.revision) return this.#listTree(this.#tree, options, this.revision);
     if (at > this.revision) throw status.tooLargeResourceVersion(at, this.revision, 0);
-    // Answered alike on every replica, whatever this one still has in memory.
+    // Every replica answers alike here, whatever history it still has in memory.
     if (at < this.#store.compactedRevision) throw new CompactedError(this.#store.compactedRevision);
     const tree = at >= this.#changed ? this.#tree : this.#history.at(at, this.#tree, this.#clock.nowMs());
     return tree === undefined ? this.#listHistory(options, at) : this.#listTree(tree, options, at);
   }
 
-  /** A watch from now on; it costs nothing until it is run. */
+  /** Returns a watch that starts now. It uses no resources until `run`. */
   watch(options: WatchOptions): CacheWatcher {
     const watcher = new WindowWatcher(this.#source, options);
     const window = this.#window;
@@ -152,7 +153,10 @@ export class Cacher {
     };
   }
 
-  /** Called by the feed for each event below the prefix, in order, and then `changesDone` once for the batch. */
+  /**
+   * Applies one event. The feed calls this for each event below the prefix, in order, and then `changesDone` once per
+   * batch.
+   */
   apply(event: StoreEvent): void {
     if (event.revision <= this.#changed || this.#closed) return;
     this.#history.beforeChange(event);
@@ -168,8 +172,8 @@ export class Cacher {
   }
 
   /**
-   * Begins anew with the store's state, which did not come about by events. Watches end cleanly: their clients resume
-   * where they were, from the store's history.
+   * Starts again from the store's state, which was replaced rather than changed by events. Watches end cleanly, and
+   * their clients resume from the store's history.
    */
   reset(): void {
     for (const watcher of this.#open) watcher.stop();
@@ -213,7 +217,7 @@ export class Cacher {
     return select === undefined ? { ...page, remaining: countEntries(tree, page.next, high) } : page;
   }
 
-  /** Reads the store at `at`; the number that remains is not known then. */
+  /** Reads the store at `at`. The remaining count is unknown in this case. */
   async #listHistory(options: ListOptions, at: Revision): Promise<ListPage> {
     this.#source.metrics?.historyRead?.(this.prefix, "list");
     const { prefix, limit = 0, start = prefix } = options;

@@ -1,14 +1,15 @@
 import type { Revision } from "../../api/revision.ts";
-import type { Entry, StoreEvent } from "../store.ts";
+import type { StoreEvent } from "../store.ts";
+import type { Entry } from "../../api/entry.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 import type { CacherLimits } from "./limits.ts";
 import { entryWithRevision } from "./with-resource-version.ts";
 
 export type SentType = "ADDED" | "MODIFIED" | "DELETED";
 
-/** Frames kept per event; one more combination of type and format is encoded for each watcher. */
+/** Most frames kept per event. Further combinations of type and format are encoded for each watcher. */
 const framesPerEventMax = 8;
-/** Dropped events are cut off the array in one go when they are this many and at least half of it. */
+/** Fewest dropped events that are cut off the array at once. They must also fill half of it. */
 const cutMin = 1_024;
 
 interface Frame {
@@ -17,7 +18,7 @@ interface Frame {
   readonly bytes: Uint8Array;
 }
 
-/** An event with what was made of it for watchers. */
+/** An event with the forms of it that watchers have needed. */
 export class WindowEvent {
   readonly event: StoreEvent;
   readonly position: number;
@@ -25,7 +26,7 @@ export class WindowEvent {
   #hidden: Entry | undefined;
   #frames: Frame[] | undefined;
 
-  /** `position` and `atMs` count only inside a window. */
+  /** Wraps an event. `position` and `atMs` only matter inside a window. */
   constructor(event: StoreEvent, position = -1, atMs = 0) {
     this.event = event;
     this.position = position;
@@ -36,7 +37,10 @@ export class WindowEvent {
     return this.event.entry.body.byteLength + (this.event.previous?.body.byteLength ?? 0);
   }
 
-  /** What a watcher gets: a change that takes an object out of a selection shows the last state inside it. */
+  /**
+   * Returns the entry that a watcher gets. A change that takes an object out of a selection shows the last state inside
+   * it.
+   */
   sentEntry(type: SentType): Entry {
     const { entry, previous, type: own } = this.event;
     if (type !== "DELETED" || own === "DELETED") return entry;
@@ -50,7 +54,7 @@ export class WindowEvent {
     return undefined;
   }
 
-  /** False when the event keeps no more frames. */
+  /** Keeps a frame. Returns false when the event already has as many frames as it may keep. */
   keepFrame(type: SentType, format: string, bytes: Uint8Array): boolean {
     this.#frames ??= [];
     if (this.#frames.length >= framesPerEventMax) return false;
@@ -58,7 +62,7 @@ export class WindowEvent {
     return true;
   }
 
-  /** Returns the bytes set free. */
+  /** Drops the frames and returns the number of bytes freed. */
   dropFrames(): number {
     let bytes = 0;
     for (const frame of this.#frames ?? []) bytes += frame.bytes.byteLength;
@@ -69,8 +73,8 @@ export class WindowEvent {
 }
 
 /**
- * The newest events of one resource, each at an absolute position that never changes. A watcher is such a position.
- * Holds every event after `droppedRevision`.
+ * The newest events of one resource, each at an absolute position that never changes. A watcher is such a position. The
+ * window holds every event after `droppedRevision`.
  */
 export class EventWindow {
   readonly #limits: CacherLimits;
@@ -81,11 +85,11 @@ export class EventWindow {
   #base = 0;
   #bytes = 0;
   #dropped: Revision;
-  /** Only events from this position on keep frames: who is behind it is one slow watcher, not a crowd. */
+  /** First position whose events keep frames. A watcher behind it is slow and alone, so sharing would not help. */
   #frameFloor = 0;
   #frameBytes = 0;
 
-  /** `start`: the revision of the state that the events continue. */
+  /** Creates a window whose events continue the state at revision `start`. */
   constructor(limits: CacherLimits, start: Revision) {
     this.#limits = limits;
     this.#dropped = start;
@@ -101,7 +105,7 @@ export class EventWindow {
     return this.#base + this.#events.length;
   }
 
-  /** Events with a greater revision are all here. */
+  /** Revision after which the window holds every event. */
   get droppedRevision(): Revision {
     return this.#dropped;
   }
@@ -113,14 +117,14 @@ export class EventWindow {
     this.trim(nowMs);
   }
 
-  /** @throws RangeError outside `first` to `end` */
+  /** Returns the event at a position. @throws RangeError outside `first` to `end` */
   at(position: number): WindowEvent {
     const item = position < this.first ? undefined : this.#events[position - this.#base];
     if (item === undefined) throw new RangeError(`no event at ${position}`);
     return item;
   }
 
-  /** Position of the first event after `revision`; undefined when events after it have been dropped. */
+  /** Returns the position of the first event after `revision`, or undefined when events after it have been dropped. */
   positionAfter(revision: Revision): number | undefined {
     if (revision < this.#dropped) return undefined;
     let low = this.#head;
@@ -133,7 +137,7 @@ export class EventWindow {
     return this.#base + low;
   }
 
-  /** Drops what is beyond the limits. */
+  /** Drops events beyond the limits. */
   trim(nowMs: number): void {
     const { windowEventsMax, windowBytesMax, windowAgeMs, windowEventsMin } = this.#limits;
     for (;;) {
@@ -141,7 +145,7 @@ export class EventWindow {
       if (kept === 0) break;
       const oldest = this.#events[this.#head] as WindowEvent;
       const aged = kept > windowEventsMin && nowMs - oldest.atMs > windowAgeMs;
-      // The newest event stays whatever its size: its watchers have not had a turn yet.
+      // The newest event stays whatever its size, because its watchers have not had a turn yet.
       const tooMuch = kept > windowEventsMax || (this.#bytes > windowBytesMax && kept > 1);
       if (!aged && !tooMuch) break;
       this.#dropOldest(oldest);
@@ -153,7 +157,7 @@ export class EventWindow {
     }
   }
 
-  /** The bytes of an event as `encoder` writes them, made once for all watchers of the same format. */
+  /** Returns the bytes of an event as `encoder` writes them, encoded once for all watchers of the same format. */
   frame(item: WindowEvent, type: SentType, encoder: FrameEncoder): Uint8Array {
     const { format } = encoder;
     if (format === "") return encoder.event(type, item.sentEntry(type));
@@ -167,7 +171,7 @@ export class EventWindow {
     return bytes;
   }
 
-  /** Sets frames free, oldest first, until half of the bytes are left. */
+  /** Drops frames, oldest first, until half of the bytes are left. */
   #dropFrames(): void {
     const wanted = this.#limits.frameBytesMax / 2;
     let position = Math.max(this.#frameFloor, this.first);
@@ -179,7 +183,7 @@ export class EventWindow {
     this.#dropped = oldest.event.revision;
     this.#bytes -= oldest.bytes;
     this.#frameBytes -= oldest.dropFrames();
-    // Its place is cut off later; until then it must not hold the bodies alive.
+    // The array slot is cut off later. Until then it must not keep the bodies alive.
     (this.#events as (WindowEvent | undefined)[])[this.#head] = undefined;
     this.#head++;
   }

@@ -1,19 +1,19 @@
-/** Bounds of one resource's cache. What happens at each is said beside it. */
+/** Limits of one resource's cache. Each comment gives the behaviour at the limit. */
 export interface CacherLimits {
-  /** Events kept in memory; older ones are read from the store. */
+  /** Events kept in memory. Older ones are read from the store. */
   readonly windowEventsMax: number;
-  /** Body bytes that the kept events hold alive; older events are dropped beyond it. */
+  /** Body bytes that the kept events hold alive. Older events are dropped beyond it. */
   readonly windowBytesMax: number;
-  /** Events older than this are dropped … */
+  /** Age at which events are dropped, except for the newest `windowEventsMin`. */
   readonly windowAgeMs: number;
-  /** … but so many always stay. */
+  /** Newest events that stay whatever their age. */
   readonly windowEventsMin: number;
-  /** Encoded frames kept for sharing; the oldest are encoded again when somebody still needs them. */
+  /** Bytes of encoded frames kept for sharing. The oldest are dropped and encoded again when needed. */
   readonly frameBytesMax: number;
-  /** Old trees kept for paged and exact lists; older ones are rebuilt. */
+  /** Old trees kept for paged and exact lists. Others are rebuilt. */
   readonly snapshotsMax: number;
   readonly snapshotAgeMs: number;
-  /** Events undone to rebuild an old tree; beyond it the list is read from the store. */
+  /** Events undone to rebuild an old tree. Beyond it the list is read from the store. */
   readonly undoEventsMax: number;
 }
 

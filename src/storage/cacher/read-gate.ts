@@ -1,4 +1,4 @@
-/** Lets at most `max` readers in at a time, in the order in which they came. */
+/** Admits at most `max` readers at a time, in order of arrival. */
 export class ReadGate {
   readonly #max: number;
   #inside = 0;
@@ -14,7 +14,7 @@ export class ReadGate {
     try {
       return await read();
     } finally {
-      // The place passes straight on to the next one.
+      // The slot passes directly to the next reader.
       const next = this.#waiting.shift();
       if (next === undefined) this.#inside--;
       else next();

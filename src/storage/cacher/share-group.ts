@@ -1,24 +1,24 @@
 import type { EventWindow, SentType, WindowEvent } from "./event-window.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 
-/** A chunk ends with the event that fills it. */
+/** Size at which a chunk is full. It ends with the event that reaches this size. */
 export const chunkBytes = 64 * 1024;
-/** Events looked at for one chunk, so that a selection that matches nothing does not hold the turn. */
+/** Most events examined for one chunk, so that a selection without matches does not hold the turn. */
 const chunkEventsMax = 4_096;
-/** Joined chunks kept per group: watchers of a group are mostly at the same two or three places. */
+/** Joined chunks kept per group. Watchers of a group are mostly at the same two or three positions. */
 const chunksKept = 4;
 
-/** Frames of the events from one position up to, not including, `to`. */
+/** Frames of the events from position `from` up to but excluding `to`. */
 export interface Chunk {
   readonly from: number;
   readonly to: number;
-  /** Undefined when none of the events concerns the watcher. */
+  /** Joined frames, or undefined when none of the events concerns the watcher. */
   readonly bytes: Uint8Array | undefined;
   /** Number of frames in `bytes`. */
   readonly events: number;
 }
 
-/** What a watcher sees of an event; undefined: nothing. */
+/** Returns the type that a watcher sees for an event, or undefined when it sees nothing. */
 export type Select = (item: WindowEvent) => SentType | undefined;
 
 /** Watchers that get the same bytes: same scope, no selection, same format. A chunk is joined once for all of them. */
@@ -36,13 +36,13 @@ export class ShareGroup {
     return chunk;
   }
 
-  /** Sets the memory free; everything can be joined again. */
+  /** Frees the chunks. They can all be joined again. */
   clear(): void {
     this.#chunks.length = 0;
   }
 }
 
-/** Frames of the events from `from` on, up to 64 KiB; one that is greater stands alone and is not copied. */
+/** Joins the frames of the events from `from` on, up to 64 KiB. A larger frame stands alone and is not copied. */
 export function joinChunk(window: EventWindow, from: number, select: Select, encoder: FrameEncoder): Chunk {
   const frames: Uint8Array[] = [];
   const last = Math.min(window.end, from + chunkEventsMax);

@@ -1,10 +1,11 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { ByteSink } from "../../request/exchange.ts";
 import type { Revision } from "../../api/revision.ts";
-import type { Entry, Key, ObjectIndex, Store } from "../store.ts";
+import type { Store } from "../store.ts";
+import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import type { FrameEncoder } from "../../api/codec/frame-encoder.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when told to. */
 export class ManualClock implements Clock {
   #nowMs = 1_000_000;
   readonly #timers = new Set<{ dueMs: number; everyMs: number | undefined; run: () => void }>();
@@ -48,7 +49,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Collects what is written; can stop taking, as a client does that does not read. */
+/** A sink that collects its input. It can stall like a client that does not read. */
 export class MemorySink implements ByteSink {
   readonly chunks: Uint8Array[] = [];
   readonly #controller = new AbortController();
@@ -94,7 +95,7 @@ export class MemorySink implements ByteSink {
 
 const registryPrefix = "/registry/pods/";
 
-/** Frames as readable lines: type, key below `/registry/pods/`, resourceVersion as the body has it. */
+/** Encodes frames as readable lines: type, key below `/registry/pods/`, and the resourceVersion of the body. */
 export function lineEncoder(format = "lines"): FrameEncoder {
   const encode = (text: string): Uint8Array => new TextEncoder().encode(`${text}\n`);
   return {
@@ -109,15 +110,15 @@ export function bodyVersion(entry: Entry): string {
   return JSON.parse(new TextDecoder().decode(entry.body)).metadata.resourceVersion;
 }
 
-/** `a/x` is a pod; a name with a leading slash is a whole key. */
+/** Returns the storage key of a pod such as `a/x`. A name with a leading slash is already a whole key. */
 function keyOf(name: string): Key {
   return name.startsWith("/") ? name : registryPrefix + name;
 }
 
-/** Writes an object with these labels; resolves with its revision. */
+/** Writes an object with these labels and resolves with its revision. */
 export async function put(store: Store, name: string, labels?: Record<string, string>, pad = ""): Promise<Revision> {
   const key = keyOf(name);
-  const index: ObjectIndex = { apiVersion: "v1", uid: name, labels, fields: undefined };
+  const index: ObjectIndex = { apiVersion: "v1", uid: name, labels, fields: undefined, owners: undefined };
   const body = proposedBody(labels, pad);
   const result = await store.commit({
     key,
@@ -128,7 +129,7 @@ export async function put(store: Store, name: string, labels?: Record<string, st
   return result.revision;
 }
 
-/** Deletes an object; undefined when there is none. */
+/** Deletes an object. Resolves with undefined when it does not exist. */
 export async function remove(store: Store, name: string): Promise<Revision | undefined> {
   const key = keyOf(name);
   const current = store.get(key);
@@ -148,7 +149,7 @@ function proposedBody(labels: Record<string, string> | undefined, pad: string) {
   return { prefix: encode(head), suffix: encode(`"},"pad":${JSON.stringify(pad)}}`) };
 }
 
-/** Lets everything that waits for a turn of the event loop happen. */
+/** Gives everything that waits for a turn of the event loop time to happen. */
 export async function settle(turns = 6): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -7,13 +7,13 @@ import type { EntryTree } from "./tree.ts";
 /** A tree that was the state at every revision from `from` to `to`. */
 interface Snapshot {
   readonly from: Revision;
-  /** Undefined while the state has not changed since. */
+  /** Last revision with this state; undefined while the state has not changed since. */
   to: Revision | undefined;
   readonly tree: EntryTree;
   usedMs: number;
 }
 
-/** Past states of one resource: kept for pages that were served from them, else rebuilt from the event window. */
+/** Past states of one resource. States that served a page are kept; others are rebuilt from the event window. */
 export class TreeHistory {
   readonly #limits: CacherLimits;
   readonly #window: EventWindow;
@@ -29,19 +29,22 @@ export class TreeHistory {
     return this.#snapshots.length;
   }
 
-  /** To be called before `event` changes the live tree. */
+  /** Closes the open snapshot. Call it before `event` changes the live tree. */
   beforeChange(event: StoreEvent): void {
     for (const snapshot of this.#snapshots) snapshot.to ??= toRevision(event.revision - 1);
   }
 
-  /** Keeps the live tree, which is unchanged since `changed`. Returns what is kept. */
+  /** Keeps a copy of the live tree, which is unchanged since `changed`, and returns the copy. */
   keep(live: EntryTree, changed: Revision, nowMs: number): EntryTree {
     const open = this.#snapshots.find(({ to }) => to === undefined);
     if (open !== undefined) return this.#use(open, nowMs);
     return this.#add({ from: changed, to: undefined, tree: live.clone(), usedMs: nowMs }, nowMs);
   }
 
-  /** The state at `revision`, which is older than the live tree's last change; undefined when only the store knows it. */
+  /**
+   * Returns the state at `revision`, which is older than the live tree's last change, or undefined when only the store
+   * has it.
+   */
   at(revision: Revision, live: EntryTree, nowMs: number): EntryTree | undefined {
     const kept = this.#snapshots.find(({ from, to }) => from <= revision && (to === undefined || revision <= to));
     if (kept !== undefined) return this.#use(kept, nowMs);
@@ -50,7 +53,7 @@ export class TreeHistory {
     return this.#rebuild(position, live, nowMs);
   }
 
-  /** Forgets what nobody asked for in a while. */
+  /** Drops snapshots that have not been used recently. */
   trim(nowMs: number): void {
     for (let at = this.#snapshots.length - 1; at >= 0; at--) {
       const snapshot = this.#snapshots[at] as Snapshot;

@@ -1,23 +1,23 @@
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 
-/** Something to do in the next turn. The same object is queued at most once. */
+/** Work for the next turn. The same object is queued at most once. */
 export interface Task {
   run(): void;
 }
-/** Something with a time of its own. */
+/** An object with a deadline. */
 export interface Timed {
   due(nowMs: number): void;
 }
 
-/** A turn that has taken this long lets others run first: a thousand watchers must not hold up a request. */
+/** Longest turn. Other work runs after it, so that a thousand watchers do not delay a request. */
 const turnMsMax = 5;
-/** How often the turn's time is looked at. */
+/** Tasks run between two checks of the turn's time. */
 const tasksPerCheck = 32;
 const slotMs = 100;
 
 /**
- * The one timer and the one turn for all watchers: tasks run together once per turn of the event loop, and times are
- * kept in slots of 100 ms, so that ten thousand deadlines cost one timer.
+ * The single timer and the single turn for all watchers. Tasks run together once per turn of the event loop. Deadlines
+ * are kept in slots of 100 ms, so that ten thousand of them need one timer.
  */
 export class WatchScheduler {
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class WatchScheduler {
     this.#tasks.delete(task);
   }
 
-  /** Calls `timed.due` once, at most 100 ms after `dueMs`; replaces an earlier time. */
+  /** Calls `timed.due` once, at most 100 ms after `dueMs`. Replaces an earlier deadline. */
   arm(timed: Timed, dueMs: number): void {
     this.disarm(timed);
     if (this.#ticking === undefined) {
@@ -70,7 +70,7 @@ export class WatchScheduler {
     if (this.#slotOf.size === 0) this.close();
   }
 
-  /** Number of times that are waited for. */
+  /** Number of pending deadlines. */
   get armed(): number {
     return this.#slotOf.size;
   }
@@ -103,7 +103,7 @@ export class WatchScheduler {
   #tick(): void {
     const nowMs = this.#clock.nowMs();
     const now = Math.floor(nowMs / slotMs);
-    // After a long sleep of the machine it is cheaper to look at the slots than at the time between.
+    // After the machine has slept for long, walking the slots is cheaper than walking the elapsed time.
     const slots =
       now - this.#reached > this.#slots.size
         ? [...this.#slots.keys()].filter((slot) => slot <= now).sort((a, b) => a - b)

@@ -29,10 +29,10 @@ test.each([
     { metadata: { name: "resourceVersion", finalizers: ["resourceVersion", "é}{"], resourceVersion: "5" } },
     { metadata: { name: "resourceVersion", finalizers: ["resourceVersion", "é}{"], resourceVersion: "12" } },
   ],
-])("only the resourceVersion of metadata changes in %j", (before, after) => {
+])("only metadata.resourceVersion changes in %j", (before, after) => {
   expect(splice(before, 5, 12)).toEqual(after);
 });
 
-test("a body without the expected resourceVersion is our own mistake", () => {
+test("a body without the expected resourceVersion is an internal error", () => {
   expect(() => splice({ metadata: { name: "a" }, spec: { resourceVersion: "5" } }, 5, 6)).toThrow("without");
 });

@@ -1,5 +1,5 @@
 import type { Revision } from "../../api/revision.ts";
-import type { Entry } from "../store.ts";
+import type { Entry } from "../../api/entry.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -7,12 +7,12 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
-/** `{"metadata":{…}` : the object is depth 1, its metadata depth 2. */
+/** Depth of metadata in `{"metadata":{…}`, where the object itself has depth 1. */
 const metadataDepth = 2;
 
 /**
- * The same state under another resourceVersion: what a watcher gets when an object leaves its selection.
- * `body` begins with its metadata. Only the field of metadata itself is changed, never a label or annotation of that name.
+ * Returns the same state under another resourceVersion, for a watcher whose object leaves its selection. `body` begins
+ * with its metadata. Only the field of metadata itself changes, never a label or annotation of that name.
  */
 export function withResourceVersion(body: Uint8Array, from: Revision, to: Revision): Uint8Array {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -26,7 +26,7 @@ export function withResourceVersion(body: Uint8Array, from: Revision, to: Revisi
   ]);
 }
 
-/** The entry as it goes out with the revision of the change that hid it. */
+/** Returns the entry as a watcher receives it: with the revision of the change that hid it. */
 export function entryWithRevision(entry: Entry, revision: Revision): Entry {
   return { ...entry, revision, body: withResourceVersion(entry.body, entry.revision, revision) };
 }
@@ -51,7 +51,7 @@ function matchesAt(bytes: Buffer, field: Buffer, at: number): boolean {
   return bytes.compare(field, 0, field.length, at, Math.min(bytes.length, at + field.length)) === 0;
 }
 
-/** Index of the closing quote. */
+/** Returns the index of the closing quote. */
 function endOfString(bytes: Buffer, open: number): number {
   let at = open + 1;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;

@@ -3,27 +3,28 @@ import { type Database, type DatabaseOperation, writeDurably } from "./database.
 import { eventRange, parseEventKey, versionKey } from "./layout.ts";
 import { decodeEvent, type EventRecord } from "./record.ts";
 
-/** Events removed in one write, so that no command waits long for its turn. */
+/** Events removed in one write, so that a command never waits long for its turn. */
 const compactionSliceEvents = 500;
 
 export interface SweepOptions {
   readonly database: Database;
   /** Runs a write between two writes of changes. */
   readonly between: (write: () => Promise<void>) => Promise<void>;
-  /** True ends the sweep early; it goes on at the next open. */
+  /** Returns true to end the sweep early. It continues at the next open. */
   readonly isStopped: () => boolean;
 }
 
 /**
- * Removes from disk what only reads before the compacted revision could see. The mark that forbids those reads is
- * durable before the first removal, so a crash in between costs nothing: the sweep is repeated from where it was.
+ * Removes data from disk that only reads before the compacted revision could see. The mark that forbids those reads is
+ * durable before the first removal. A crash in between is harmless: the sweep is repeated from where it was.
  *
- * Each event up to the mark says what it superseded, and nothing at or after the mark shows that; a tombstone goes with
- * its event. A version that was superseded after the mark stays: it is the state at the mark.
+ * Each event up to the mark names the version it superseded, and no read at or after the mark needs that version. A
+ * tombstone is removed with its event. A version that was superseded after the mark stays, because it is the state at
+ * the mark.
  */
 export class CompactionSweep {
   readonly #options: SweepOptions;
-  /** Everything up to here is removed already. */
+  /** Revision up to which everything is already removed. */
   #swept: Revision = zeroRevision;
 
   constructor(options: SweepOptions) {
@@ -55,7 +56,7 @@ export class CompactionSweep {
   }
 }
 
-/** A damaged event is removed; what it superseded stays behind, unreachable and harmless. */
+/** Decodes an event. A damaged event is removed; the version it superseded stays behind, unreachable and harmless. */
 function readEvent(databaseKey: string, value: Buffer): EventRecord | undefined {
   try {
     return decodeEvent(databaseKey, value);

@@ -15,15 +15,15 @@ import {
 const identityFile = "identity.json";
 const directoryMode = 0o700;
 const fileMode = 0o600;
-/** Permission bits of anybody but the owner. */
+/** Permission bits of everyone but the owner. */
 const othersMask = 0o077;
 
 /**
- * The directory that one replica keeps its data in, held by this process alone:
+ * The data directory of one replica, held by this process alone:
  *
  *     identity.json   format, id, which member this is, and whether the database was created
- *     guard           who holds the directory
- *     state/          the database; of another name after a snapshot took its place
+ *     guard           the process that holds the directory
+ *     state/          the database; it has another name after a snapshot replaced it
  *     log/            the log of commands
  */
 export class DataDirectory {
@@ -38,8 +38,8 @@ export class DataDirectory {
   }
 
   /**
-   * Creates the directory when it is missing or empty.
-   * @param member who a new directory belongs to
+   * Opens a directory, and creates it when it is missing or empty.
+   * @param member the owner of a new directory
    * @throws DataDirectoryError
    */
   static async open(
@@ -71,30 +71,30 @@ export class DataDirectory {
     return join(this.path, "log");
   }
 
-  /** Call once the database holds the id durably. */
+  /** Records that the database holds the id durably. Call it after that. */
   async markReady(): Promise<void> {
     await syncDirectory(this.databasePath);
     await this.#change({ state: "ready" });
   }
 
-  /** From now on the directory is that of this member. */
+  /** Assigns the directory to this member, in the newest format. */
   async setMember(member: MemberIdentity): Promise<void> {
     await this.#change({ format: formatVersion, member });
   }
 
-  /** Where the next database is made, and nothing is. */
+  /** Returns an unused path for the next database. */
   async newDatabasePath(): Promise<string> {
     await this.removeOtherDatabase();
     return this.#otherDatabasePath;
   }
 
-  /** Takes the database at `newDatabasePath` from now on; remove the old one when nobody reads it any more. */
+  /** Switches to the database at `newDatabasePath`. Remove the old one when it has no more readers. */
   async switchDatabase(): Promise<void> {
     await syncDirectory(this.#otherDatabasePath);
     await this.#change({ database: otherDatabase(this.#identity.database) });
   }
 
-  /** What a switch has left behind, or never came to. */
+  /** Removes the database that a switch left behind or did not reach. */
   async removeOtherDatabase(): Promise<void> {
     await rm(this.#otherDatabasePath, { recursive: true, force: true });
   }
@@ -126,7 +126,7 @@ async function prepareDirectory(path: string): Promise<void> {
   if (found === undefined) return createDirectory(path);
   if (!found.isDirectory()) throw new DataDirectoryError(path, "it is not a directory", "choose another path");
   if ((found.mode & othersMask) === 0) return;
-  // Nothing in it yet, as a freshly mounted volume: nobody can have read or changed anything.
+  // The directory is empty, like a freshly mounted volume, so nobody can have read or changed anything.
   if ((await readdir(path)).length === 0) return chmod(path, directoryMode);
   throw tooOpen(path, path, found.mode, directoryMode);
 }
@@ -164,7 +164,7 @@ async function readIdentity(path: string): Promise<Identity | undefined> {
   return identity;
 }
 
-/** Only where nothing else is: whatever lies in the directory is not ours to build upon. */
+/** Creates the identity. Rejects a directory with other content, which is not ours to build upon. */
 async function createIdentity(path: string, id: string, member: MemberIdentity): Promise<Identity> {
   const foreign = (await readdir(path)).find((name) => name !== "guard" && !name.startsWith(`${identityFile}.`));
   if (foreign !== undefined) {
@@ -175,7 +175,7 @@ async function createIdentity(path: string, id: string, member: MemberIdentity):
   return identity;
 }
 
-/** Durable and whole or not at all. */
+/** Writes the file durably and atomically. */
 async function writeIdentity(path: string, identity: Identity): Promise<void> {
   const file = join(path, identityFile);
   const unfinished = `${file}.unfinished`;

@@ -12,8 +12,9 @@ const writeBufferBytes = 16 * 1024 * 1024;
 const maxFileBytes = 8 * 1024 * 1024;
 
 /**
- * @param createIfMissing only for a data directory that has never been opened; otherwise a lost file would look like
- * an empty store
+ * Opens the database.
+ * @param createIfMissing only for a data directory that has never been opened; otherwise a lost file would look like an
+ * empty store
  */
 export async function openDatabase(path: string, { createIfMissing }: { createIfMissing: boolean }): Promise<Database> {
   const database = new Level<string, Buffer>(path, {
@@ -27,7 +28,7 @@ export async function openDatabase(path: string, { createIfMissing }: { createIf
   return database;
 }
 
-/** Applies all of it or nothing, durable when it resolves. The only way in which the store writes. */
+/** Applies all operations or none, and is durable when it resolves. The store writes in no other way. */
 export function writeDurably(database: Database, operations: DatabaseOperation[]): Promise<void> {
   return database.batch(operations, { sync: true });
 }

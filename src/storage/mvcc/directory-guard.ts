@@ -3,27 +3,32 @@ import { join, resolve } from "node:path";
 import { DataDirectoryError } from "./data-directory-error.ts";
 
 const guardFile = "guard";
-/** The start of a process that has ended: no guard holds it. */
+/** Start time of a process that has ended, which never matches a guard. */
 const ended = "ended";
-/** Two processes that start together may each find the other's stale guard; after this many turns one of them gives up. */
+/**
+ * Most attempts. Two processes that start together may each find the other's stale guard; one of them then gives up.
+ */
 const acquireTriesMax = 3;
 
-/** A process that was killed a moment ago may still be on its way out when its successor starts. */
+/** Longest wait for a killed process to exit when its successor is already starting. */
 const ownerEndMsMax = 1_000;
 const ownerCheckMs = 20;
 
-/** Directories that this process has open: its own guard file looks the same as one left behind under its pid. */
+/**
+ * Directories that this process has open. Its own guard file looks like one left behind by an earlier process with its
+ * pid.
+ */
 const heldHere = new Set<string>();
 
 interface Owner {
   readonly pid: number;
-  /** When that process started, as the kernel counts; "" where it is not told. Tells a reused pid apart. */
+  /** Start time of the process as the kernel counts it, or "" where it is unavailable. Distinguishes a reused pid. */
   readonly started: string;
 }
 
 /**
- * One process per data directory, beside LevelDB's own lock, which does not hold within a process. A guard whose owner
- * no longer runs is taken over.
+ * Ensures one process per data directory. LevelDB has its own lock, but that does not work within a process. A guard is
+ * taken over when its owner no longer runs.
  */
 export class DirectoryGuard {
   readonly #path: string;
@@ -34,7 +39,7 @@ export class DirectoryGuard {
     this.#path = join(directory, guardFile);
   }
 
-  /** @throws DataDirectoryError when a running process holds the directory */
+  /** Takes the guard. @throws DataDirectoryError when a running process holds the directory */
   static async acquire(directory: string): Promise<DirectoryGuard> {
     const guard = new DirectoryGuard(resolve(directory));
     if (heldHere.has(guard.#directory)) throw inUse(directory, process.pid);
@@ -64,7 +69,10 @@ export class DirectoryGuard {
     throw new DataDirectoryError(this.#directory, "its guard file changes hands", "start one process at a time");
   }
 
-  /** By way of a rename, so that a guard which another process took over meanwhile is noticed and put back. */
+  /**
+   * Removes a stale guard by renaming it first, so that a guard which another process took over meanwhile is noticed
+   * and put back.
+   */
   async #removeStale(stale: Owner | undefined): Promise<void> {
     const aside = `${this.#path}.${process.pid}`;
     try {
@@ -87,7 +95,7 @@ function inUse(directory: string, pid: number): DataDirectoryError {
   );
 }
 
-/** False when the file is there already. */
+/** Creates a file. Returns false when it already exists. */
 async function createExclusive(path: string, text: string): Promise<boolean> {
   try {
     const file = await open(path, "wx", 0o600);
@@ -103,7 +111,7 @@ async function createExclusive(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Undefined when the file is gone, or was left behind half written. */
+/** Reads the owner. Returns undefined when the file is gone or half written. */
 async function readOwner(path: string): Promise<Owner | undefined> {
   try {
     const { pid, started } = JSON.parse(await readFile(path, "utf8")) as Owner;
@@ -113,7 +121,7 @@ async function readOwner(path: string): Promise<Owner | undefined> {
   }
 }
 
-/** Waits a while for an owner that runs. */
+/** Reports whether the owner has ended, after waiting a while for a running one. */
 async function hasEnded(owner: Owner, mine: Owner): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < ownerEndMsMax; waitedMs += ownerCheckMs) {
     if (!(await isRunning(owner, mine))) return true;
@@ -123,7 +131,7 @@ async function hasEnded(owner: Owner, mine: Owner): Promise<boolean> {
 }
 
 async function isRunning(owner: Owner, mine: Owner): Promise<boolean> {
-  // Under our own pid, and not held here: left by a process that had this pid before.
+  // The pid is ours but the guard is not, so an earlier process with this pid left it.
   if (owner.pid === mine.pid) return false;
   try {
     process.kill(owner.pid, 0);
@@ -134,8 +142,8 @@ async function isRunning(owner: Owner, mine: Owner): Promise<boolean> {
 }
 
 /**
- * Field 22 of the kernel's process record: the fields follow the command's name, which ends at the last parenthesis.
- * A process that ended and was not reaped yet (state Z) holds nothing any more.
+ * Returns field 22 of the kernel's process record. Fields follow the command name, which ends at the last parenthesis.
+ * A process that has ended but was not reaped yet (state Z) holds nothing any more.
  */
 async function startOf(pid: number): Promise<string> {
   try {

@@ -1,37 +1,38 @@
-import type { Entry, Key, StoreEvent } from "../store.ts";
+import type { StoreEvent } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { type Database, type DatabaseOperation, writeDurably } from "./database.ts";
 import { currentKey, eventKey, versionKey } from "./layout.ts";
 import { encodeEntry, encodeEvent } from "./record.ts";
 import { type StateRecord, stateOperation } from "./state-record.ts";
 
-/** How long changes wait for others that are written with them. */
+/** Time for which changes wait, so that more of them are written together. */
 const flushDelayMs = 100;
-/** From so many bytes on they wait no longer. */
+/** Pending bytes at which changes are written without waiting. */
 const flushBytes = 2 * 1024 * 1024;
-/** Beyond it whoever applies has to wait for the disk. */
+/** Pending bytes beyond which applying entries waits for the disk. */
 const pendingBytesMax = 32 * 1024 * 1024;
 
 export interface FlushQueueOptions {
   readonly database: () => Database;
-  /** The state as of now, with everything that was added. */
+  /** Returns the current state record, including everything added. */
   readonly record: () => StateRecord;
-  /** What the database holds. */
+  /** State record that the database holds. */
   readonly durable: StateRecord;
   readonly onFailure: (error: Error) => void;
 }
 
 /**
- * Brings applied changes to the database: later than they are visible, all that there are at a time, each write whole.
- * What is not on disk yet can be replayed from the log, and is here for readers of history meanwhile. The first failed
- * write is the last.
+ * Writes applied changes to the database after they are visible. Each write takes all pending changes and is atomic.
+ * The log can replay changes that are not on disk yet, and readers of history find them here. After the first failed
+ * write no other write is made.
  */
 export class FlushQueue {
   readonly #options: FlushQueueOptions;
-  /** What the database may not hold yet, oldest first. */
+  /** Changes that the database may not hold yet, oldest first. */
   #pending: StoreEvent[] = [];
   #pendingBytes = 0;
   #durable: StateRecord;
-  /** Calls of `add`, and how many of them are durable. */
+  /** Number of calls of `add`, and the number of them that are durable. */
   #added = 0;
   #written = 0;
   #running: Promise<void> = Promise.resolve();
@@ -52,7 +53,10 @@ export class FlushQueue {
     return this.#pending;
   }
 
-  /** The record has moved on, with these changes if any. A promise when there is so much to write that one must wait. */
+  /**
+   * Adds the changes that moved the record forward, if any. Returns a promise when the caller must wait because too
+   * much is pending.
+   */
   add(events: readonly StoreEvent[]): undefined | Promise<void> {
     this.#added++;
     for (const event of events) {
@@ -65,7 +69,7 @@ export class FlushQueue {
     return undefined;
   }
 
-  /** Resolves when everything that was added before the call is durable. @throws the error of the first failed write */
+  /** Resolves when everything added before the call is durable. @throws the error of the first failed write */
   async flush(): Promise<void> {
     const added = this.#added;
     while (this.#written < added && this.#failure === undefined) {
@@ -85,7 +89,7 @@ export class FlushQueue {
     return run;
   }
 
-  /** Another state takes the place of this one: nothing of what was pending belongs to it. */
+  /** Switches to another state. The pending changes do not belong to it. */
   replace(durable: StateRecord): void {
     this.#pending = [];
     this.#pendingBytes = 0;
@@ -93,7 +97,7 @@ export class FlushQueue {
     this.#durable = durable;
   }
 
-  /** Ends the timer; what is pending stays in the log. */
+  /** Stops the timer. Pending changes stay in the log. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -133,7 +137,7 @@ export class FlushQueue {
   }
 }
 
-/** An object that changed several times has its current state written once. */
+/** Builds the write. An object that changed several times has its current state written once. */
 function operationsOf(events: readonly StoreEvent[]): DatabaseOperation[] {
   const operations: DatabaseOperation[] = [];
   const current = new Map<Key, Entry | undefined>();

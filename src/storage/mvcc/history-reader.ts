@@ -1,16 +1,18 @@
 import { compareKeys } from "../key-order.ts";
 import { nextRevision, type Revision } from "../../api/revision.ts";
 import type { StateMachine } from "../state-machine.ts";
-import { CompactedError, CorruptEntryError, type Entry, type Key, type StoreEvent } from "../store.ts";
+import { CompactedError, CorruptEntryError, type StoreEvent } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import type { Database } from "./database.ts";
 import { currentKey, eventRange, parseEventKey, parseVersionKey, versionKey, versionRange } from "./layout.ts";
-import { decodeEntry, decodeEvent, type EventRecord, IndexCache, isTombstone } from "./record.ts";
+import { IndexCache } from "./index-text.ts";
+import { decodeEntry, decodeEvent, type EventRecord, isTombstone } from "./record.ts";
 
 type Snapshot = ReturnType<Database["snapshot"]>;
 
 const readBatchRecords = 1_000;
 const readBatchBytes = 1024 * 1024;
-/** Current entries that one step of a bounded scan looks at. */
+/** Fewest current entries that one step of a bounded scan examines. */
 const scanStepEntriesMin = 256;
 
 interface Version {
@@ -21,15 +23,16 @@ interface Version {
 export interface HistorySources {
   readonly database: Database;
   readonly state: StateMachine;
-  /** Changes that are in the state and may not be on disk yet, oldest first. */
+  /** Changes that are in the state but may not be on disk yet, oldest first. */
   readonly pending: readonly StoreEvent[];
-  /** Everything up to here is on disk. */
+  /** Revision up to which everything is on disk. */
   readonly flushed: Revision;
 }
 
 /**
- * The past, from disk and from what is on its way there. The three sources are looked at in one turn: together they hold
- * every version since the compacted revision. Each snapshot of the database lives for one step and is counted.
+ * Reads the history from disk and from the changes on their way there. The three sources are read in one turn: together
+ * they hold every version since the compacted revision. Each snapshot of the database lives for one step and is
+ * counted.
  */
 export class HistoryReader {
   readonly #sources: () => HistorySources;
@@ -41,12 +44,12 @@ export class HistoryReader {
     this.#sources = sources;
   }
 
-  /** Snapshots that are open now: none when nobody reads. */
+  /** Number of open snapshots; 0 without readers. */
   get openSnapshots(): number {
     return this.#snapshots;
   }
 
-  /** Resolves when everything is read that is being read from the database as it is now. */
+  /** Resolves when the reads that are under way have finished. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#reads);
   }
@@ -89,7 +92,7 @@ export class HistoryReader {
     return { entries, from: last === undefined ? undefined : `${last}\0` };
   }
 
-  /** Undefined for a tombstone. */
+  /** Reads versions. A tombstone gives undefined. */
   async #readVersions(
     database: Database,
     versions: readonly Version[],
@@ -151,7 +154,7 @@ export class HistoryReader {
       if (previousRevision === undefined || state.get(key)?.revision === previousRevision) continue;
       wanted.set(versionKey(key, previousRevision), { key, revision: previousRevision });
     }
-    // What is current now is taken now: the state moves on while the disk is read.
+    // Current entries are captured now, because the state moves on while the disk is read.
     const current = new Map(records.map(({ record: { key } }) => [key, state.get(key)]));
     const read = await this.#readWanted(database, wanted, snapshot);
     const entryAt = (key: Key, revision: Revision): Entry => {
@@ -177,7 +180,7 @@ export class HistoryReader {
     for (let at = 0; at < keys.length; at++) {
       const version = wanted.get(keys[at] as string) as Version;
       const value = values[at];
-      // Superseded after the snapshot was taken: there it is still the current one.
+      // Superseded after the snapshot was taken, so the snapshot still has it as the current one.
       const entry =
         value === undefined
           ? await this.#readCurrent(database, version, snapshot)
@@ -231,8 +234,8 @@ function checkReadable(state: StateMachine, revision: Revision): void {
 }
 
 /**
- * What the pending changes alone tell of the state at `at`: an object, or undefined where there was none. Of keys that
- * are not in it the disk knows more.
+ * Returns the state at `at` as far as the pending changes show it: an object, or undefined where none existed. For keys
+ * missing from the result the disk has the answer.
  */
 function stateFromPending(
   pending: readonly StoreEvent[],
@@ -248,7 +251,7 @@ function stateFromPending(
   return then;
 }
 
-/** For every key in the range that is not `known`: its newest version that is not younger than `at`. */
+/** Finds the newest version at or before `at` of every key in the range that is not `known`. */
 async function versionsAt(
   database: Database,
   at: Revision,

@@ -1,26 +1,32 @@
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
 
-/** The layout of the data directory and of everything in it. A higher one is refused, never guessed at. */
-export const formatVersion = 2;
+/**
+ * The layout of the data directory and of everything in it. A higher one is rejected.
+ *
+ *     1   a replica that is alone, without a log
+ *     2   a log, and which member this is
+ *     3   the index of an object has its owners: see `index-text.ts`
+ */
+export const formatVersion = 3;
 
 export const firstDatabase = "state";
 
-/** What `identity.json` says. The id stands in the database too: a directory put together from two is found out. */
+/** The contents of `identity.json`. The database holds the id too, which detects a directory assembled from two. */
 export interface Identity {
   readonly format: number;
   readonly id: string;
-  /** `new` until the database was created and holds the id; from then on a missing database is a loss. */
+  /** `new` until the database exists and holds the id. After that, a missing database is data loss. */
   readonly state: "new" | "ready";
-  /** The folder of the database; another one when a snapshot has taken its place. */
+  /** Folder of the database, which changes when a snapshot replaces it. */
   readonly database: string;
-  /** Which member of which cluster this is; undefined in a directory of format 1, which had none. */
+  /** The member and its cluster; undefined in a directory of format 1, which recorded none. */
   readonly member: MemberIdentity | undefined;
 }
 
 export interface MemberIdentity {
   readonly clusterId: string;
   readonly id: MemberNumber;
-  /** Whom a member that has joined knows before it has the state. */
+  /** Members that a joining member knows before it has the state. */
   readonly seeds: readonly MemberRecord[];
 }
 
@@ -28,13 +34,13 @@ export function encodeIdentity(identity: Identity): string {
   return `${JSON.stringify(identity)}\n`;
 }
 
-/** Undefined when the text is not an identity. */
+/** Parses an identity. Returns undefined for any other text. */
 export function parseIdentity(text: string): Identity | undefined {
   const document = parseObject(text);
   if (document === undefined) return undefined;
   const { format, id, state, database = firstDatabase, member } = document;
   if (typeof format !== "number" || !Number.isSafeInteger(format) || format < 1) return undefined;
-  // A later format may say the rest in another way; that it is later is all that matters then.
+  // A later format may store the rest differently. Only the format number matters then.
   if (format > formatVersion) return { format, id: String(id), state: "ready", database: "", member: undefined };
   if (typeof id !== "string" || id === "" || (state !== "new" && state !== "ready")) return undefined;
   if (typeof database !== "string" || !/^[a-z0-9-]+$/.test(database)) return undefined;

@@ -5,13 +5,13 @@ import { verifyRecord } from "./record.ts";
 import { readRecord, type StateRecord } from "./state-record.ts";
 
 /**
- * A state as a stream of bytes, to bring it to another replica or to a file:
+ * A state as a stream of bytes, for another replica or a file:
  *
  *     magic · length of header · header (JSON)
  *     each record of the database: length of key · length of value · key · value
  *     end mark · number of records · crc32 of everything before the mark
  *
- * Every value carries a checksum bound to its key as well, which is checked on the way in.
+ * Every value also carries a checksum bound to its key, which the reader checks.
  */
 const magic = Buffer.from("QRTIMG01");
 const endMark = 0xffffffff;
@@ -27,7 +27,7 @@ export interface ImageHeader {
   readonly record: StateRecord;
 }
 
-/** Bytes that are no whole, undamaged image. The message is for people. */
+/** The bytes are not a whole, undamaged image. The message is for people. */
 export class ImageError extends Error {
   override readonly name = "ImageError";
 }
@@ -38,7 +38,7 @@ export interface OpenImage {
   release(): void;
 }
 
-/** An image of the database as it is now; it pins that state until it is released. */
+/** Opens an image of the current database. It pins that state until it is released. */
 export async function openImage(database: Database, clusterId: string): Promise<OpenImage> {
   const snapshot = database.snapshot();
   let released = false;
@@ -102,8 +102,8 @@ async function* imageChunks(
 
 /**
  * Reads an image to its end.
- * @param write puts some records in their place; they count only when `readImage` has returned
- * @throws ImageError when anything is missing, damaged or too much
+ * @param write stores some records; they only count once `readImage` has returned
+ * @throws ImageError when the image is incomplete or damaged, or has bytes after its end
  */
 export async function readImage(
   chunks: AsyncIterable<Uint8Array>,
@@ -160,14 +160,14 @@ function parseHeader(bytes: Buffer): ImageHeader {
     const header = JSON.parse(bytes.toString()) as ImageHeader;
     if (typeof header.clusterId === "string" && typeof header.record?.revision === "number") return header;
   } catch {
-    // Said below.
+    // The error below reports it.
   }
   throw new ImageError("its header is damaged");
 }
 
-/** Takes pieces of any size from chunks of any size. */
+/** Reads pieces of any size from chunks of any size. */
 class ImageReader {
-  /** Of everything that was read. */
+  /** Checksum of everything read so far. */
   sum = 0;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #held: Buffer = Buffer.alloc(0);
@@ -176,7 +176,7 @@ class ImageReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** A copy. @throws ImageError when the stream ends before */
+  /** Returns a copy of the next bytes. @throws ImageError when the stream ends before */
   async read(bytes: number): Promise<Buffer> {
     const parts: Uint8Array[] = [];
     let missing = bytes;

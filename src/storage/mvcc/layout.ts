@@ -1,22 +1,22 @@
 import { type Revision, toRevision } from "../../api/revision.ts";
-import type { Key } from "../store.ts";
+import type { Key } from "../../api/entry.ts";
 
 /**
- * Keys of the database. Revisions are fixed-width hexadecimal, most significant digit first, so that the database's
- * byte order is the order of revisions; the separator sorts below every character of a key, so that the versions of one
- * key stand together, in the order of keys, by age.
+ * Keys of the database. Revisions are fixed-width hexadecimal, most significant digit first, so that the byte order of
+ * the database is the order of revisions. The separator sorts below every character of a key. The versions of one key
+ * are therefore adjacent, in key order and then by age.
  *
  *     c <key>                    current object
  *     v <key> NUL <revision>     superseded version, or tombstone
  *     e <revision>               event
- *     m <name>                   what the store knows of itself
+ *     m <name>                   metadata of the store
  */
 const current = "c";
 const version = "v";
 const event = "e";
 const meta = "m";
 const separator = "\0";
-/** 2^53 has 14 hexadecimal digits. */
+/** Hexadecimal digits of 2^53. */
 const revisionDigits = 14;
 
 export interface KeyRange {
@@ -53,12 +53,12 @@ export function parseEventKey(databaseKey: string): Revision {
 
 export const everyCurrent: KeyRange = { gte: current, lt: after(current) };
 
-/** All that belongs to the state; what the store knows of itself stays with the database that it is in. */
+/** All records of the state. The metadata of the store stays with its database. */
 export const everyRecord: KeyRange & { readonly keys: true } = { gte: current, lt: after(version), keys: true };
 
 /**
- * Versions of every key below `prefix` from `start` on, up to and including those of `last`. A `start` that is a key and a
- * NUL is the place just behind that key, so none of its versions are meant.
+ * Returns the range of versions of every key below `prefix` from `start` on, up to and including those of `last`. A
+ * `start` of a key followed by NUL means the position after that key, which excludes all its versions.
  */
 export function versionRange(prefix: Key, start: Key, last: Key | undefined): KeyRange {
   const end = last === undefined ? after(version + prefix) : version + last + after(separator);
@@ -66,17 +66,17 @@ export function versionRange(prefix: Key, start: Key, last: Key | undefined): Ke
   return { gte: version + (first.endsWith(separator) ? after(first) : first), lt: end };
 }
 
-/** Events with a revision in [from, to]. */
+/** Returns the range of events with a revision in [from, to]. */
 export function eventRange(from: Revision, to: Revision): { readonly gte: string; readonly lte: string } {
   return { gte: eventKey(from), lte: eventKey(to) };
 }
 
-/** A key that the database can hold and give back: no separator in it, no half of a surrogate pair. */
+/** Checks that the database can hold and return a key: it has no separator and no unpaired surrogate. */
 export function assertStorable(key: Key): void {
   if (key.includes(separator) || !key.isWellFormed()) throw new RangeError(`not a storage key: ${JSON.stringify(key)}`);
 }
 
-/** The first text behind all that start with `text`. */
+/** Returns the first text after all those that start with `text`. */
 function after(text: string): string {
   const last = text.length - 1;
   return text.slice(0, last) + String.fromCharCode(text.charCodeAt(last) + 1);

@@ -1,18 +1,20 @@
-import { CorruptEntryError, type Entry, type Key } from "../store.ts";
+import { CorruptEntryError } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import type { Database } from "./database.ts";
 import { everyCurrent, parseCurrentKey } from "./layout.ts";
-import { decodeEntry, IndexCache } from "./record.ts";
+import { IndexCache } from "./index-text.ts";
+import { decodeEntry } from "./record.ts";
 
 const loadBatchEntries = 1_000;
 const loadBatchBytes = 4 * 1024 * 1024;
 
 export interface LoadedEntries {
-  /** In key order. */
+  /** Entries in key order. */
   readonly entries: Entry[];
   readonly corrupt: CorruptEntryError[];
 }
 
-/** Reads every current object; one that cannot be read is named and hides no other. */
+/** Reads every current object. An unreadable one is reported and does not hide others. */
 export async function loadEntries(database: Database): Promise<LoadedEntries> {
   const entries: Entry[] = [];
   const corrupt: CorruptEntryError[] = [];
@@ -23,7 +25,7 @@ export async function loadEntries(database: Database): Promise<LoadedEntries> {
     for (;;) {
       const batch = await next;
       if (batch.length === 0) return { entries, corrupt };
-      // Read while this batch is decoded.
+      // The next batch is read while this one is decoded.
       next = iterator.nextv(loadBatchEntries);
       for (const [databaseKey, value] of batch) {
         const key = parseCurrentKey(databaseKey);

@@ -1,4 +1,5 @@
-import type { CorruptEntryError, Entry } from "../store.ts";
+import type { CorruptEntryError } from "../store.ts";
+import type { Entry } from "../../api/entry.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { DataDirectoryError } from "./data-directory-error.ts";
 import { type Database, type DatabaseOperation, openDatabase, writeDurably } from "./database.ts";
@@ -11,17 +12,20 @@ import { emptyState, readRecord, type StateRecord, stateOperation } from "./stat
 export interface OpenedState {
   readonly database: Database;
   readonly record: StateRecord;
-  /** In key order. */
+  /** Entries in key order. */
   readonly entries: readonly Entry[];
   readonly corrupt: readonly CorruptEntryError[];
 }
 
 const restore = "restore it from a backup or a peer";
 const identityKey = metaKey("identity");
-/** From so many entries on, the memory of the files is worth the time of opening them again. */
+/** Entries from which on it is worth reopening the files to free their memory. */
 const manyEntries = 1_000;
 
-/** Opens the database of a data directory, creating it the first time, and reads what it holds. @throws DataDirectoryError */
+/**
+ * Opens the database of a data directory, creating it the first time, and reads its contents. @throws
+ * DataDirectoryError
+ */
 export async function openState(
   directory: DataDirectory,
   open: typeof openDatabase = openDatabase,
@@ -38,7 +42,7 @@ export async function openState(
   }
 }
 
-/** Reads all that a database holds. @throws DataDirectoryError */
+/** Reads the contents of a database. @throws DataDirectoryError */
 export async function readState(directory: DataDirectory, database: Database): Promise<OpenedState> {
   await checkIdentity(directory, database);
   const record = await readRecord(database);
@@ -49,12 +53,15 @@ export async function readState(directory: DataDirectory, database: Database): P
   return { database, record, ...loaded };
 }
 
-/** By which a database is known as that of its directory. */
+/** Returns the write that marks a database as belonging to its directory. */
 export function identityOperation({ identity }: DataDirectory): DatabaseOperation {
   return { type: "put", key: identityKey, value: encodeMeta(identityKey, identity.id) };
 }
 
-/** LevelDB maps every file that it has read into memory for good: all of them after loading. Opened anew, it maps none. */
+/**
+ * Reopens the database. LevelDB keeps every file that it has read mapped into memory, which is all of them after
+ * loading. A fresh open maps none.
+ */
 async function releaseFiles(database: Database): Promise<void> {
   await database.close();
   await database.open({ createIfMissing: false });
@@ -73,7 +80,7 @@ async function openOrExplain(directory: DataDirectory, open: typeof openDatabase
   }
 }
 
-/** The first opening, or the rest of one that a crash cut short: nothing but the id can be in the database yet. */
+/** Completes the first opening, also after a crash cut it short. The database can only hold the id at this point. */
 async function initialize(directory: DataDirectory, database: Database): Promise<void> {
   const held = await database.get(identityKey);
   if (held === undefined) {
@@ -93,7 +100,7 @@ async function checkIdentity(directory: DataDirectory, database: Database): Prom
   );
 }
 
-/** LevelDB can lose a file or the tail of its log without saying so; then the counts do not agree. */
+/** Compares the counts. LevelDB can lose a file or the tail of its log without an error. */
 function checkComplete(
   directory: DataDirectory,
   record: StateRecord,

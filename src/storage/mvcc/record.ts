@@ -1,6 +1,7 @@
-import { emptyJsonObject } from "../../api/json.ts";
 import { type Revision, toRevision } from "../../api/revision.ts";
-import type { Entry, Key, ObjectIndex, StoreEvent } from "../store.ts";
+import type { StoreEvent } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
+import { encodeIndexText, type IndexCache } from "./index-text.ts";
 
 /**
  * Values of the database. Every one starts with a checksum over its key and all that follows, so that a value under a
@@ -30,7 +31,7 @@ export interface EventRecord {
 
 export function encodeEntry(databaseKey: string, entry: Entry, tombstone = false): Buffer {
   const { uid } = entry.index;
-  const rest = encodeSharedIndex(entry.index);
+  const rest = encodeIndexText(entry.index);
   const uidBytes = Buffer.byteLength(uid);
   const restBytes = Buffer.byteLength(rest);
   const bodyAt = entryHeaderBytes + uidBytes + restBytes;
@@ -61,7 +62,7 @@ export function decodeEntry(databaseKey: string, key: Key, value: Buffer, indexe
     key,
     revision: readRevision(value, headerBytes),
     createRevision: readRevision(value, headerBytes + 8),
-    index: indexes.index(uid, value.toString("utf8", uidEnd, bodyAt)),
+    index: indexes.index(uid, value.toString("utf8", uidEnd, bodyAt), body),
     body,
   };
 }
@@ -105,50 +106,6 @@ export function decodeMeta(databaseKey: string, value: Buffer): unknown {
   const kind = verify(databaseKey, value);
   if (kind !== kinds.meta) throw new DamagedRecordError(`unexpected kind ${kind}`);
   return JSON.parse(value.toString("utf8", headerBytes));
-}
-
-/** Label sets that are held at most while a store is being read. */
-const sharedIndexesMax = 16_384;
-
-type SharedIndex = Omit<ObjectIndex, "uid">;
-
-/** Objects of one controller differ in nothing but their uid here: equal labels and fields are kept once. */
-export class IndexCache {
-  readonly #shared = new Map<string, SharedIndex>();
-  readonly #apiVersions = new Map<string, string>();
-
-  index(uid: string, rest: string): ObjectIndex {
-    let shared = this.#shared.get(rest);
-    if (shared === undefined) {
-      if (this.#shared.size >= sharedIndexesMax) this.#shared.clear();
-      shared = this.#decode(rest);
-      this.#shared.set(rest, shared);
-    }
-    return { apiVersion: shared.apiVersion, uid, labels: shared.labels, fields: shared.fields };
-  }
-
-  #decode(rest: string): SharedIndex {
-    const [apiVersion, labels, fields] = JSON.parse(rest) as [string, StringMap | 0, StringMap | 0];
-    let known = this.#apiVersions.get(apiVersion);
-    if (known === undefined) this.#apiVersions.set(apiVersion, (known = apiVersion));
-    return { apiVersion: known, labels: decodeMap(labels), fields: decodeMap(fields) };
-  }
-}
-
-type StringMap = Readonly<Record<string, string>>;
-
-/** All of an index but the uid, as `IndexCache.index` reads it. */
-export function encodeSharedIndex({ apiVersion, labels, fields }: ObjectIndex): string {
-  return JSON.stringify([apiVersion, labels ?? 0, fields ?? 0]);
-}
-
-function decodeMap(map: StringMap | 0): StringMap | undefined {
-  if (map === 0) return undefined;
-  const keys = Object.keys(map);
-  if (keys.length === 0) return undefined;
-  const decoded = emptyJsonObject() as Record<string, string>;
-  for (const key of keys) decoded[key] = map[key] as string;
-  return decoded;
 }
 
 function sign(databaseKey: string, value: Buffer): Buffer {

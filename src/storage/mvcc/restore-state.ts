@@ -8,14 +8,14 @@ export interface RestoreOptions {
   readonly directory: DataDirectory;
   readonly clusterId: string;
   readonly open: typeof openDatabase;
-  /** Of the log: where the image must stand. */
+  /** Log index that the image must have. */
   readonly index: number;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Makes the directory's other database from an image, durably, and reads it. The one in use is untouched.
- * @throws ImageError, or whatever the chunks throw
+ * Builds the directory's other database from an image, durably, and reads it. The database in use is untouched.
+ * @throws ImageError, or any error of the chunks
  */
 export async function restoreState(options: RestoreOptions): Promise<OpenedState> {
   const { directory, open, chunks, clusterId, index } = options;

@@ -7,19 +7,19 @@ import type { Database, DatabaseOperation } from "./database.ts";
 import { metaKey } from "./layout.ts";
 import { decodeMeta, encodeMeta } from "./record.ts";
 
-/** Written with every batch: where the store is, and what must be found when it is opened again. */
+/** The record written with every batch: the position of the store, and the contents to expect at the next open. */
 export interface StateRecord {
-  /** Of the log: the state has the effects of every entry up to it. */
+  /** Log index up to which the state has the effects of every entry. */
   readonly index: number;
   readonly revision: Revision;
   readonly compactedRevision: Revision;
-  /** Number of current objects: a smaller number found is a loss. */
+  /** Number of current objects. Finding fewer means data loss. */
   readonly size: number;
-  /** Undefined in what an older version wrote. */
+  /** Hash of the state; undefined in records of an older version. */
   readonly hash: StateHash | undefined;
   readonly sessions: readonly SessionRecord[];
   readonly members: readonly MemberRecord[];
-  /** The id that the next member gets. */
+  /** Id that the next member gets. */
   readonly nextMember: number;
 }
 
@@ -33,7 +33,7 @@ export const emptyState: StateRecord = {
   hash: emptyHash,
   sessions: [],
   members: [],
-  // The founder is 1.
+  // The founder has id 1.
   nextMember: 2,
 };
 
@@ -41,7 +41,7 @@ export function stateOperation(state: StateRecord): DatabaseOperation {
   return { type: "put", key: stateKey, value: encodeMeta(stateKey, state) };
 }
 
-/** Undefined when none was ever written. Throws when it is damaged. */
+/** Reads the record. Returns undefined when none was ever written, and throws when it is damaged. */
 export async function readRecord(
   database: Database,
   snapshot?: ReturnType<Database["snapshot"]>,

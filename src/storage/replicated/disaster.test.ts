@@ -28,7 +28,7 @@ async function* parts(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Array
 }
 
 describe("from one survivor", () => {
-  test("a cluster goes on with all that the survivor had, and takes new members in", async () => {
+  test("a cluster continues with all data of the survivor and accepts new members", async () => {
     const path = newPath();
     mkdirSync(path);
     const cluster = await ClusterInProcess.start(path, 3);
@@ -43,7 +43,7 @@ describe("from one survivor", () => {
     const directory = join(path, `member-${self}`);
     const recovered = await recoverReplica(directory);
     expect(recovered).toEqual({ self, forgotten: [1, 2, 3].filter((id) => id !== self) });
-    // Asked twice, it has nobody to forget.
+    // The second call finds no other member to forget.
     expect(await recoverReplica(directory)).toEqual({ self, forgotten: [] });
 
     const alone = await openAlone(directory);
@@ -60,7 +60,7 @@ describe("from one survivor", () => {
     await again.store.close();
   });
 
-  test("nothing is made of a member that has joined and was given no state yet", async () => {
+  test("a member that joined and has no state yet cannot be recovered", async () => {
     const directory = newPath();
     const seeds = [{ id: 1, name: "a", peerAddress: "127.0.0.1:1", clientUrl: "https://127.0.0.1:1" }];
     await prepareMember(directory, { clusterId: "c", id: 2, seeds });
@@ -70,7 +70,7 @@ describe("from one survivor", () => {
     await expect(recoverReplica(directory)).rejects.toThrow(/has not taken over any state yet; choose/);
   });
 
-  test("nothing is made of a directory that holds no replica, or of a member that runs", async () => {
+  test("a directory without a replica, or a running member, cannot be recovered", async () => {
     const empty = newPath();
     await expect(recoverReplica(empty)).rejects.toThrow(/holds no replica/);
     const directory = newPath();
@@ -92,7 +92,7 @@ describe("a snapshot", () => {
     return { bytes, revision, size, clusterId: cluster.clusterId };
   }
 
-  test("is restored as a new cluster whose revisions go on above those that clients may know", async () => {
+  test("is restored as a new cluster whose revisions continue above those that clients may know", async () => {
     const { bytes, revision, size, clusterId } = await snapshot();
     const directory = newPath();
     const restored = await restoreReplica({ directory, chunks: parts(bytes), revisionGap: 1_000 });
@@ -112,12 +112,12 @@ describe("a snapshot", () => {
     await again.store.close();
   });
 
-  test("tells what is in it", async () => {
+  test("can be inspected", async () => {
     const { bytes, revision, size, clusterId } = await snapshot();
     expect(await inspectImage(parts(bytes))).toMatchObject({ clusterId, record: { revision, size } });
   });
 
-  test("that is cut off or damaged is refused, and leaves nothing behind", async () => {
+  test("is rejected when it is truncated or damaged, and leaves nothing behind", async () => {
     const { bytes } = await snapshot();
     await expect(inspectImage(parts(bytes.subarray(0, -1)))).rejects.toThrow(/ends too early/);
     for (const at of [0, 20, bytes.length >> 1, bytes.length - 1]) {
@@ -134,7 +134,7 @@ describe("a snapshot", () => {
     await expect(restoreReplica({ directory, chunks: parts(bytes), revisionGap: 0 })).rejects.toThrow(/already/);
   });
 
-  test("is not restored over what is there", async () => {
+  test("is not restored over existing data", async () => {
     const { bytes } = await snapshot();
     const foreign = newPath();
     mkdirSync(foreign, { mode: 0o700 });

@@ -1,10 +1,13 @@
 import type { RaftNode } from "../../../raft/index.ts";
 import type { LeaderWatch } from "./leader-watch.ts";
 
-/** A transfer takes a few milliseconds, or does not come about. */
+/** Longest wait for a transfer, which takes a few milliseconds when it succeeds. */
 const handOverMs = 1_000;
 
-/** Has the voter that is furthest lead instead of this replica, which is going: the others need not elect one then. */
+/**
+ * Transfers leadership from this replica, which is stopping, to the most advanced voter. The others then need no
+ * election.
+ */
 export async function handOver(
   node: Pick<RaftNode<undefined>, "status" | "transferLeadership">,
   leader: LeaderWatch,
@@ -18,7 +21,7 @@ export async function handOver(
   try {
     node.transferLeadership(next.member);
   } catch {
-    // Something else is under way; they will elect one.
+    // The leader is busy with another change. The others will elect a leader.
     return;
   }
   await leader.changed(handOverMs);

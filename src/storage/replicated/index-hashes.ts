@@ -1,9 +1,9 @@
 import type { StateHash } from "../state-hash.ts";
 
-/** Far more entries than lie between a state and the word of another replica on it. */
+/** Number of remembered indexes: far more than the entries between a state and another replica's report on it. */
 const remembered = 8_192;
 
-/** What the state was at the newest indexes of the log, to be compared with what it was elsewhere. */
+/** Hashes of the state at the newest log indexes, for comparison with other replicas. */
 export class IndexHashes {
   readonly #hashes = new Float64Array(remembered);
   readonly #indexes = new Float64Array(remembered);
@@ -13,7 +13,7 @@ export class IndexHashes {
     this.#hashes[index % remembered] = hash;
   }
 
-  /** Undefined when it is not remembered. */
+  /** Returns the hash at an index, or undefined when it is not remembered. */
   at(index: number): StateHash | undefined {
     return index > 0 && this.#indexes[index % remembered] === index ? this.#hashes[index % remembered] : undefined;
   }

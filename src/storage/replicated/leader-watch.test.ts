@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { membershipOf, toMemberId } from "../../../raft/index.ts";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../process/clock.ts";
 import { LeaderWatch } from "./leader-watch.ts";
 
 const ids = (...numbers: number[]) => numbers.map(toMemberId);
@@ -9,7 +9,7 @@ test.each([
   ["without others", ids(1), ids(), true],
   ["with a learner", ids(1), ids(2), false],
   ["with another voter", ids(1, 2), ids(), false],
-])("a replica %s: it is alone if nobody else is a member", (_, voters, learners, isAlone) => {
+])("a replica %s knows whether it is the only member", (_, voters, learners, isAlone) => {
   const watch = new LeaderWatch(toMemberId(1), systemClock, () => undefined);
   expect(watch.isAlone).toBe(false);
   watch.membership(membershipOf(voters, learners));

@@ -1,8 +1,8 @@
 import { type Membership, membersOf, noMember, type SoftState } from "../../../raft/index.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { MemberNumber } from "../cluster.ts";
 
-/** Who leads, as this replica sees it, and whether there is anybody else. */
+/** The leader as this replica sees it, and whether the cluster has other members. */
 export class LeaderWatch {
   readonly #self: MemberNumber;
   readonly #clock: Clock;
@@ -11,7 +11,7 @@ export class LeaderWatch {
   readonly #onLeader: () => void;
   readonly #waiting = new Set<() => void>();
 
-  /** `onLeader` is called whenever somebody leads that did not before. */
+  /** Creates the watch. `onLeader` is called whenever a new leader appears. */
   constructor(self: MemberNumber, clock: Clock, onLeader: () => void) {
     this.#self = self;
     this.#clock = clock;
@@ -27,13 +27,13 @@ export class LeaderWatch {
     return this.#soft?.role === "leader";
   }
 
-  /** Not even a learner is there. */
+  /** Whether this replica is the only member, counting learners. */
   get isAlone(): boolean {
     const members = this.#membership === undefined ? [] : membersOf(this.#membership);
     return members.length === 1 && members[0] === this.#self;
   }
 
-  /** Resolves when somebody else leads, or after `timeoutMs`. */
+  /** Resolves when another member leads, or after `timeoutMs`. */
   changed(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {

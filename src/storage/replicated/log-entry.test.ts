@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { IndexCache } from "../mvcc/record.ts";
+import { IndexCache } from "../mvcc/index-text.ts";
 import { toRevision } from "../../api/revision.ts";
 import type { Command } from "../store.ts";
 import { type Decision, encodeCommands, encodeDecision, LogEntry, UnknownLogEntryError } from "./log-entry.ts";
@@ -9,6 +9,13 @@ const revision = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(toRevi
 const text = fc.string({ unit: "binary", maxLength: 20 });
 const labels = fc.option(
   fc.dictionary(text, text, { minKeys: 1, maxKeys: 4, noNullPrototype: true }).map((map) => ({ ...map })),
+  { nil: undefined },
+);
+const owners = fc.option(
+  fc.array(fc.record({ uid: text, controller: fc.boolean(), blockOwnerDeletion: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
   { nil: undefined },
 );
 const body = fc.record({ prefix: fc.uint8Array({ maxLength: 40 }), suffix: fc.uint8Array({ maxLength: 40 }) });
@@ -21,7 +28,7 @@ const operation: fc.Arbitrary<Command["operation"]> = fc.oneof(
   fc.record({ kind: fc.constant("delete" as const), last: body }),
   fc.record({
     kind: fc.constant("put" as const),
-    index: fc.record({ apiVersion: text, uid: text, labels, fields: labels }),
+    index: fc.record({ apiVersion: text, uid: text, labels, fields: labels, owners }),
     body,
   }),
 );
@@ -75,7 +82,7 @@ test("an entry that is cut off anywhere is refused", () => {
     expect: { kind: "any" },
     operation: {
       kind: "put",
-      index: { apiVersion: "v1", uid: "u", labels: { a: "b" }, fields: undefined },
+      index: { apiVersion: "v1", uid: "u", labels: { a: "b" }, fields: undefined, owners: undefined },
       body: { prefix: Buffer.from('{"a":"'), suffix: Buffer.from('"}') },
     },
   };

@@ -1,10 +1,13 @@
 import { type Revision, toRevision } from "../../api/revision.ts";
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
-import { encodeSharedIndex, type IndexCache } from "../mvcc/record.ts";
+import { encodeIndexText, type IndexCache } from "../mvcc/index-text.ts";
 import type { BatchId } from "../sessions.ts";
 import type { Command, Expect, Operation, ProposedBody } from "../store.ts";
 
-/** A higher one comes from a newer program: whoever does not know it must not go on. */
+/**
+ * A higher one comes from a newer program, and a replica that does not know it must not go on. Additions that older
+ * programs may pass over leave it as it is: in a rolling upgrade a member of the newer program leads others of the older.
+ */
 const formatVersion = 1;
 const kinds = { commands: 1, decision: 2 } as const;
 const expectKinds = ["absent", "revision", "any"] as const;
@@ -115,7 +118,7 @@ interface CommandTexts {
 
 function textsOf({ key, operation }: Command): CommandTexts {
   const uid = operation.kind === "put" ? operation.index.uid : "";
-  const rest = operation.kind === "put" ? encodeSharedIndex(operation.index) : "";
+  const rest = operation.kind === "put" ? encodeIndexText(operation.index) : "";
   const keyBytes = Buffer.byteLength(key);
   return { uid, rest, keyBytes, uidBytes: Buffer.byteLength(uid), restBytes: Buffer.byteLength(rest) };
 }
@@ -154,7 +157,7 @@ function readCommand(reader: Reader, indexes: IndexCache): Command {
   const body = { prefix: reader.blob(prefixBytes), suffix: reader.blob(suffixBytes) };
   const operation: Operation =
     (flags & deleteFlag) === 0
-      ? { kind: "put", index: indexes.index(uid, rest), body }
+      ? { kind: "put", index: indexes.index(uid, rest, body.prefix, body.suffix), body }
       : { kind: "delete", last: body };
   return { key, expect: expectOf(flags & ~deleteFlag, revision), operation };
 }

@@ -1,6 +1,6 @@
 import type { Transport, TransportEvents } from "../../../raft/index.ts";
 
-/** Of a replica that is alone: there is nobody to talk to, and nothing listens. */
+/** Returns the transport of a replica without peers: it sends nothing and does not listen. */
 export function noPeers(): Transport {
   let events: TransportEvents | undefined;
   return {

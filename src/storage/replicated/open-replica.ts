@@ -14,13 +14,13 @@ import {
   toMemberId,
   type Transport,
 } from "../../../raft/index.ts";
-import { type Clock, systemClock } from "../../api/clock.ts";
+import { type Clock, systemClock } from "../../process/clock.ts";
 import { AppliedFeed } from "../applied-feed.ts";
 import type { MemberNumber } from "../cluster.ts";
 import { DataDirectory } from "../mvcc/data-directory.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
 import { openDatabase } from "../mvcc/database.ts";
-import type { MemberIdentity } from "../mvcc/identity.ts";
+import { formatVersion, type MemberIdentity } from "../mvcc/identity.ts";
 import { type OpenedState, openState } from "../mvcc/open-state.ts";
 import { StoreUnavailableError } from "../store.ts";
 import { LeaderWatch } from "./leader-watch.ts";
@@ -31,25 +31,27 @@ import { ReplicaState } from "./replica-state.ts";
 import { ReplicatedStore } from "./replicated-store.ts";
 import { verifyStates } from "./state-verifier.ts";
 
-/** The log of a replica that is alone serves its restart only; with others, those that are behind as well. */
+/**
+ * The log of a replica that is alone only serves its restart. With other members it also serves those that are behind.
+ */
 const aloneLog = { logBytesMax: 16 * 1024 * 1024, tailEntries: 0 };
 const sharedLog = { logBytesMax: 32 * 1024 * 1024, tailEntries: 5_000 };
-/** The log is kept in files of this size, some of them spare ones: larger files would take several times its own bytes. */
+/** Size of the log's files, some of which are spare. Larger files would need several times the log's own bytes. */
 const segmentBytes = 8 * 1024 * 1024;
-/** Nobody waits for the heartbeats of a replica that is alone: it need not wake up for them. */
+/** A replica that is alone sends heartbeats to nobody, so it wakes up less often. */
 const aloneTiming: Partial<Timing> = { heartbeatMs: 1_000, electionMs: 2_000 };
-/** An attempt to write or to read that has no end by then is made anew. */
+/** Time after which a write or read without an answer is tried again. */
 const attemptTiming: Partial<Timing> = { proposalMs: 3_000, readMs: 2_000 };
 
-/** Who the replica is, for whoever connects it to the others. */
+/** Identity of a replica, for the function that connects it to the others. */
 export interface ReplicaSelf {
   readonly clusterId: string;
   readonly id: MemberNumber;
-  /** How often its log was opened. */
+  /** Number of times its log was opened. */
   readonly starts: number;
-  /** `host:port` of another member. */
+  /** Returns the `host:port` of another member. */
   peerAddressOf(member: MemberNumber): string | undefined;
-  /** Of one that the log does not name (yet). */
+  /** Reports whether a member that the log does not name yet may exist. */
   mayHaveJoined(member: MemberNumber): boolean;
 }
 
@@ -59,24 +61,24 @@ export interface OpenedLog {
 }
 
 export interface ReplicaOptions {
-  /** Created with mode 0700 when it does not exist: the replica then founds a cluster of its own. */
+  /** Data directory, created with mode 0700 when it does not exist. The replica then founds its own cluster. */
   readonly directory: string;
   readonly clock?: Clock;
-  /** How much of the log is kept: see `RaftNodeOptions`. */
+  /** Amount of log to keep; see `RaftNodeOptions`. */
   readonly log?: { readonly logBytesMax: number; readonly tailEntries: number };
-  /** Absent, or undefined: it is alone. */
+  /** Connects to other members. A replica is alone when this is absent or gives undefined. */
   readonly connect?: (self: ReplicaSelf) => Promise<Transport | undefined>;
-  /** How the database and the log are opened; tests put some with faults here. */
+  /** Functions that open the database and the log. Tests inject faults here. */
   readonly open?: typeof openDatabase;
   readonly openLog?: (directory: string, owner: Parameters<typeof openLog>[1]) => Promise<OpenedLog>;
   readonly onEvent?: (event: ReplicaEvent) => void;
   readonly observer?: ReplicaObserver;
 }
 
-/** Hears how long things take. */
+/** Receives the durations of operations. */
 export type ReplicaObserver = Partial<NodeObserver>;
 
-/** What its operator may want to know. */
+/** Events for the operator. */
 export type ReplicaEvent =
   | { readonly kind: "leader"; readonly leader: MemberNumber | undefined; readonly term: number }
   | { readonly kind: "stalled"; readonly what: string; readonly ms: number }
@@ -90,9 +92,9 @@ export interface OpenReplica {
 }
 
 /**
- * Opens the replica of a data directory. It serves what it has at once; `store.readBarrier()` resolves when it takes part
+ * Opens the replica of a data directory. It serves its state at once; `store.readBarrier()` resolves when it takes part
  * in a quorum.
- * @throws DataDirectoryError when the directory is in use, foreign, damaged, too new or open to others
+ * @throws DataDirectoryError when the directory is in use, foreign, damaged, too new or accessible to others
  */
 export async function openReplica(options: ReplicaOptions): Promise<OpenReplica> {
   const { open = openDatabase } = options;
@@ -113,7 +115,10 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenReplica>
   return replica;
 }
 
-/** Made with the directory, or for one that an older version made without: never for one that has lost it. */
+/**
+ * Opens the log. Creates it with the directory, or for a directory that an older version made without one, but never
+ * for one that has lost its log.
+ */
 async function openOwnLog(directory: DataDirectory, open: NonNullable<ReplicaOptions["openLog"]>): Promise<OpenedLog> {
   const { identity, logPath } = directory;
   const member = identity.member ?? { clusterId: identity.id, id: 1, seeds: [] };
@@ -123,7 +128,7 @@ async function openOwnLog(directory: DataDirectory, open: NonNullable<ReplicaOpt
       const founders = member.seeds.length === 0 ? membershipOf([owner.memberId]) : noMembership;
       await createLog(logPath, owner, foundedBy(founders));
     }
-    if (identity.member === undefined) await directory.setMember(member);
+    if (identity.format < formatVersion) await directory.setMember(member);
     return await open(logPath, owner);
   } catch (error) {
     if (!(error instanceof LogError)) throw error;
@@ -131,7 +136,7 @@ async function openOwnLog(directory: DataDirectory, open: NonNullable<ReplicaOpt
   }
 }
 
-/** What one replica cannot read the others can: it takes the state from them rather than going on without. */
+/** Rejects unreadable objects when other members exist: this replica must take the state from them. */
 function checkReadable({ path }: DataDirectory, { corrupt, record }: OpenedState): void {
   const [first] = corrupt;
   if (first === undefined || record.members.length <= 1) return;

@@ -3,19 +3,19 @@ import { type Address, type TlsFiles, TlsTransport, type Transport, toMemberId }
 import type { ReplicaSelf } from "./open-replica.ts";
 
 export interface PeerNetworkOptions {
-  /** What others connect to, and what is listened on; for a name that is every address. */
+  /** Address that others connect to and that is listened on. For a name, it listens on every address. */
   readonly address: Address;
-  /** Asked before each connection. */
+  /** Returns the TLS files; called before each connection. */
   readonly tls: () => TlsFiles;
 }
 
 export interface PeerNetwork {
   readonly transport: Transport;
-  /** `tls` gives something new: connections that are made from now on use it. */
+  /** Uses the current result of `tls` for new connections. */
   reloadCertificates(): void;
 }
 
-/** Connects a replica with the other members, both sides proving who they are. */
+/** Connects a replica to the other members with mutual authentication. */
 export function connectPeers(self: ReplicaSelf, { address, tls }: PeerNetworkOptions): PeerNetwork {
   const { host, port } = address;
   const transport = new TlsTransport({
@@ -30,7 +30,7 @@ export function connectPeers(self: ReplicaSelf, { address, tls }: PeerNetworkOpt
   return { transport, reloadCertificates: () => transport.reloadCertificates() };
 }
 
-/** Of `host:port` or `[v6]:port`, which was checked when the member was recorded. */
+/** Parses `host:port` or `[v6]:port`, which was checked when the member was recorded. */
 function addressOf(text: string | undefined): Address | undefined {
   const [, v6, name, port] = /^(?:\[(.+)\]|(.+)):(\d+)$/.exec(text ?? "") ?? [];
   const host = v6 ?? name;

@@ -3,9 +3,9 @@ import { DataDirectory } from "../mvcc/data-directory.ts";
 import { DataDirectoryError } from "../mvcc/data-directory-error.ts";
 
 /**
- * Makes an empty directory that of a member that joins a cluster: opened by `openReplica`, it takes the state from the
- * others. Repeating it with the same member does no harm.
- * @throws DataDirectoryError when the directory is in use, or belongs to somebody already
+ * Assigns an empty directory to a member that joins a cluster. When `openReplica` opens it, it takes the state from the
+ * others. Repeating the call with the same member is harmless.
+ * @throws DataDirectoryError when the directory is in use or already belongs to another member
  */
 export async function prepareMember(directory: string, member: MemberIdentity): Promise<void> {
   const opened = await DataDirectory.open(directory, member);

@@ -1,52 +1,53 @@
 import { randomBytes } from "node:crypto";
 import { RaftError } from "../../../raft/index.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { MemberRecord } from "../cluster.ts";
 import type { BatchId, Sessions } from "../sessions.ts";
 import { type ApplyResult, type Command, StoreUnavailableError } from "../store.ts";
 import { type Decision, encodeCommands, encodeDecision } from "./log-entry.ts";
 import type { Effect, Outcome } from "./replicated-state.ts";
 
-/** What is not applied by then has an unknown outcome: longer than any election takes. */
+/** Time after which a proposal that is not applied has an unknown outcome; longer than any election. */
 const proposalTimeoutMs = 10_000;
 const firstRetryMs = 20;
 const retryMsMax = 500;
 
-/** A batch that waits for its entry to be applied here. */
+/** A batch whose entry has not been applied here yet. */
 export interface Proposal {
   readonly id: BatchId;
-  /** As they were proposed; undefined for a decision. */
+  /** Commands as proposed; undefined for a decision. */
   readonly commands: readonly Command[] | undefined;
   readonly bytes: Uint8Array;
   readonly deadlineMs: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: StoreUnavailableError) => void;
-  /** An attempt was made whose end is not known: it may still happen. */
+  /** Whether an attempt ended without a known result, so that it may still be applied. */
   mayHappen: boolean;
-  /** Attempts that have not ended. */
+  /** Number of attempts that have not ended. */
   attempts: number;
   retryMs: number;
   retry: Disposable | undefined;
 }
 
 export interface ProposerOptions {
-  /** Appends to the log; resolves when it is applied here. @throws RaftError */
+  /** Appends to the log and resolves when the entry is applied here. @throws RaftError */
   readonly propose: (bytes: Uint8Array) => Promise<unknown>;
-  /** Newest index that is applied here. */
+  /** Returns the newest index that is applied here. */
   readonly appliedIndex: () => number;
   readonly clock: Clock;
-  /** As no other proposer ever has it; random by default. */
+  /** Name that no other proposer ever has; random by default. */
   readonly origin?: string;
 }
 
 /**
- * Brings batches into the log until they are applied, each once: the same bytes are proposed again when a leader was lost,
- * and the replicated state admits the first that arrives. Who waits is answered when it is applied here, never by guess.
+ * Proposes batches until they are applied, each once. When a leader is lost, the same bytes are proposed again, and the
+ * replicated state admits only the first copy that arrives. Callers are answered when the batch is applied here, never
+ * by a guess.
  */
 export class Proposer {
   readonly #options: ProposerOptions;
   readonly #origin: string;
-  /** By sequence, oldest first. */
+  /** Pending proposals by sequence, oldest first. */
   readonly #proposals = new Map<number, Proposal>();
   #sequence = 0;
   #stopped: StoreUnavailableError | undefined;
@@ -56,37 +57,40 @@ export class Proposer {
     this.#origin = options.origin ?? randomBytes(12).toString("base64url");
   }
 
-  /** One result per command. @throws StoreUnavailableError */
+  /** Proposes commands and resolves with one result each. @throws StoreUnavailableError */
   async commands(commands: readonly Command[]): Promise<readonly ApplyResult[]> {
     return (await this.#start((id) => encodeCommands(id, commands), commands)) as readonly ApplyResult[];
   }
 
-  /** For a member its record with its number. @throws StoreUnavailableError */
+  /** Proposes a decision. For a member, resolves with its record and number. @throws StoreUnavailableError */
   async decide(decision: Decision): Promise<MemberRecord | undefined> {
     return (await this.#start((id) => encodeDecision(id, decision), undefined)) as MemberRecord | undefined;
   }
 
-  /** Of a batch that was proposed here and still waits. */
+  /** Returns the pending proposal of a batch that was proposed here. */
   find({ origin, sequence }: BatchId): Proposal | undefined {
     return origin === this.#origin ? this.#proposals.get(sequence) : undefined;
   }
 
-  /** An entry was applied here: whoever waits for it is answered. */
+  /** Answers the caller of an entry that was applied here. */
   applied({ id, admitted, outcome }: Effect): void {
     const proposal = this.find(id);
     if (proposal === undefined) return;
     this.#end(proposal);
     if (admitted) proposal.resolve(outcome);
-    // Nothing of it was applied while it waited, or it would not wait.
+    // No copy of it was applied while it waited, or its caller would have been answered.
     else proposal.reject(new StoreUnavailableError("the write came too late", "notDone"));
   }
 
-  /** Whom to ask has changed: what may be lost with the old leader is proposed to the new one at once. */
+  /** Proposes every pending batch to the new leader at once, since the old one may have lost it. */
   leaderChanged(): void {
     for (const proposal of this.#proposals.values()) this.#attempt(proposal);
   }
 
-  /** The state was replaced by a later one. What it holds of our batches is done, and with what result is not known. */
+  /**
+   * Handles a state that was replaced by a later one. Batches of ours that it contains are done, with an unknown
+   * result.
+   */
   stateReplaced(sessions: Sessions): void {
     for (const proposal of this.#proposals.values()) {
       if (!sessions.has(proposal.id) || !this.#end(proposal)) continue;
@@ -94,7 +98,7 @@ export class Proposer {
     }
   }
 
-  /** Nothing will be applied here any more. */
+  /** Rejects all proposals. No entries will be applied here any more. */
   stop(error: StoreUnavailableError): void {
     this.#stopped = error;
     for (const proposal of this.#proposals.values()) {
@@ -129,7 +133,7 @@ export class Proposer {
   #attemptEnded(proposal: Proposal, error: unknown): void {
     proposal.attempts--;
     if (!this.#proposals.has(proposal.id.sequence)) return;
-    // What was applied here is settled in the same turn, admitted or not.
+    // Batches applied here are settled in the same turn, admitted or not.
     const isCertain = error instanceof RaftError && error.code !== "unknown" && error.code !== "stopped";
     if (!isCertain) proposal.mayHappen = true;
     if (proposal.attempts > 0 || proposal.retry !== undefined) return;

@@ -20,13 +20,14 @@ import { encodeDecision } from "./log-entry.ts";
 
 export interface RecoveredReplica {
   readonly self: MemberNumber;
-  /** Who is a member no more. */
+  /** Members that were removed. */
   readonly forgotten: readonly MemberNumber[];
 }
 
 /**
- * Makes the member of a directory the only one of its cluster, after the others were lost for good. What only they had is lost,
- * and they must never run again: they come back with empty directories, as new members. The member must not be running.
+ * Makes the member of a directory the only one of its cluster, after the others were lost for good. Data that only they
+ * had is lost. They must never run again: they come back with empty directories, as new members. The member must not be
+ * running.
  * @throws DataDirectoryError
  */
 export async function recoverReplica(directory: string): Promise<RecoveredReplica> {
@@ -74,7 +75,7 @@ async function stateIndexOf(directory: DataDirectory): Promise<Index> {
   }
 }
 
-/** As a member would propose it. */
+/** Encodes the removal as a member would propose it. */
 function forgetting(id: MemberNumber, at: number, index: number): Uint8Array {
   return encodeDecision(
     { origin: randomUUID(), sequence: 1, floor: 1, basis: index + at },

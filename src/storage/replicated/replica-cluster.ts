@@ -23,7 +23,7 @@ import type { LeaderWatch } from "./leader-watch.ts";
 import type { Proposer } from "./proposer.ts";
 import type { ReplicaState } from "./replica-state.ts";
 
-/** A leader is chosen, or stays, within it. */
+/** Time within which a leader is elected or confirmed. */
 const transferTimeoutMs = 5_000;
 const leaderPollMs = 200;
 const hexDigits = 12;
@@ -38,7 +38,10 @@ export interface ReplicaClusterParts {
   readonly store: Pick<Store, "failure">;
 }
 
-/** The members of the cluster that a replica belongs to. Records are decided in the log; the membership is Raft's own. */
+/**
+ * The members of the cluster that a replica belongs to. Records are decided in the log; Raft itself holds the
+ * membership.
+ */
 export class ReplicaCluster implements Cluster {
   readonly #parts: ReplicaClusterParts;
 
@@ -106,7 +109,7 @@ export class ReplicaCluster implements Cluster {
     for (const known of this.members()) {
       if (known.name !== member.name && known.peerAddress !== member.peerAddress) continue;
       if (this.#takesPart(known.id)) throw taken(known, member);
-      // Left from an attempt that did not come to its end.
+      // Left over from an interrupted attempt.
       await this.#decide(() => this.#parts.proposer.decide({ kind: "forgetMember", id: known.id }));
     }
     const record = (await this.#decide(() =>
@@ -174,7 +177,7 @@ export class ReplicaCluster implements Cluster {
     throw new ClusterError("unknownMember", `there is no member ${id}`);
   }
 
-  /** Of the voters that stay, more than half must be heard of: what is written next needs them. */
+  /** Checks that more than half of the remaining voters are active, because the next write needs them. */
   #assertQuorumWithout(id: MemberNumber): void {
     const { self, node } = this.#parts;
     const { membership, progress } = node.status();

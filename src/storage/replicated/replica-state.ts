@@ -17,7 +17,8 @@ import type { OpenedState } from "../mvcc/open-state.ts";
 import { restoreState } from "../mvcc/restore-state.ts";
 import type { StateMachine } from "../state-machine.ts";
 import { differences } from "../state-difference.ts";
-import type { CorruptEntryError, Key } from "../store.ts";
+import type { CorruptEntryError } from "../store.ts";
+import type { Key } from "../../api/entry.ts";
 import type { Proposer } from "./proposer.ts";
 import { ReplicatedState } from "./replicated-state.ts";
 
@@ -28,13 +29,13 @@ export interface ReplicaStateOptions {
   readonly feed: AppliedFeed;
   readonly proposer: Proposer;
   readonly open: typeof openDatabase;
-  /** The database cannot be written any more. */
+  /** Called when the database cannot be written any more. */
   readonly onFailure: (error: Error) => void;
 }
 
 /**
- * A replica's state with its database. An entry is visible as soon as it is applied, for the log has it durably; the database
- * follows behind and says how far it has come.
+ * A replica's state with its database. An entry is visible as soon as it is applied, because the log already holds it
+ * durably. The database follows and records how far it has come.
  */
 export class ReplicaState implements ReplicatedByLog<undefined> {
   readonly #options: ReplicaStateOptions;
@@ -71,7 +72,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     return this.#state.objects;
   }
 
-  /** Of the log: everything up to it is applied. */
+  /** Log index up to which everything is applied. */
   get index(): number {
     return this.#state.index;
   }
@@ -96,7 +97,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     return toIndex(this.#flush.durable.index);
   }
 
-  /** Everything that the entries do becomes visible in one turn; then whoever waits for it is answered. */
+  /** Applies entries. All their effects become visible in one turn, before their callers are answered. */
   apply(entries: readonly LogRecord[]): undefined[] | Promise<undefined[]> {
     const { proposer, feed } = this.#options;
     const effects = entries.map((entry) => this.#state.apply(entry, (id) => proposer.find(id)?.commands));
@@ -120,17 +121,19 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     return { index: toIndex(image.header.record.index), chunks: image.chunks, release: image.release };
   }
 
-  /** The state as it is now, while it goes on changing. Release it. */
+  /** Opens an image of the current state, while the state keeps changing. Release it after use. */
   async image(): Promise<OpenImage> {
     await this.#flush.flush();
     return openImage(this.#database, this.#options.clusterId);
   }
 
-  /** The new state is complete on disk and in memory before it takes the place of this one, in one turn. */
+  /**
+   * Replaces the state. The new state is complete on disk and in memory before it replaces this one in a single turn.
+   */
   async restore(index: Index, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const { directory, clusterId, open } = this.#options;
     const restored = await restoreState({ directory, clusterId, open, index, chunks });
-    // Nothing more comes to be flushed: entries are applied by whoever calls this.
+    // Nothing more is added to the flush queue, because the caller of this method also applies entries.
     await this.#flush.flush();
     await directory.switchDatabase();
     const [oldDatabase, oldState] = [this.#database, this.#state];
@@ -145,7 +148,7 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     this.#startSweep();
   }
 
-  /** What is not in the database yet is in the log. */
+  /** Closes the database. Changes that are not in it yet are in the log. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#flush.flush().catch(() => undefined);
@@ -175,7 +178,10 @@ export class ReplicaState implements ReplicatedByLog<undefined> {
     });
   }
 
-  /** One at a time, and after the mark that forbids to read what it removes is durable. Failures are the flush queue's. */
+  /**
+   * Sweeps one at a time, after the mark that forbids reads of the removed data is durable. The flush queue reports
+   * failures.
+   */
   #startSweep(): void {
     this.#sweeping = this.#sweeping
       .then(async () => {

@@ -6,7 +6,7 @@ import { toMemberId } from "../../../raft/index.ts";
 import { ClusterInProcess, eventually } from "../../../test/contract/cluster-in-process.ts";
 import { bodyText, del, put } from "../../../test/contract/store-commands.ts";
 import { storeContract } from "../../../test/contract/store-contract.ts";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../process/clock.ts";
 import { CacherSet } from "../cacher/cacher-set.ts";
 import { lineEncoder, MemorySink } from "../cacher/testing.ts";
 import { ClusterError, type MemberRecord } from "../cluster.ts";
@@ -76,7 +76,7 @@ test("all replicas have the same state and the same history", async () => {
   for (const other of others) expect(other).toEqual(first as NonNullable<typeof first>);
 });
 
-test("of many writes through all replicas that expect the same revision exactly one is applied", async () => {
+test("exactly one of many writes through all replicas that expect the same revision is applied", async () => {
   await using cluster = await start(3);
   const made = await cluster.follower().store.commit(put(a, "start"));
   const at = (made.kind === "applied" ? made.revision : 0) as Revision;
@@ -90,7 +90,7 @@ test("of many writes through all replicas that expect the same revision exactly 
   expect(answers.filter(({ kind }) => kind === "applied")).toHaveLength(1);
 });
 
-test("writes that are under way when the leader is cut off are applied once, and answered", async () => {
+test("writes that are under way when the leader is cut off are applied once and answered", async () => {
   await using cluster = await start(3);
   const leader = await cluster.leader();
   const { store } = cluster.follower();
@@ -102,7 +102,7 @@ test("writes that are under way when the leader is cut off are applied once, and
     if (at % 10 === 0) await Bun.sleep(1);
     if (at === 100) cluster.network.isolate(toMemberId(leader.cluster.self));
   }
-  // Applied a second time it would be rejected: the key is there then.
+  // A second application would be rejected because the key exists then.
   expect(await Promise.all(writes)).toEqual(writes.map(() => expect.objectContaining({ kind: "applied" })));
   expect(new Set(events.map(({ entry }) => entry.key)).size).toBe(events.length);
 });
@@ -119,7 +119,7 @@ test("a replica without a quorum confirms no read and promises no write, and tak
   await agree(cluster);
 }, 30_000);
 
-test("a replica that was away while another joined and took the lead follows that one", async () => {
+test("a replica that was away while another joined and took the lead follows the new leader", async () => {
   await using cluster = await start(3);
   await cluster.leader();
   const away = cluster.follower().cluster.self;
@@ -139,7 +139,7 @@ test("a replica that was away while another joined and took the lead follows tha
   expect(back.cluster.status().leader).toBe(self);
 }, 30_000);
 
-test("a replica that was away is brought up to date by a snapshot, ends its watches, and has the whole history", async () => {
+test("a replica that was away catches up by a snapshot, ends its watches, and has the whole history", async () => {
   await using cluster = await ClusterInProcess.start(newRoot(), 3, { log: { logBytesMax: 100_000, tailEntries: 10 } });
   await cluster.leader();
   const away = cluster.follower();
@@ -176,7 +176,7 @@ test("a replica that was away is brought up to date by a snapshot, ends its watc
   cachers.close();
 }, 60_000);
 
-test("after a restart of all replicas everything is there", async () => {
+test("after a restart of all replicas all data is there", async () => {
   await using cluster = await start(3);
   for (let at = 0; at < 20; at++) await cluster.follower().store.commit(put(`/registry/pods/default/${at}`, `${at}`));
   await (await cluster.leader()).store.compact(toRevision(10));
@@ -192,7 +192,7 @@ test("after a restart of all replicas everything is there", async () => {
   expect(hashes(cluster)[0]?.split(" ").slice(1)).toEqual(before as string[]);
 });
 
-test("a learner serves consistent reads and takes writes, and does not count for the quorum", async () => {
+test("a learner serves consistent reads and accepts writes, and does not count for the quorum", async () => {
   await using cluster = await start(1);
   const learner = await cluster.join({ promote: false });
   expect(learner.cluster.status().role).toBe("learner");
@@ -204,7 +204,7 @@ test("a learner serves consistent reads and takes writes, and does not count for
   expect(await cluster.replica(1).store.commit(put(a, "3"))).toMatchObject({ kind: "applied" });
 });
 
-test("changes that would cost the quorum, or come to the wrong replica, are refused with their reason", async () => {
+test("changes that would lose the quorum, or that reach the wrong replica, are rejected with their reason", async () => {
   await using cluster = await start(3);
   const leader = await cluster.leader();
   const follower = cluster.follower();
@@ -236,7 +236,7 @@ test("changes that would cost the quorum, or come to the wrong replica, are refu
   await expect(remove).rejects.toThrow("only 1 of 2 voters would be there, which is no quorum");
 });
 
-test("a leader that is closed has another one take over, which is known at once", async () => {
+test("closing a leader hands leadership to another, and clients know it at once", async () => {
   await using cluster = await start(3);
   const leader = await cluster.leader();
   const other = cluster.follower();
@@ -244,11 +244,11 @@ test("a leader that is closed has another one take over, which is known at once"
   await cluster.close(leader.cluster.self);
   const known = () => other.cluster.status().leader;
   await eventually(() => (known() !== undefined && known() !== leader.cluster.self ? true : undefined));
-  // One election, and nobody stood for it in vain.
+  // One election, without a failed candidate.
   expect(other.cluster.status().term).toBe(term + 1);
 });
 
-test("leadership is handed over, and a member that is removed is forgotten", async () => {
+test("leadership is transferred, and a removed member is forgotten", async () => {
   await using cluster = await start(3);
   const leader = await cluster.leader();
   const next = cluster.follower();
@@ -262,7 +262,7 @@ test("leadership is handed over, and a member that is removed is forgotten", asy
     ),
   );
   expect(next.cluster.members().map(({ id }) => id)).toEqual([1, 2, 3].filter((id) => id !== record.id));
-  // As a removal leaves it that does not come to its end.
+  // The record that an interrupted removal leaves.
   await next.cluster.updateMember(record);
   const roles = () => new Map(next.cluster.status().members.map(({ id, role }) => [id, role]));
   expect(roles().get(record.id)).toBe("none");

@@ -1,35 +1,36 @@
 import type { Entry as LogRecord } from "../../../raft/index.ts";
 import type { MemberNumber, MemberRecord } from "../cluster.ts";
-import { IndexCache } from "../mvcc/record.ts";
+import { IndexCache } from "../mvcc/index-text.ts";
 import type { StateRecord } from "../mvcc/state-record.ts";
 import { type BatchId, Sessions } from "../sessions.ts";
 import { StateMachine } from "../state-machine.ts";
-import type { ApplyResult, Command, CorruptEntryError, Entry, Key, StoreEvent } from "../store.ts";
+import type { ApplyResult, Command, CorruptEntryError, StoreEvent } from "../store.ts";
+import type { Entry, Key } from "../../api/entry.ts";
 import { IndexHashes } from "./index-hashes.ts";
 import { type Decision, LogEntry } from "./log-entry.ts";
 
-/** The replicas differ in what they hold: one of them has computed, or kept, something else. */
+/** The replicas hold different states: one of them has computed or stored something else. */
 export class DivergenceError extends Error {
   override readonly name = "DivergenceError";
 }
 
-/** What came of a batch where it was applied: a result for each command, or what was decided. */
+/** The outcome of a batch where it was applied: a result for each command, or the decision's result. */
 export type Outcome = readonly ApplyResult[] | MemberRecord | undefined;
 
-/** What an entry of the log has done. */
+/** The effect of an entry of the log. */
 export interface Effect {
   readonly id: BatchId;
-  /** False for a batch that was applied before, or comes too late: it did nothing. */
+  /** Whether the batch was applied. False for one that was applied before or comes too late. */
   readonly admitted: boolean;
   readonly outcome: Outcome;
   readonly events: readonly StoreEvent[];
-  /** History may go now. */
+  /** Whether history may be removed now. */
   readonly compacted: boolean;
 }
 
 /**
- * Everything that the log decides: the objects, who has proposed what, and the members. Pure: the same entries give the same
- * state, the same effects and the same hash on every replica.
+ * Everything that the log decides: the objects, the proposers' sessions, and the members. Pure: the same entries give
+ * the same state, the same effects and the same hash on every replica.
  */
 export class ReplicatedState {
   readonly objects: StateMachine;
@@ -41,7 +42,7 @@ export class ReplicatedState {
   #nextMember: number;
   #index: number;
 
-  /** @param corrupt objects that this replica cannot read: they count, until they are replaced */
+  /** @param corrupt objects that this replica cannot read; they count until they are replaced */
   constructor(record: StateRecord, entries: readonly Entry[], corrupt: readonly CorruptEntryError[]) {
     this.objects = new StateMachine({ ...record, entries });
     this.sessions = new Sessions(record.sessions);
@@ -51,7 +52,7 @@ export class ReplicatedState {
     this.#index = record.index;
   }
 
-  /** Of the log: everything up to it is applied. */
+  /** Log index up to which everything is applied. */
   get index(): number {
     return this.#index;
   }
@@ -60,7 +61,10 @@ export class ReplicatedState {
     return this.#members;
   }
 
-  /** Whether a member of this number may be there: each is given once, in order, and what is applied here may be old. */
+  /**
+   * Reports whether a member with this number may exist. Numbers are assigned once, in order, and the state applied
+   * here may be old.
+   */
   mayHaveJoined(id: MemberNumber): boolean {
     return this.#members.has(id) || id >= this.#nextMember;
   }
@@ -84,10 +88,10 @@ export class ReplicatedState {
   }
 
   /**
-   * Takes in the next entry of the log.
-   * @param proposed the commands of a batch where they are still at hand, which saves reading them
-   * @returns undefined for an entry that is Raft's own
-   * @throws UnknownLogEntryError, DivergenceError: this replica must not go on
+   * Applies the next entry of the log.
+   * @param proposed returns the commands of a batch that are still at hand, which avoids decoding them
+   * @returns undefined for an entry of Raft's own
+   * @throws UnknownLogEntryError, DivergenceError: this replica must stop
    */
   apply(entry: LogRecord, proposed: (id: BatchId) => readonly Command[] | undefined): Effect | undefined {
     this.#index = entry.index;
@@ -136,7 +140,7 @@ export class ReplicatedState {
 
   #verify({ index, revision, hash }: Decision & { kind: "verify" }): void {
     const own = this.#hashes.at(index);
-    // Of objects that this replica cannot read it has no checksum.
+    // The checksums of objects that this replica cannot read are unknown.
     if (own === undefined || own === hash || this.#corrupt.size > 0) return;
     throw new DivergenceError(
       `the state at revision ${revision} is not that of the other members: remove this member and let it join anew`,

@@ -63,7 +63,7 @@ async function flipBit(database: Database, key: string): Promise<void> {
   await database.put(key, value);
 }
 
-describe("a store that is opened again", () => {
+describe("a reopened store", () => {
   test("has every acknowledged write, its history and its compacted revision", async () => {
     const directory = newDirectory();
     const first = await open(directory);
@@ -109,7 +109,7 @@ describe("a store that is opened again", () => {
     });
   });
 
-  test("compaction leaves on disk exactly what can still be read", async () => {
+  test("keeps on disk exactly the versions that can still be read after compaction", async () => {
     const directory = newDirectory();
     const store = await open(directory);
     for (const step of [put(a, "1"), put(a, "2"), del(a, "2"), put(b, "1"), put(b, "2"), put(b, "3")])
@@ -122,7 +122,7 @@ describe("a store that is opened again", () => {
     });
   });
 
-  test("compacts more events than one slice holds, while writes go on", async () => {
+  test("compacts more events than one slice holds while writes continue", async () => {
     const store = await open(newDirectory());
     const writes = Array.from({ length: 1_200 }, (_, at) => store.commit(put(at % 2 === 0 ? a : b, `${at}`)));
     await Promise.all(writes);
@@ -144,14 +144,14 @@ describe("a record that was changed on disk", () => {
     return open(directory);
   }
 
-  test("is named at open and hides no other object", async () => {
+  test("is reported at open and hides no other object", async () => {
     const store = await damaged(currentKey(a));
     expect(store.corrupt.map(({ key }) => key)).toEqual([a]);
     expect(store.corrupt[0]).toBeInstanceOf(CorruptEntryError);
     expect(store.scan("/registry/").map(({ key }) => key)).toEqual([b]);
   });
 
-  test("is not written over, only deleted", async () => {
+  test("is not overwritten, only deleted", async () => {
     const store = await damaged(currentKey(a));
     await expect(store.commit(put(a, "new", { expect: { kind: "absent" } }))).rejects.toBeInstanceOf(CorruptEntryError);
     expect(await store.commit(del(a, "gone"))).toMatchObject({ kind: "applied", revision: 6 });
@@ -169,7 +169,7 @@ describe("a record that was changed on disk", () => {
     expect(await store.eventsAfter(revision(3), all)).toHaveLength(1);
   });
 
-  test("is found when it stands under another key", async () => {
+  test("is found under another key", async () => {
     const directory = newDirectory();
     const store = await open(directory);
     for (const step of [put(a, "1"), put(b, "1")]) await store.commit(step);
@@ -190,8 +190,8 @@ describe("a record that was changed on disk", () => {
   });
 });
 
-describe("a disk that fails", () => {
-  test("under the log poisons the store: nothing is acknowledged after it, and the write that met it is unknown", async () => {
+describe("a failing disk", () => {
+  test("under the log stops the store: later writes are not acknowledged, and the failed write is unknown", async () => {
     let failing = false;
     const opened = await openReplica({
       directory: newDirectory(),
@@ -225,7 +225,7 @@ describe("a disk that fails", () => {
     expect([store.revision, bodyText(store.get(a)), heard]).toEqual([revision(2), expect.stringContaining('"1"'), []]);
   });
 
-  test("under the database poisons the store too, and the log has what was acknowledged", async () => {
+  test("under the database stops the store too, and the log has the acknowledged writes", async () => {
     const directory = newDirectory();
     let failing = false;
     const store = await open(directory, async (path, options) => {
@@ -275,8 +275,8 @@ describe("the data directory", () => {
     ],
     [
       "of a newer format",
-      (path: string) => setIdentity(path, { format: 3, id: 7 }),
-      /newer than 2.*use a newer version/,
+      (path: string) => setIdentity(path, { format: 4, id: 7 }),
+      /newer than 3.*use a newer version/,
     ],
     [
       "with the database of another",
@@ -292,7 +292,7 @@ describe("the data directory", () => {
       (path: string) => writeFileSync(join(path, "guard"), guardOf(process.ppid)),
       /process \d+ is using it/,
     ],
-  ])("%s is refused in one line that says what to do", async (_, change, message) => {
+  ])("%s is rejected in one line that gives the remedy", async (_, change, message) => {
     const directory = await closedStore();
     change(directory);
     const failed = open(directory);
@@ -306,13 +306,13 @@ describe("the data directory", () => {
     expect(line).toContain("; ");
   });
 
-  test("is refused when an object is gone from the database", async () => {
+  test("is rejected when an object is gone from the database", async () => {
     const directory = await closedStore();
     await tamper(directory, (database) => database.del(currentKey(a)));
     await expect(open(directory)).rejects.toThrow(/should hold 1 objects and holds 0/);
   });
 
-  test.each(["state", "identity"])("is refused when the %s record is damaged", async (name) => {
+  test.each(["state", "identity"])("is rejected when the %s record is damaged", async (name) => {
     const directory = await closedStore();
     await tamper(directory, (database) => flipBit(database, metaKey(name)));
     await expect(open(directory)).rejects.toThrow(DataDirectoryError);
@@ -332,7 +332,7 @@ describe("the data directory", () => {
     ["an earlier process with a pid that is in use again", JSON.stringify({ pid: process.ppid, started: "1" })],
     ["an earlier process with our own pid", JSON.stringify({ pid: process.pid, started: "1" })],
     ["a crash while it was written", ""],
-  ])("takes over a guard that was left by %s", async (_, text) => {
+  ])("takes over a guard left by %s", async (_, text) => {
     const directory = await closedStore();
     writeFileSync(join(directory, "guard"), text, { mode: 0o600 });
     const store = await open(directory);
@@ -342,7 +342,7 @@ describe("the data directory", () => {
     expect(readdirSync(directory).toSorted()).toEqual(["identity.json", "log", "state"]);
   });
 
-  test("goes on where a crash cut the first opening short", async () => {
+  test("resumes a first opening that a crash cut short", async () => {
     const directory = await closedStore();
     setIdentity(directory, { state: "new" });
     expect((await open(directory)).size).toBe(1);
@@ -356,7 +356,7 @@ describe("the data directory", () => {
     expect(statSync(identityOf(directory)).mode & 0o777).toBe(0o600);
   });
 
-  test("refuses one that holds something else", async () => {
+  test("rejects one with other content", async () => {
     const directory = newDirectory();
     mkdirSync(directory, { mode: 0o700 });
     writeFileSync(join(directory, "notes.txt"), "mine");
@@ -365,7 +365,7 @@ describe("the data directory", () => {
   });
 });
 
-/** What a process that runs now would have written. */
+/** Returns the guard that a running process would have written. */
 function guardOf(pid: number): string {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   return JSON.stringify({ pid, started: text.slice(text.lastIndexOf(")") + 2).split(" ")[19] });

@@ -1,6 +1,6 @@
 import { type RaftNode, RaftError } from "../../../raft/index.ts";
 import { atMost } from "../../process/at-most.ts";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { AppliedFeed } from "../applied-feed.ts";
 import { CommandQueue } from "../command-queue.ts";
 import { assertStorable } from "../mvcc/layout.ts";
@@ -10,26 +10,24 @@ import {
   type ApplyResult,
   type Command,
   type CorruptEntryError,
-  type Entry,
   type EventListener,
-  type Key,
-  type ObjectIndex,
   type Store,
   type StoreEvent,
   StoreUnavailableError,
 } from "../store.ts";
+import type { Entry, Key, ObjectIndex } from "../../api/entry.ts";
 import { handOver } from "./hand-over.ts";
 import type { LeaderWatch } from "./leader-watch.ts";
 import type { Proposer } from "./proposer.ts";
 import type { ReplicaState } from "./replica-state.ts";
 
-/** A read that no leader has confirmed by then is not answered: longer than an election takes. */
+/** Time after which a read that no leader has confirmed fails; longer than an election. */
 const readTimeoutMs = 5_000;
 const readRetryMs = 100;
-/** Writes that are under way when the store is closed get this long: without a quorum they would end much later. */
+/** Time that writes under way get when the store is closed. Without a quorum they would end much later. */
 const closeWaitMsMax = 1_000;
 
-/** What the store shows of a replica's state. */
+/** The part of a replica's state that the store uses. */
 export interface ServedState extends Pick<ReplicaState, "objects" | "corrupt" | "swept" | "close"> {
   readonly history: Pick<HistoryReader, "scanAt" | "eventsAfter" | "openSnapshots">;
 }
@@ -41,16 +39,16 @@ export interface ReplicatedStoreParts {
   readonly feed: AppliedFeed;
   readonly leader: LeaderWatch;
   readonly clock: Clock;
-  /** Runs something in the next turn of the event loop. */
+  /** Runs a function in the next turn of the event loop. */
   readonly defer?: (run: () => void) => void;
   readonly verifier: Disposable;
-  /** Lets go of the directory, the log and the network. */
+  /** Releases the directory, the log and the network. */
   readonly release: () => Promise<void>;
 }
 
 /**
- * The Store on a replicated log: current objects in memory, everything on disk, the same on every replica. A replica that
- * is alone is its own quorum.
+ * The Store on a replicated log: current objects in memory, everything on disk, the same on every replica. A replica
+ * that is alone is its own quorum.
  */
 export class ReplicatedStore implements Store {
   readonly #parts: ReplicatedStoreParts;
@@ -87,12 +85,12 @@ export class ReplicatedStore implements Store {
     return this.#failure;
   }
 
-  /** Snapshots of the database that readers hold now. */
+  /** Number of database snapshots that readers hold now. */
   get openSnapshots(): number {
     return this.#parts.state.history.openSnapshots;
   }
 
-  /** @throws CorruptEntryError when the command would put something over an object that cannot be read */
+  /** Commits a command. @throws CorruptEntryError when the command would overwrite an object that cannot be read */
   async commit(command: Command): Promise<ApplyResult> {
     assertStorable(command.key);
     const { corrupt } = this.#parts.state;
@@ -100,7 +98,7 @@ export class ReplicatedStore implements Store {
     return unreadable === undefined ? this.#queue.add(command) : this.#removeCorrupt(command, unreadable);
   }
 
-  /** At once where this replica alone decides what is committed, and has applied it. */
+  /** Returns at once where this replica alone decides what is committed and has applied it. */
   readBarrier(): Revision | Promise<Revision> {
     if (this.#failure !== undefined) throw this.#failure;
     return this.#parts.node.readAlone() === undefined ? this.#confirmedRevision() : this.revision;
@@ -131,7 +129,10 @@ export class ReplicatedStore implements Store {
     return this.#parts.feed.subscribe(listener);
   }
 
-  /** Resolves when the history is removed here; reads before `revision` fail everywhere as soon as that is decided. */
+  /**
+   * Resolves when the history is removed here. Reads before `revision` fail everywhere as soon as the compaction is
+   * decided.
+   */
   async compact(revision: Revision): Promise<void> {
     const { proposer, state } = this.#parts;
     if (revision > this.compactedRevision) await proposer.decide({ kind: "compact", revision });
@@ -139,7 +140,7 @@ export class ReplicatedStore implements Store {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** What cannot go on any more: nothing is taken, and whoever waits is told that the outcome is unknown. */
+  /** Stops the store after an error. It accepts no more commands, and callers learn that the outcome is unknown. */
   fail(error: StoreUnavailableError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
@@ -183,8 +184,8 @@ export class ReplicatedStore implements Store {
   }
 
   /**
-   * An object that cannot be read may only be deleted, without a guard on what it was. What it was is unknown, so it is
-   * replaced by the last state that the command brings, and that is deleted.
+   * Deletes an object that cannot be read; no other change is allowed, nor a precondition on its state. Its state is
+   * unknown, so it is first replaced by the last state in the command, which is then deleted.
    */
   async #removeCorrupt(command: Command, corrupt: CorruptEntryError): Promise<ApplyResult> {
     const { key, operation, expect } = command;
@@ -195,7 +196,7 @@ export class ReplicatedStore implements Store {
   }
 }
 
-const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined };
+const unknownIndex: ObjectIndex = { apiVersion: "", uid: "", labels: undefined, fields: undefined, owners: undefined };
 
 function unconfirmed(error: unknown): StoreUnavailableError {
   const why = error instanceof Error ? error.message : String(error);

@@ -11,9 +11,9 @@ import { emptyState, stateOperation } from "../mvcc/state-record.ts";
 
 export interface RestoreReplicaOptions {
   readonly directory: string;
-  /** An image, see `mvcc/image.ts`. */
+  /** Chunks of an image; see `mvcc/image.ts`. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** How much higher than that of the image the revision becomes. Clients may have seen so many that the image has not. */
+  /** Amount added to the image's revision. Clients may have seen that many revisions that the image does not have. */
   readonly revisionGap: number;
 }
 
@@ -24,10 +24,10 @@ export interface RestoredReplica {
 }
 
 /**
- * Makes a directory that of the first member of a new cluster, with the objects of an image. Revisions go on above those that
- * clients may know, and the history before is compacted: who watches from there has to list anew. The directory has its name
- * only when all of it is on disk.
- * @throws DataDirectoryError when there is something in the directory; ImageError
+ * Turns a directory into that of the first member of a new cluster, with the objects of an image. Revisions continue
+ * above those that clients may know, and the earlier history is compacted: clients that watch from there have to list
+ * again. The directory gets its name only when all of it is on disk.
+ * @throws DataDirectoryError when the directory is not empty; ImageError
  */
 export async function restoreReplica(options: RestoreReplicaOptions): Promise<RestoredReplica> {
   const directory = resolve(options.directory);
@@ -76,7 +76,7 @@ async function requireEmpty(directory: string): Promise<void> {
   throw new DataDirectoryError(directory, `it holds ${first} already`, "choose an empty directory");
 }
 
-/** Reads an image to its end and keeps nothing. @throws ImageError when it is not whole, or damaged */
+/** Reads an image to its end and discards it. @throws ImageError when it is incomplete or damaged */
 export function inspectImage(chunks: AsyncIterable<Uint8Array>): Promise<ImageHeader> {
   return readImage(chunks, async () => {});
 }

@@ -15,7 +15,7 @@ function verifier({ leads = true, others = true }) {
   const proposer = { decide: async (decision: Decision) => void decisions.push(decision) };
   const objects = { revision: 1, hash: 7n };
   verifyStates({ clock, leader, state: { index: 9, objects }, proposer } as never);
-  /** Objects have changed, and the interval is over. */
+  /** Changes objects and lets the interval pass. */
   const change = () => {
     objects.revision++;
     clock.advance(5_000);
@@ -23,7 +23,7 @@ function verifier({ leads = true, others = true }) {
   return { decisions, change, clock };
 }
 
-test("a leader tells the others what its state is, when it has changed", () => {
+test("a leader sends its state's hash to the others when the state has changed", () => {
   const { decisions, change, clock } = verifier({});
   clock.advance(5_000);
   expect(decisions).toEqual([]);
@@ -32,7 +32,7 @@ test("a leader tells the others what its state is, when it has changed", () => {
   expect(decisions).toMatchObject([{ kind: "verify", index: 9, revision: 2 }]);
 });
 
-test.each([{ leads: false }, { others: false }])("with %p nobody is told", (who) => {
+test.each([{ leads: false }, { others: false }])("sends nothing with %p", (who) => {
   const { decisions, change } = verifier(who);
   change();
   expect(decisions).toEqual([]);

@@ -110,7 +110,7 @@ class Measured implements AsyncDisposable {
   }
 }
 
-/** So many bindings of other users, and among them one of the reader. */
+/** Creates many bindings of other users, with one of the reader among them. */
 async function bind(served: Served): Promise<void> {
   using client = new Client(served);
   const named = (name: string, more: object) => JSON.stringify({ metadata: { name }, ...more });

@@ -13,7 +13,7 @@ const readers = 16;
 const watchers = 1_000;
 const kills = 3;
 const pauses = 2;
-/** That all watchers are connected by. */
+/** Time by which all watchers are connected. */
 const connectMs = 10_000;
 
 /** W12 behind haproxy, with a thousand watchers on connections of their own: whom they talk to is not theirs to choose. */

@@ -82,7 +82,7 @@ class Sampler {
   }
 }
 
-/** That are allocated: files come and go meanwhile. */
+/** Returns the allocated bytes. Files come and go meanwhile. */
 function bytesBelow(directory: string): number {
   let bytes = 0;
   for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {

@@ -8,7 +8,7 @@ const runMs = 500;
 const copyBytes = 16 * 1024 * 1024;
 const recordBytes = 2_300;
 
-/** What the disk and the memory of this machine do today. */
+/** Measures the disk and the memory of this machine. */
 export async function machineCeilings(): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   const file = await open(join(directory.path, "log"), "w");

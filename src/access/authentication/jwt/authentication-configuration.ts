@@ -7,15 +7,15 @@ const versions = ["v1", "v1beta1", "v1alpha1"];
 const authenticatorsMax = 64;
 const noExpressions = "CEL expressions cannot be used yet: name a claim";
 
-/** Whose tokens are accepted and what their claims mean. */
+/** A trusted issuer of tokens and the mapping of its claims. */
 export interface JwtIssuer {
   readonly url: string;
-  /** Where the discovery document is; undefined: below `url`. */
+  /** URL of the discovery document; undefined means below `url`. */
   readonly discoveryUrl: string | undefined;
-  /** PEM; undefined for the authorities that the system trusts. */
+  /** Authorities as PEM; undefined for those of the system. */
   readonly certificateAuthority: string | undefined;
   readonly audiences: readonly string[];
-  /** Claims that must have exactly this value. */
+  /** Claims with a required value. */
   readonly requiredClaims: readonly (readonly [claim: string, value: string])[];
   readonly username: PrefixedClaim;
   readonly groups: PrefixedClaim | undefined;
@@ -29,11 +29,11 @@ export interface PrefixedClaim {
 
 export interface AuthenticationConfiguration {
   readonly jwt: readonly JwtIssuer[];
-  /** Undefined where the file says nothing; `paths` undefined for all. */
+  /** Anonymous access; undefined if the file does not set it. Undefined `paths` means all. */
   readonly anonymous: { readonly enabled: boolean; readonly paths: readonly string[] | undefined } | undefined;
 }
 
-/** Signatures that a key set can check; nothing that a shared secret makes. */
+/** Algorithms that a public key set can verify; none with a shared secret. */
 export const asymmetricAlgorithms = [
   "RS256",
   "RS384",
@@ -47,9 +47,9 @@ export const asymmetricAlgorithms = [
 ] as const;
 
 /**
- * Reads an AuthenticationConfiguration, YAML or JSON.
- * @param ownIssuers of service account tokens, which must stay ours
- * @throws Error with a text for everything that is wrong with it
+ * Parses an AuthenticationConfiguration, YAML or JSON.
+ * @param ownIssuers the issuers of service account tokens, which must stay ours
+ * @throws Error that lists every problem
  */
 export function parseAuthenticationConfiguration(
   bytes: Uint8Array,
@@ -91,7 +91,7 @@ const issuerFields = [
   "egressSelectorType",
 ];
 
-/** Both networks are the same one here. */
+/** Egress selectors, which both mean the same network here. */
 const egressSelectorTypes = ["controlplane", "cluster"];
 
 function parseIssuer(check: FileCheck, value: JsonObject, path: string): JwtIssuer {
@@ -129,7 +129,7 @@ function parseIssuer(check: FileCheck, value: JsonObject, path: string): JwtIssu
   };
 }
 
-/** https, and nothing beside host and path. */
+/** Parses an https URL with only host and path. */
 function parseUrl(check: FileCheck, value: JsonObject, path: string, name: string): string {
   const text = check.text(value, path, name);
   const field = `${path}.${name}`;
@@ -216,7 +216,10 @@ function parseMappings(
   };
 }
 
-/** Undefined where neither claim nor expression is given. The prefix must be there, though it may be empty. */
+/**
+ * Parses a claim with its prefix. Returns undefined without claim and expression. The prefix must be set, although it
+ * may be empty.
+ */
 function parsePrefixed(check: FileCheck, mappings: JsonObject, path: string, name: string): PrefixedClaim | undefined {
   const value = check.object(mappings, path, name);
   if (value === undefined) return undefined;

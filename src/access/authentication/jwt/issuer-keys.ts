@@ -5,8 +5,8 @@ import type { JwtIssuer } from "./authentication-configuration.ts";
 const timeoutMs = 10_000;
 
 /**
- * The key set that an issuer's discovery document names.
- * @throws Error when either cannot be had, or the document is another issuer's
+ * Fetches the key set that an issuer's discovery document names.
+ * @throws Error when either cannot be fetched, or the document names another issuer
  */
 export async function fetchIssuerKeys({ url, discoveryUrl, certificateAuthority }: JwtIssuer): Promise<JSONWebKeySet> {
   const tls = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { exportJWK, generateKeyPair, type JSONWebKeySet, SignJWT } from "jose";
-import { type Clock, systemClock } from "../../../api/clock.ts";
+import { type Clock, systemClock } from "../../../process/clock.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import type { JwtIssuer } from "./authentication-configuration.ts";
 import { jwtAuthenticator } from "./jwt-authenticator.ts";
@@ -20,7 +20,7 @@ const issuer: JwtIssuer = {
 const pair = await generateKeyPair("ES256");
 const keySet: JSONWebKeySet = { keys: [{ ...(await exportJWK(pair.publicKey)), kid: "one", alg: "ES256" }] };
 
-/** An authenticator whose clock stands, and an issuer that answers by `answer`. */
+/** Returns an authenticator with a stopped clock and an issuer that answers by `answer`. */
 function authenticator(answer: () => Promise<JSONWebKeySet>) {
   const time = { nowMs: 1_700_000_000_000, asked: 0, withdrawn: 0 };
   const clock: Clock = { ...systemClock, nowMs: () => time.nowMs };
@@ -64,7 +64,7 @@ describe("the time of a token", () => {
 });
 
 describe("the keys of an issuer", () => {
-  test("that fails are asked for every ten seconds, however many tokens come", async () => {
+  test("that cannot be fetched are requested every ten seconds, however many tokens come", async () => {
     let works = false;
     const { time, ask } = authenticator(async () => {
       if (works) return keySet;
@@ -78,13 +78,13 @@ describe("the keys of an issuer", () => {
     expect(time.asked).toBe(2);
   });
 
-  test("are asked for once by all who come at the same time", async () => {
+  test("are requested once for all concurrent callers", async () => {
     const { time, ask } = authenticator(async () => keySet);
     expect(await Promise.all([ask(), ask(), ask()])).toEqual(["jane", "jane", "jane"]);
     expect(time.asked).toBe(1);
   });
 
-  test("stay good while they are fetched again: a made-up key id delays nobody else", async () => {
+  test("stay valid while they are fetched again: a made-up key id delays no other request", async () => {
     let answer: () => Promise<JSONWebKeySet> = async () => keySet;
     const { time, ask } = authenticator(() => answer());
     expect(await ask()).toBe("jane");
@@ -99,7 +99,7 @@ describe("the keys of an issuer", () => {
     expect(time.asked).toBe(2);
   });
 
-  test("that are doubted are asked for again with the next token, ten seconds after the last time at the earliest", async () => {
+  test("that are doubted are requested again with the next token, at the earliest ten seconds after the last time", async () => {
     const { time, ask, doubtKeys } = authenticator(async () => keySet);
     expect(await ask()).toBe("jane");
     doubtKeys();
@@ -110,7 +110,7 @@ describe("the keys of an issuer", () => {
     expect([await ask(), time.asked, time.withdrawn]).toEqual(["jane", 2, 0]);
   });
 
-  test("that are withdrawn are told of once, and are good no more", async () => {
+  test("that are withdrawn are reported once and become invalid", async () => {
     let keys = keySet.keys;
     const { time, ask, doubtKeys } = authenticator(async () => ({ keys }));
     expect(await ask()).toBe("jane");
@@ -121,12 +121,12 @@ describe("the keys of an issuer", () => {
     keys = keys.slice(1);
     time.nowMs += 10_001;
     doubtKeys();
-    // It is not kept waiting for the answer.
+    // It does not wait for the answer.
     expect(await ask({}, "two")).toBe("jane");
     expect([await ask(), time.withdrawn]).toEqual(["refused", 1]);
   });
 
-  test("that are the same in another order, with other remarks, are not withdrawn", async () => {
+  test("in another order, with other metadata, are not withdrawn", async () => {
     let keys = [...keySet.keys, { ...keySet.keys[0], kid: "two" }] as typeof keySet.keys;
     const { time, ask, doubtKeys } = authenticator(async () => ({ keys }));
     expect(await ask()).toBe("jane");
@@ -137,7 +137,7 @@ describe("the keys of an issuer", () => {
     expect([await ask(), time.asked, time.withdrawn]).toEqual(["jane", 2, 0]);
   });
 
-  test("of an issuer that answers differently each time are told of once a minute", async () => {
+  test("of an issuer whose answers differ each time are reported once a minute", async () => {
     const [key] = keySet.keys;
     let round = 0;
     const { time, ask, doubtKeys } = authenticator(async () => ({
@@ -153,7 +153,7 @@ describe("the keys of an issuer", () => {
     expect([time.asked, time.withdrawn]).toEqual([19, 3]);
   });
 
-  test("that are old, and could not be had anew, are asked for again ten seconds later", async () => {
+  test("that are old and could not be refreshed are requested again ten seconds later", async () => {
     let answer: () => Promise<JSONWebKeySet> = async () => keySet;
     const { time, ask } = authenticator(() => answer());
     expect(await ask()).toBe("jane");

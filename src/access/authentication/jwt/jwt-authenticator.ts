@@ -1,5 +1,5 @@
 import type { JSONWebKeySet, JWK, JWTPayload } from "jose";
-import type { Clock } from "../../../api/clock.ts";
+import type { Clock } from "../../../process/clock.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import { claimedIssuer } from "../service-account/verified-tokens.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../token-authenticator.ts";
@@ -7,31 +7,37 @@ import { commonAudiences } from "../token-authenticator.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import type { JwtIssuer } from "./authentication-configuration.ts";
 
-/** A key that is not known may be new; but nobody's made-up key ids make us ask more often than this. */
+/**
+ * Shortest time between two fetches. An unknown key may be new, but made-up key ids must not cause more requests than
+ * this.
+ */
 const refetchMsMin = 10_000;
-/** Keys that are known are asked for again after this time, so that withdrawn ones go. */
+/** Age at which known keys are fetched again, so that withdrawn ones become invalid. */
 const keysMaxAgeMs = 10 * 60_000;
-/** Others who hear of a withdrawn key ask too: an issuer that answers each of us differently would keep us asking each other. */
+/**
+ * Shortest time between two reports of withdrawals. Other replicas fetch the keys after a report, so an issuer with
+ * varying answers would keep them busy.
+ */
 const withdrawalsToldMsMin = 60_000;
 const clockSkewSeconds = 10;
 
 export interface JwtAuthenticatorParts {
   readonly issuer: JwtIssuer;
-  /** What an accepted token counts for: it was not made for this server by name. */
+  /** Audiences that an accepted token gets, because it was not made for this server by name. */
   readonly apiAudiences: readonly string[];
-  /** The issuer's key set, from its discovery document. */
+  /** Fetches the issuer's key set, found by its discovery document. */
   readonly fetchKeys: () => Promise<JSONWebKeySet>;
   readonly clock: Clock;
-  /** Hears that the issuer has withdrawn keys which it had; once a minute at the most, when a token comes after it. */
+  /** Called when the issuer has withdrawn known keys: at most once a minute, when a token comes afterwards. */
   readonly onKeyWithdrawn: () => void;
 }
 
 export interface JwtAuthenticator extends TokenAuthenticator {
-  /** Keys that are known may be withdrawn: with the next token they are asked for again. */
+  /** Makes the next token fetch the keys again, because known ones may be withdrawn. */
   doubtKeys(): void;
 }
 
-/** ID tokens of an OpenID provider. What it says is believed as far as the configuration maps it. */
+/** Authenticates ID tokens of an OpenID provider. Its claims count as far as the configuration maps them. */
 export function jwtAuthenticator({
   issuer,
   apiAudiences,
@@ -57,7 +63,7 @@ export function jwtAuthenticator({
   };
 }
 
-/** @throws AuthenticationFailure for a token that is made later than now */
+/** Rejects a token from the future. @throws AuthenticationFailure */
 function refuseFuture({ iat = 0 }: JWTPayload, clock: Clock): void {
   if (typeof iat !== "number" || iat > clock.nowMs() / 1_000 + clockSkewSeconds) {
     throw refused("the token is from the future");
@@ -89,8 +95,8 @@ async function verified(token: string, issuer: JwtIssuer, keys: IssuerKeys, cloc
 }
 
 /**
- * The key set of one issuer, fetched when first needed and again when it is old, doubted or lacks a key. While it is fetched
- * again, and while the issuer does not answer, what was known stays good.
+ * The key set of one issuer, fetched when first needed and again when it is old, doubted or lacks a key. Known keys
+ * stay valid during a fetch and while the issuer does not answer.
  */
 class IssuerKeys {
   readonly #fetch: () => Promise<JSONWebKeySet>;
@@ -114,18 +120,21 @@ class IssuerKeys {
     this.#isDoubted = true;
   }
 
-  /** @throws Error while nothing is known and the issuer cannot be asked */
+  /** Returns the key resolver. @throws Error while no keys are known and the issuer cannot be reached */
   async resolver() {
     const { createLocalJWKSet } = await import("jose");
     const ageMs = this.#clock.nowMs() - this.#askedMs;
     if (this.#known === undefined) return createLocalJWKSet(await this.#first(ageMs));
     this.#tellOfWithdrawals();
-    // Nobody waits for it: the caller's key is most likely among those that are known.
+    // The caller does not wait, because its key is most likely among the known ones.
     if (ageMs > (this.#isDoubted ? refetchMsMin : keysMaxAgeMs)) this.#ask().catch(() => undefined);
     return createLocalJWKSet(this.#known);
   }
 
-  /** Whether the keys are newer than before: false when they were asked for only just now, and without an answer. */
+  /**
+   * Fetches the keys again and returns whether they are newer. Returns false if a fetch was made just before or has
+   * failed.
+   */
   async refetch(): Promise<boolean> {
     const ageMs = this.#clock.nowMs() - this.#askedMs;
     if (this.#fetching === undefined && ageMs < refetchMsMin) return false;
@@ -135,13 +144,13 @@ class IssuerKeys {
     );
   }
 
-  /** An issuer that fails is not asked again for every token that somebody makes up. */
+  /** Fetches the first keys. After a failure it waits, so that made-up tokens cause no requests. */
   #first(ageMs: number): Promise<JSONWebKeySet> {
     if (this.#fetching === undefined && ageMs < refetchMsMin) return Promise.reject(this.#failure);
     return this.#ask();
   }
 
-  /** One question at a time; all who need its answer share it. */
+  /** Fetches the keys. Concurrent callers share one request. */
   #ask(): Promise<JSONWebKeySet> {
     this.#fetching ??= this.#fetchOnce().finally(() => {
       this.#fetching = undefined;
@@ -165,7 +174,7 @@ class IssuerKeys {
       return await this.#fetch();
     } catch (error) {
       this.#failure = error;
-      // What is known is old by now, or was doubted: the issuer is asked again soon.
+      // The known keys are old or doubted, so the next try comes soon.
       this.#isDoubted = true;
       throw error;
     }
@@ -185,12 +194,12 @@ function lacksAny(before: JSONWebKeySet, now: JSONWebKeySet): boolean {
   return before.keys.some((key) => !left.has(identityOf(key)));
 }
 
-/** Which key it is, however its fields are ordered and whatever else is said of it. */
+/** Returns the identity of a key, whatever the order of its fields and its other metadata. */
 function identityOf({ kid, kty, crv, x, y, n, e, pub }: JWK): string {
   return JSON.stringify([kid, kty, crv, x, y, n, e, pub]);
 }
 
-/** @throws AuthenticationFailure for claims that do not make a user */
+/** Maps claims to a user. @throws AuthenticationFailure for unsuitable claims */
 function userOf(claims: JWTPayload, { username, groups, uid }: JwtIssuer): UserInfo {
   const name = claims[username.claim];
   if (typeof name !== "string" || name === "") throw refused(`the claim ${username.claim} holds no name`);

@@ -1,26 +1,26 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 
-/** An object that a token is bound to: the token ends with it. */
+/** An object that a token is bound to. The token becomes invalid with it. */
 export interface BoundObject {
   readonly name: string;
   readonly uid: string;
 }
 
-/** What a token of ours says, whichever of the two forms it has. */
+/** The claims of a token of ours in either form. */
 export interface ServiceAccountClaims {
   readonly namespace: string;
   readonly serviceAccount: BoundObject;
   readonly pod: BoundObject | undefined;
   readonly node: BoundObject | undefined;
   readonly secret: BoundObject | undefined;
-  /** Undefined for a token of a Secret, which is meant for the API server and never expires. */
+  /** Audiences; undefined for a token of a Secret, which is for the API server and never expires. */
   readonly audiences: readonly string[] | undefined;
   readonly id: string;
-  /** Seconds since the epoch; 0 and Infinity where there is no limit. */
+  /** Seconds since the epoch; 0 and Infinity where unlimited. */
   readonly issuedAt: number;
   readonly notBefore: number;
   readonly expires: number;
-  /** From here on the token should have been renewed; its holder is told by a warning in the audit log. */
+  /** Time after which the token should have been renewed. Later uses get a warning in the audit log. */
   readonly warnAfter: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export const legacyIssuer = "kubernetes/serviceaccount";
 const legacyPrefix = "kubernetes.io/serviceaccount/";
 const secondsMax = 2 ** 40;
 
-/** The claims of a JWT payload; undefined when they are not those of a service account token. */
+/** Parses the claims of a JWT payload. Returns undefined unless they are those of a service account token. */
 export function parseClaims(payload: JsonObject): ServiceAccountClaims | undefined {
   return payload["iss"] === legacyIssuer ? legacyClaims(payload) : boundClaims(payload);
 }
@@ -62,7 +62,7 @@ function boundClaims(payload: JsonObject): ServiceAccountClaims | undefined {
   };
 }
 
-/** Tokens of Secrets, which stand there until the Secret goes. */
+/** Parses the claims of a token of a Secret, which is valid as long as the Secret. */
 function legacyClaims(payload: JsonObject): ServiceAccountClaims | undefined {
   const of = (name: string) => payload[legacyPrefix + name];
   const [namespace, secret, name, uid] = [
@@ -88,7 +88,7 @@ function legacyClaims(payload: JsonObject): ServiceAccountClaims | undefined {
   };
 }
 
-/** The payload of the token of a Secret. */
+/** Returns the payload for the token of a Secret. */
 export function legacyPayload(namespace: string, secret: string, serviceAccount: BoundObject): JsonObject {
   return {
     iss: legacyIssuer,
@@ -100,7 +100,7 @@ export function legacyPayload(namespace: string, secret: string, serviceAccount:
   };
 }
 
-/** The payload of a token that a TokenRequest gave. */
+/** Returns the payload of a token for a TokenRequest. */
 export function boundPayload(
   issuer: string,
   claims: ServiceAccountClaims & { readonly audiences: readonly string[] },
@@ -145,7 +145,7 @@ function isText(value: JsonValue | undefined): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** A number of seconds that a calendar could hold: a text, 1e400 and fractions of a claim are no time. */
+/** Reports whether the value is a valid time in seconds. Texts, 1e400 and fractions are not. */
 function isSeconds(value: JsonValue | undefined): value is number {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= secondsMax;
 }

@@ -1,11 +1,11 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { StartupError } from "../../../process/startup-error.ts";
 
-/** What a key signs with: RSA keys with RS256, curves with the hash of their size. */
+/** The signing algorithm of a key: RS256 for RSA keys, and the hash of their size for curves. */
 export type TokenAlgorithm = "RS256" | "ES256" | "ES384" | "ES512";
 
 export interface TokenKey {
-  /** base64url of the SHA-256 of the DER public key: what `kid` says. */
+  /** Value of `kid`: base64url of the SHA-256 of the DER public key. */
   readonly id: string;
   readonly algorithm: TokenAlgorithm;
   readonly publicKey: KeyObject;
@@ -21,13 +21,13 @@ const curves: Readonly<Record<string, TokenAlgorithm>> = {
   secp521r1: "ES512",
 };
 const blockPattern = /-----BEGIN ([A-Z0-9 ]{1,64})-----[^-]*-----END \1-----/g;
-/** Curve parameters stand before the key in files that OpenSSL wrote. */
+/** Skipped PEM blocks: curve parameters precede the key in files that OpenSSL wrote. */
 const skippedBlocks = new Set(["EC PARAMETERS"]);
 
 /**
- * The keys of a PEM text: private keys, public keys and certificates alike count as what they verify.
- * @param where names the flag and file in messages
- * @throws StartupError for a text without keys and for a key that is too weak or of an unknown kind
+ * Parses the keys of a PEM text. Private keys, public keys and certificates all give the key that they verify with.
+ * @param where the flag and file for messages
+ * @throws StartupError without keys and for a key that is too weak or of an unknown kind
  */
 export function parseTokenKeys(pem: string, where: string): TokenKey[] {
   const blocks = [...pem.matchAll(blockPattern)].filter(([, label = ""]) => !skippedBlocks.has(label));
@@ -40,13 +40,13 @@ export function parseTokenKeys(pem: string, where: string): TokenKey[] {
   );
 }
 
-/** @throws StartupError */
+/** Parses a signing key. @throws StartupError */
 export function parseSigningKey(pem: string, where: string): SigningKey {
   const privateKey = readKey(() => createPrivateKey(pem), where);
   return { ...tokenKey(createPublicKey(privateKey), where), privateKey };
 }
 
-/** The public half as a JSON Web Key of a key set. */
+/** Returns the public half as a JSON Web Key of a key set. */
 export function publicJwk({ id, algorithm, publicKey }: TokenKey): Record<string, unknown> {
   return { use: "sig", kid: id, alg: algorithm, ...publicKey.export({ format: "jwk" }) };
 }

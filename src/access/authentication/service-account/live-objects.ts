@@ -1,25 +1,26 @@
 import type { ResourceInfo } from "../../../api/scheme/resource.ts";
 import { decodeEntry } from "../../../api/codec/stored-object.ts";
-import type { Entry, Store } from "../../../storage/store.ts";
+import type { Store } from "../../../storage/store.ts";
+import type { Entry } from "../../../api/entry.ts";
 
 /** The kinds that a token depends on. */
 export type BoundResource = "serviceaccounts" | "pods" | "secrets" | "nodes";
 
 export interface LiveObject {
   readonly uid: string;
-  /** When it goes, or was to go; undefined while it stays. */
+  /** Time of its deletion, past or planned; undefined without one. */
   readonly deletedMs: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
-  /** The token that a Secret holds, base64; undefined elsewhere. */
+  /** Token that a Secret holds, base64; undefined for other kinds. */
   readonly token: string | undefined;
 }
 
-/** What is there now, straight from the store: a token must end with what it is bound to. */
+/** The current objects, read directly from the store, because a token ends with the object it is bound to. */
 export interface LiveObjects {
   find(resource: BoundResource, namespace: string, name: string): LiveObject | undefined;
 }
 
-/** @param infos the kinds that are served; objects of others do not exist */
+/** @param infos the served kinds; objects of other kinds do not exist */
 export function liveObjects(store: Store, infos: ReadonlyMap<BoundResource, ResourceInfo>): LiveObjects {
   const known = new WeakMap<Entry, LiveObject>();
   return {

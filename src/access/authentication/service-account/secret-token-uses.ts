@@ -1,4 +1,4 @@
-/** Passes on which Secrets' tokens are used: authentication finds out, a controller writes it down. */
+/** Passes uses of Secrets' tokens from authentication to the controller that records them. */
 export class SecretTokenUses {
   #onUse: ((namespace: string, name: string) => void) | undefined;
 
@@ -6,7 +6,7 @@ export class SecretTokenUses {
     this.#onUse?.(namespace, name);
   }
 
-  /** One listener at a time; it must return at once. */
+  /** Sets the only listener, which must return at once. */
   follow(onUse: (namespace: string, name: string) => void): Disposable {
     this.#onUse = onUse;
     return { [Symbol.dispose]: () => (this.#onUse = undefined) };

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../api/clock.ts";
+import type { Clock } from "../../../process/clock.ts";
 import { AuthenticationFailure } from "../authenticator.ts";
 import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "../token-authenticator.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
@@ -7,34 +7,34 @@ import type { TokenKey } from "./keys.ts";
 import type { BoundResource, LiveObjects } from "./live-objects.ts";
 import { claimedIssuer, VerifiedTokens } from "./verified-tokens.ts";
 
-/** Clocks of servers that share a key may differ by this much; nothing is accepted beyond it. */
+/** Clock difference allowed between servers that share a key. */
 const clockSkewMs = 60_000;
-/** Pods that are being deleted go on with their tokens for this long. */
+/** Time for which pods that are being deleted keep using their tokens. */
 const deletionLeewayMs = 60_000;
 const extraPrefix = "authentication.kubernetes.io/";
 const legacyTokenNote = "authentication.k8s.io/legacy-token";
 const staleTokenNote = "authentication.k8s.io/stale-token";
 
 export interface ServiceAccountTokenOptions {
-  /** All whose tokens are accepted. */
+  /** Accepted issuers. */
   readonly issuers: readonly string[];
   readonly keys: readonly TokenKey[];
-  /** What a token of a Secret is meant for: it names no audience. */
+  /** Audiences of a token of a Secret, which names none. */
   readonly apiAudiences: readonly string[];
   /** Whether a token of a Secret ends with its Secret and account. Tokens of a TokenRequest always end with theirs. */
   readonly lookup: boolean;
   readonly objects: LiveObjects;
   readonly clock: Clock;
-  /** Hears of the use of a token of a Secret. */
+  /** Called for each use of a token of a Secret. */
   onSecretUsed?(namespace: string, name: string): void;
 }
 
-/** Set on a Secret whose token nobody used for long: it is not accepted any more. */
+/** Label of a Secret whose token was unused for long and is no longer accepted. */
 const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
 
 /**
- * Tokens of service accounts: signed by one of our keys, and good for as long as the account and what the token is bound
- * to exist under the same uid.
+ * Authenticates tokens of service accounts: signed by one of our keys, and valid while the account and the bound object
+ * exist with the same uid.
  */
 export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions): TokenAuthenticator {
   const { objects, clock } = options;
@@ -66,7 +66,7 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
     return { user: userOf(claims), audiences, notes: staleness(claims, now) };
   }
 
-  /** A token of a Secret names its Secret without a uid: what ties them is that the Secret still holds this very token. */
+  /** Judges a token of a Secret. It names its Secret without a uid, so the Secret must still hold this very token. */
   function judgeSecretToken(token: string, claims: ServiceAccountClaims, audiences: readonly string[]): TokenAnswer {
     const { namespace, serviceAccount, secret } = claims;
     const subject = serviceAccountUserName(namespace, serviceAccount.name);
@@ -88,7 +88,7 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
     check("serviceaccounts", namespace, serviceAccount, now);
     if (pod !== undefined) check("pods", namespace, pod, now);
     if (secret !== undefined) check("secrets", namespace, secret, now);
-    // A pod's node stands in its token for information; a token that is bound to a node ends with it.
+    // The node of a pod's token is informational. A token that is bound to a node ends with it.
     if (node !== undefined && pod === undefined) check("nodes", "", node, now);
   }
 
@@ -111,7 +111,7 @@ export function serviceAccountAuthenticator(options: ServiceAccountTokenOptions)
   }
 }
 
-/** Tells of a token that is used after the time that it says itself: its holder does not read it again. */
+/** Returns a note for a token that is used after its own renewal time, because its holder does not read it again. */
 function staleness(claims: ServiceAccountClaims, nowMs: number): TokenAnswer["notes"] {
   const { warnAfter, namespace, serviceAccount } = claims;
   const seconds = Math.floor(nowMs / 1_000) - (warnAfter ?? Number.POSITIVE_INFINITY);

@@ -5,14 +5,14 @@ import type { SigningKey } from "./keys.ts";
 export interface TokenIssuer {
   /** Signs a token with the claims that a TokenRequest asked for. */
   issue(claims: ServiceAccountClaims & { readonly audiences: readonly string[] }): Promise<string>;
-  /** Signs a token that stands in a Secret, and ends with it. */
+  /** Signs a token for a Secret, which ends with it. */
   issueForSecret(namespace: string, secret: string, serviceAccount: BoundObject): Promise<string>;
 }
 
-/** Tokens of `issuer`, a URL, signed with one key. */
+/** Returns an issuer with a URL and one signing key. */
 export function tokenIssuer(issuer: string, key: SigningKey): TokenIssuer {
   const sign = async (payload: JsonObject) => {
-    // Loaded for the first token: a server that issues none starts without it.
+    // Loaded for the first token, so a server that issues none starts without it.
     const { CompactSign } = await import("jose");
     const bytes = new TextEncoder().encode(JSON.stringify(payload));
     return new CompactSign(bytes).setProtectedHeader({ alg: key.algorithm, kid: key.id }).sign(key.privateKey);

@@ -3,26 +3,26 @@ import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 import { parseClaims, type ServiceAccountClaims } from "./claims.ts";
 import type { TokenKey } from "./keys.ts";
 
-/** Signatures that are known to hold; beyond so many the oldest are checked again. */
+/** Verified signatures that are cached. Beyond it the oldest are dropped and verified again. */
 const verifiedTokensMax = 4_096;
 
 /**
- * Checks signatures, each once: a client sends the same token with every request. What a signature proves stays true;
- * everything that may change is checked elsewhere, for every request.
+ * Verifies signatures, each once, because a client sends the same token with every request. A signature stays valid;
+ * everything that may change is checked elsewhere for every request.
  */
 export class VerifiedTokens {
   readonly #keys: readonly TokenKey[];
   readonly #salt = randomBytes(32).toString("base64");
-  /** By digest, oldest first, so that no token stays in memory. */
+  /** Claims by digest, oldest first. Tokens themselves are not kept in memory. */
   readonly #claims = new Map<string, ServiceAccountClaims>();
 
   constructor(keys: readonly TokenKey[]) {
     this.#keys = keys;
   }
 
-  /** The claims of a token whose signature holds; undefined when none of the keys made it. */
+  /** Returns the claims of a token, or undefined when none of the keys signed it. */
   claims(token: string): ServiceAccountClaims | Promise<ServiceAccountClaims | undefined> {
-    // Padding bits that say nothing must be zero: of one signature there is one text.
+    // Padding bits must be zero, so that each signature has only one text.
     if (!isCanonical(token)) return Promise.resolve(undefined);
     const digest = Bun.SHA256.hash(`${this.#salt}${token}`, "base64");
     return this.#claims.get(digest) ?? this.#verify(token, digest);
@@ -36,7 +36,7 @@ export class VerifiedTokens {
     } catch {
       return undefined;
     }
-    // Unencoded payloads and critical extensions mean another token than the one that is read here.
+    // Unencoded payloads and critical extensions change the meaning of a token.
     if (header.b64 !== undefined || header.crit !== undefined) return undefined;
     const candidates = this.#keys.filter(
       ({ id, algorithm }) => algorithm === header.alg && (header.kid === undefined || header.kid === id),
@@ -46,7 +46,7 @@ export class VerifiedTokens {
         const { payload } = await compactVerify(token, publicKey, { algorithms: [algorithm] });
         return this.#keep(digest, parsePayload(payload));
       } catch {
-        // Another key may have made it.
+        // Another key may have signed it.
       }
     }
     return undefined;
@@ -72,7 +72,7 @@ function parsePayload(bytes: Uint8Array): ServiceAccountClaims | undefined {
   return isJsonObject(payload as JsonObject) ? parseClaims(payload as JsonObject) : undefined;
 }
 
-/** The issuer that a token names, read without believing it: whose token it is decides who checks it. */
+/** Reads the issuer of a token without verifying it, to choose the authenticator. */
 export function claimedIssuer(token: string): string | undefined {
   const parts = token.split(".", 4);
   if (parts.length !== 3) return undefined;

@@ -6,7 +6,7 @@ import { type AbacPolicy, abacAllows } from "./abac-policy.ts";
 const allowed: Decision = { kind: "allow", reason: "" };
 const noMatch: Decision = { kind: "noOpinion", reason: "No policy matched." };
 
-/** Allows what a line of the policy file allows; never denies. */
+/** Allows requests that match a line of the policy file; never denies. */
 export function abacAuthorizer(policies: readonly AbacPolicy[]): Authorizer {
   return {
     authorize: (user, attributes) =>

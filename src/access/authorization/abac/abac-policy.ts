@@ -7,7 +7,7 @@ const apiVersion = "abac.authorization.kubernetes.io/v1beta1";
 const authenticatedGroup = "system:authenticated";
 const specFields = new Set(["user", "group", "readonly", "apiGroup", "resource", "namespace", "nonResourcePath"]);
 
-/** One line of a policy file; "" matches nothing, `*` everything. */
+/** One line of a policy file. "" matches nothing, and `*` everything. */
 export interface AbacPolicy {
   readonly user: string;
   readonly group: string;
@@ -19,8 +19,8 @@ export interface AbacPolicy {
 }
 
 /**
- * Reads a policy file: one JSON object a line; empty lines and those that begin with `#` are skipped. Lines without an
- * apiVersion are of the first, unversioned form.
+ * Parses a policy file with one JSON object per line. Empty lines and those that begin with `#` are skipped. Lines
+ * without an apiVersion have the first, unversioned form.
  * @throws Error that names the line
  */
 export function parseAbacPolicies(text: string): AbacPolicy[] {
@@ -57,7 +57,7 @@ function parseLine(line: string): AbacPolicy {
   });
 }
 
-/** In the first form what is left out matches everything, and a policy for everything reaches the paths too. */
+/** Converts the first form. Omitted fields match everything, and a policy for everything includes the paths. */
 function unversionedPolicy(value: JsonObject): AbacPolicy {
   const resource = text(value["resource"]);
   const namespace = text(value["namespace"]);
@@ -74,7 +74,7 @@ function unversionedPolicy(value: JsonObject): AbacPolicy {
   });
 }
 
-/** A star for users or groups means all who have authenticated, never strangers. */
+/** Converts a star for users or groups, which means all authenticated users only. */
 function everybody(policy: AbacPolicy): AbacPolicy {
   if (policy.user !== "*" && policy.group !== "*") return policy;
   return { ...policy, user: policy.user === "*" ? "" : policy.user, group: authenticatedGroup };

@@ -49,7 +49,7 @@ test.each<[string, UserInfo, Attributes, boolean]>([
   expect(authorizer.authorize(who, attributes)).toMatchObject({ kind: allowed ? "allow" : "noOpinion" });
 });
 
-describe("a file that is refused", () => {
+describe("a rejected file", () => {
   test.each([
     ["{", /^line 1: /],
     [`\n${policy({ user: "a", verbs: "*" })}`, /^line 2: unknown field "spec\.verbs"/],
@@ -60,7 +60,7 @@ describe("a file that is refused", () => {
   });
 });
 
-test("rules are listed for those whom they are for", () => {
+test("rules are listed for their subjects", () => {
   expect(authorizer.rulesFor?.(user("alice"), "ns").rules).toEqual([
     { verbs: ["get", "list", "watch"], apiGroups: [""], resources: ["pods"], resourceNames: [], nonResourceURLs: [] },
   ]);

@@ -153,13 +153,13 @@ test.each<[string, string, boolean]>([
   expect(ask(method, target).kind).toBe(allowed ? "allow" : "noOpinion");
 });
 
-test("others are not nodes", () => {
+test("other users are not nodes", () => {
   expect(ask("GET", `${ns}/secrets/mounted`, node("n1")).kind).toBe("noOpinion");
   expect(ask("GET", "/api/v1/services", { ...node("n1", "system:nodes"), name: "n1" }).kind).toBe("noOpinion");
   expect(ask("GET", "/api/v1/services", node("", "system:nodes")).reason).toStartWith("unknown node for user");
 });
 
-test("what is gone leads nowhere any more", () => {
+test("deleted objects no longer lead to others", () => {
   source.put("/registry/pods/ns/short", { spec: { nodeName: "n1", volumes: [{ secret: { secretName: "short" } }] } });
   expect(ask("GET", `${ns}/secrets/short`).kind).toBe("allow");
   source.delete("/registry/pods/ns/short");

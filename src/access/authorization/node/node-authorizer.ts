@@ -10,7 +10,7 @@ const leaseNamespace = "kube-node-lease";
 
 type Judge = (graph: NodeGraph, node: string, attributes: ResourceAttributes) => Decision;
 
-/** Resources that a node has a part in only: what it may do depends on the object. By group and resource. */
+/** Resources of which a node may only use some objects, by group and resource. */
 const judges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["/secrets", readRelated],
   ["/configmaps", readRelated],
@@ -28,8 +28,8 @@ const judges: ReadonlyMap<string, Judge> = new Map<string, Judge>([
 ]);
 
 /**
- * Lets nodes do what running their pods takes, and nothing for the pods of others. What is left to say about an object's
- * content is said by the NodeRestriction admission.
+ * Allows nodes the requests that their own pods need, and none for other pods. The NodeRestriction admission checks the
+ * contents of objects.
  */
 export function nodeAuthorizer(graph: NodeGraph, rules: readonly PolicyRule[]): Authorizer {
   const index = new GrantIndex<true>();
@@ -91,12 +91,12 @@ function nodes(_graph: NodeGraph, node: string, { verb, subresource, name }: Res
   if (subresource === "status") return verb === "update" || verb === "patch" ? allowed : noOpinion;
   if (subresource !== "") return noOpinion;
   switch (verb) {
-    // The admission sees to it that it is the node's own.
+    // The admission ensures that it is the node's own.
     case "create":
     case "update":
     case "patch":
       return allowed;
-    // Not by the graph: a node looks for itself before it exists.
+    // Not decided by the graph: a node looks for itself before it exists.
     case "get":
     case "list":
     case "watch":
@@ -121,7 +121,7 @@ function pods(graph: NodeGraph, node: string, attributes: ResourceAttributes): D
       if (selectsNode(attributes, node)) return allowed;
       if (name !== "") return related(graph, node, attributes);
       return no("can only list/watch pods with spec.nodeName field selector");
-    // The admission sees to it that they are mirror pods, and the node's own.
+    // The admission ensures that they are mirror pods and the node's own.
     case "create":
     case "delete":
       return allowed;
@@ -133,7 +133,7 @@ function pods(graph: NodeGraph, node: string, attributes: ResourceAttributes): D
 function ownLease(_graph: NodeGraph, node: string, { verb, namespace, name }: ResourceAttributes): Decision {
   if (!isOwnVerb(verb)) return no("can only get, create, update, patch, or delete a node lease");
   if (namespace !== leaseNamespace) return no(`can only access leases in the "${leaseNamespace}" system namespace`);
-  // A creation has no name yet; the admission looks at it.
+  // A creation has no name yet, so the admission checks it.
   if (verb === "create" || name === node) return allowed;
   return no("can only access node lease with the same name as the requesting node");
 }

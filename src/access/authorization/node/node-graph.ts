@@ -1,9 +1,10 @@
 import { decodeBody } from "../../../api/codec/stored-object.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
-import type { Entry, Key, Store, StoreEvent } from "../../../storage/store.ts";
+import type { Store, StoreEvent } from "../../../storage/store.ts";
+import type { Entry, Key } from "../../../api/entry.ts";
 import { podReferences, type ReferenceKey, referenceKey, volumeReferences } from "./references.ts";
 
-/** Where the kinds are stored: prefixes of their keys, each with a slash at its end. */
+/** Key prefixes of the kinds, each with a trailing slash. */
 export interface NodeGraphPrefixes {
   readonly pods: Key;
   readonly persistentVolumes: Key;
@@ -22,16 +23,16 @@ interface Volume {
 }
 
 /**
- * Which objects each node has to do with: those of the pods that are bound to it, and what these lead to.
+ * The objects that each node may use: those of the pods bound to it, and those that they lead to.
  *
  *     secret, config map, claim, account ← pod → node       volume ← claim       secret ← volume
  *
- * Kept up to date in the turn in which a change of the store becomes visible.
+ * Updated in the turn in which a change of the store becomes visible.
  */
 export class NodeGraph {
   readonly #prefixes: NodeGraphPrefixes;
   readonly #pods = new Map<Key, BoundPod>();
-  /** By object, and by node, the number of its pods that use it. */
+  /** Number of a node's pods that use an object, by object and node. */
   readonly #uses = new Map<ReferenceKey, Map<string, number>>();
   readonly #volumes = new Map<string, Volume>();
   readonly #volumesOfSecret = new Map<ReferenceKey, Set<string>>();
@@ -49,7 +50,7 @@ export class NodeGraph {
     });
   }
 
-  /** Whether the node has to do with a secret, config map, claim, volume, account, attachment, slice or pod. */
+  /** Reports whether the node may use a secret, config map, claim, volume, account, attachment, slice or pod. */
   reaches(node: string, resource: string, namespace: string, name: string): boolean {
     const { pods, volumeAttachments, resourceSlices, podCertificateRequests } = this.#prefixes;
     switch (resource) {
@@ -109,7 +110,7 @@ export class NodeGraph {
     const node = nodeNameIn(pod);
     if (node === "") return;
     const [namespace = "", name = ""] = key.slice(this.#prefixes.pods.length).split("/");
-    // A mirror pod is the node's own word: it must not lead it to anything.
+    // The node itself created a mirror pod, so it must not give access to anything.
     const references = isMirror(pod) ? [] : podReferences(pod, namespace, name);
     this.#pods.set(key, { node, references });
     for (const reference of references) this.#count(reference, node, 1);
@@ -158,7 +159,10 @@ export class NodeGraph {
 
 const laterReferences = ['"resourceClaimStatuses"', '"ephemeralContainers"'].map((text) => Buffer.from(text));
 
-/** Nearly every update of a pod changes its status alone; then it need not be read again. */
+/**
+ * Reports whether the references are unchanged. Almost every update of a pod only changes its status, and it need not
+ * be read again.
+ */
 function hasSameReferences(entry: Entry, previous: Entry | undefined): boolean {
   if (previous === undefined || previous.index.uid !== entry.index.uid) return false;
   const node = entry.index.fields?.["spec.nodeName"];

@@ -1,18 +1,20 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 
-/** `secrets/ns/a`: an object that a pod or a volume uses. Names hold no slash, so no two objects share a key. */
+/**
+ * A reference such as `secrets/ns/a` to an object that a pod or a volume uses. Names have no slash, so keys are unique.
+ */
 export type ReferenceKey = string;
 
 export function referenceKey(resource: string, namespace: string, name: string): ReferenceKey {
   return `${resource}/${namespace}/${name}`;
 }
 
-/** Where a volume's source names a secret of its namespace by a field of its own. */
+/** Fields of a volume's source with the name of a secret in its namespace. */
 const secretFields: readonly (readonly [source: string, field: string])[] = [
   ["secret", "secretName"],
   ["azureFile", "secretName"],
 ];
-/** Where it does so by a reference. */
+/** Fields of a volume's source with a reference to such a secret. */
 const secretRefs: readonly (readonly [source: string, field: string])[] = [
   ["cephfs", "secretRef"],
   ["cinder", "secretRef"],
@@ -23,13 +25,13 @@ const secretRefs: readonly (readonly [source: string, field: string])[] = [
   ["storageos", "secretRef"],
   ["csi", "nodePublishSecretRef"],
 ];
-/** The other secrets of a persistent volume's driver that a node needs. */
+/** References of a persistent volume's driver to further secrets that a node needs. */
 const driverRefs: readonly (readonly [source: string, field: string])[] = [
   ["csi", "nodeStageSecretRef"],
   ["csi", "nodeExpandSecretRef"],
 ];
 
-/** Everything that whoever runs the pod has to read: secrets, config maps, claims and its account. */
+/** Returns the objects that running the pod requires: secrets, config maps, claims and its account. */
 export function podReferences(pod: JsonObject, namespace: string, podName: string): ReferenceKey[] {
   const spec = fields(pod["spec"]);
   const keys = new Set<ReferenceKey>();
@@ -47,7 +49,7 @@ export function podReferences(pod: JsonObject, namespace: string, podName: strin
   return [...keys];
 }
 
-/** The claim that a persistent volume is bound to, and the secrets that its nodes need. */
+/** Returns the claim that a persistent volume is bound to, and the secrets that its nodes need. */
 export function volumeReferences(volume: JsonObject): { claim: ReferenceKey | undefined; secrets: ReferenceKey[] } {
   const spec = fields(volume["spec"]);
   const { namespace, name } = fields(spec["claimRef"]);

@@ -4,8 +4,8 @@ import { labelSelectorOf } from "../../../api/label-selector-object.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 
 /**
- * The rules that an aggregated ClusterRole has to have: those of every other role that one of its selectors picks, in
- * order of the roles' names, each once. Undefined for a role that is not aggregated.
+ * Returns the rules of an aggregated ClusterRole: those of every other role that one of its selectors matches, in order
+ * of the roles' names, without duplicates. Returns undefined for a role that is not aggregated.
  */
 export function aggregatedRules(role: KubeObject, clusterRoles: readonly KubeObject[]): JsonObject[] | undefined {
   const { aggregationRule } = role;
@@ -28,7 +28,7 @@ export function aggregatedRules(role: KubeObject, clusterRoles: readonly KubeObj
   return rules;
 }
 
-/** Whether the role has these rules already. */
+/** Reports whether the role has these rules already. */
 export function hasRules(role: KubeObject, rules: readonly JsonObject[]): boolean {
   return equalJson([...listOf(role["rules"])], [...rules]);
 }

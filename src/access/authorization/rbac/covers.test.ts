@@ -12,7 +12,7 @@ const rule = (fields: Partial<PolicyRule>): PolicyRule => ({
   ...fields,
 });
 
-/** The plain reading: each single permission has to be within one of the rules that are held. */
+/** Checks literally that each single permission is within one of the held rules. */
 function isCovered(held: readonly PolicyRule[], wanted: PolicyRule): boolean {
   const names = wanted.resourceNames.length === 0 ? [undefined] : wanted.resourceNames;
   return wanted.verbs.every((verb) => {
@@ -59,7 +59,7 @@ const onPaths = fc.record({
 });
 const anyRule = fc.oneof({ weight: 4, arbitrary: onResources }, { weight: 1, arbitrary: onPaths }).map(rule);
 
-test("what is held is what the plain reading says", () => {
+test("the result equals that of the literal check", () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 4 }), anyRule, (held, wanted) => {
       expect(missingPermissions(held, [wanted]).length === 0).toBe(isCovered(held, wanted));
@@ -68,13 +68,13 @@ test("what is held is what the plain reading says", () => {
   );
 });
 
-test("nobody lacks what they have", () => {
+test("everyone holds their own permissions", () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 4 }), (rules) => expect(missingPermissions(rules, rules)).toEqual([])),
   );
 });
 
-describe("wildcards are held by wildcards alone", () => {
+describe("only wildcards cover wildcards", () => {
   test.each<[string, Partial<PolicyRule>, Partial<PolicyRule>]>([
     ["verbs", { verbs: ["get", "list", "watch"] }, { verbs: ["*"] }],
     ["groups", { apiGroups: ["", "apps"] }, { apiGroups: ["*"] }],
@@ -90,19 +90,19 @@ describe("wildcards are held by wildcards alone", () => {
   });
 });
 
-test("a resource with a slash at its end is another", () => {
+test("a resource with a trailing slash is another one", () => {
   const pods = rule({ verbs: ["get"], apiGroups: [""], resources: ["pods"] });
   expect(missingPermissions([pods], [{ ...pods, resources: ["pods/"] }])).toHaveLength(1);
 });
 
-test("more permissions than can be looked at are refused", () => {
+test("more permissions than the limit are rejected", () => {
   const words = Array.from({ length: 1_000 }, (_, at) => `x${at}`);
   const wide = rule({ verbs: words, apiGroups: [""], resources: words });
   expect(words.length * words.length).toBeGreaterThan(checkedPermissionsMax);
   expect(() => missingPermissions([], [wide])).toThrow(TooManyPermissions);
 });
 
-test("a message puts verbs on the same resource together, and paths not", () => {
+test("a message joins verbs on the same resource, but not paths", () => {
   const lacking = missingPermissions(
     [],
     [

@@ -1,15 +1,15 @@
 import { GrantIndex } from "./grant-index.ts";
 import { type PolicyRule, policyRuleText } from "./policy-rule.ts";
 
-/** Single permissions that one check looks at; a role that spells out more is refused to those who need the check. */
+/** Most single permissions in one check. A role with more is denied to users who need the check. */
 export const checkedPermissionsMax = 100_000;
 
-/** What a rule grants, split until it is one verb on one resource or path, with at most one name. */
+/** A part of a rule: one verb on one resource or path, with at most one name. */
 type Permission = PolicyRule;
 
 /**
- * Single permissions that `wanted` grant and `held` do not; none when everything is held.
- * @throws TooManyPermissions when there are more than `checkedPermissionsMax` to look at
+ * Returns the single permissions that `wanted` grants and `held` does not.
+ * @throws TooManyPermissions when more than `checkedPermissionsMax` would be checked
  */
 export function missingPermissions(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Permission[] {
   const index = new GrantIndex<true>();
@@ -31,12 +31,12 @@ export class TooManyPermissions extends Error {
   }
 }
 
-/** Texts of permissions for a message: verbs on the same resource together, sorted. */
+/** Formats permissions for a message, sorted, with the verbs on the same resource joined. */
 export function permissionTexts(permissions: readonly Permission[]): string[] {
   const byTarget = new Map<string, Permission & { readonly verbs: string[] }>();
   for (const permission of permissions) {
     const { verbs, ...target } = permission;
-    // Paths are not put together.
+    // Paths are not joined.
     const key = JSON.stringify(permission.nonResourceURLs.length > 0 ? permission : target);
     const known = byTarget.get(key);
     if (known === undefined) byTarget.set(key, { ...permission, verbs: [...verbs] });
@@ -68,7 +68,7 @@ function* permissionsOf(rule: PolicyRule): Generator<Permission> {
   }
 }
 
-/** A permission is held when one rule grants all of it: a wildcard only by a wildcard. */
+/** Reports whether one rule grants all of the permission. Only a wildcard grants a wildcard. */
 function isHeld(index: GrantIndex<true>, permission: Permission): boolean {
   const [verb = ""] = permission.verbs;
   const [url] = permission.nonResourceURLs;

@@ -2,12 +2,12 @@ import type { Attributes } from "../attributes.ts";
 import { type PolicyRule, urlPrefix } from "./policy-rule.ts";
 
 /**
- * A rule is laid out verb by verb only up to so many combinations: one object could otherwise name billions. A wider
- * rule is kept as it is and looked at in turn.
+ * Most combinations of a rule that are indexed verb by verb, because one object could name billions. A wider rule is
+ * kept unchanged and checked in turn.
  */
 const combinationsMax = 4_096;
 
-/** Who grants a verb on a resource: any name, or some. */
+/** The sources of a verb on a resource: for any name, or for some. */
 interface Grant<Source> {
   any: Source | undefined;
   names: Map<string, Source> | undefined;
@@ -27,20 +27,20 @@ interface PrefixGrant<Source> {
   readonly verbs: Map<string, Source>;
 }
 
-/** One thing that can be done to resources. */
+/** One action on resources. */
 export interface ResourceAction {
   readonly group: string;
   readonly resource: string;
-  /** "" for none. */
+  /** Subresource, or "". */
   readonly subresource: string;
   readonly verb: string;
-  /** Undefined: every name, which only a rule without names grants. */
+  /** Name; undefined for every name, which only a rule without names grants. */
   readonly name: string | undefined;
 }
 
 /**
- * Rules laid out for the question that is asked of them, group → resource → verb → names, so that the answer costs the
- * same few look-ups whatever the number of rules. `Source` is what a rule that allows was added with.
+ * Rules indexed by group → resource → verb → names, so that a decision takes the same few look-ups whatever the number
+ * of rules. `Source` is the value that an allowing rule was added with.
  */
 export class GrantIndex<Source> {
   readonly #groups = new Map<string, Map<string, VerbGrants<Source>>>();
@@ -59,7 +59,7 @@ export class GrantIndex<Source> {
     }
   }
 
-  /** The source of a rule that allows it; undefined when none does. */
+  /** Returns the source of an allowing rule, or undefined. */
   find(attributes: Attributes): Source | undefined {
     return attributes.kind === "resource"
       ? this.findAction(attributes)

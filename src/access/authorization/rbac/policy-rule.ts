@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonValue } from "../../../api/json.ts";
 
-/** A rule of a role, with every list present. Rules only add: whatever one of them grants is granted. */
+/** A rule of a role, with every list present. Rules only add permissions. */
 export interface PolicyRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
-  /** Empty: every name. */
+  /** Names; empty for every name. */
   readonly resourceNames: readonly string[];
   readonly nonResourceURLs: readonly string[];
 }
 
-/** The `rules` of a Role or ClusterRole as they are stored. */
+/** Reads the stored `rules` of a Role or ClusterRole. */
 export function policyRules(value: JsonValue | undefined): PolicyRule[] {
   if (!Array.isArray(value)) return [];
   return value.filter(isJsonObject).map((rule) => ({
@@ -26,14 +26,14 @@ function strings(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** What every path that `pattern` covers starts with: the pattern without its trailing asterisks. */
+/** Returns the common prefix of the paths that `pattern` covers: the pattern without its trailing asterisks. */
 export function urlPrefix(pattern: string): string {
   let end = pattern.length;
   while (end > 0 && pattern[end - 1] === "*") end--;
   return pattern.slice(0, end);
 }
 
-/** `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`: upstream's text of a rule in messages. */
+/** Formats a rule like upstream's messages: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
 export function policyRuleText(rule: PolicyRule): string {
   const parts: [string, readonly string[]][] = [
     ["APIGroups", rule.apiGroups],
@@ -46,7 +46,7 @@ export function policyRuleText(rule: PolicyRule): string {
   return `{${given.map(([name, values]) => `${name}:${quotedList(values)}`).join(", ")}}`;
 }
 
-/** `["a" "b"]` */
+/** Formats a list as `["a" "b"]`. */
 export function quotedList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(" ")}]`;
 }

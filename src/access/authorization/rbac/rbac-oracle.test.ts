@@ -6,8 +6,8 @@ import { RbacPolicy } from "./rbac-policy.ts";
 import { EntrySource, testPrefixes } from "./testing.ts";
 
 /**
- * The authorizer against the plain reading of the rules: every binding, every subject, every rule, each time.
- * `RBAC_PAIRS` sets how many questions are asked, `SEED` replays a run.
+ * Compares the authorizer with a literal evaluation of every binding, subject and rule. `RBAC_PAIRS` sets the number of
+ * questions, and `SEED` repeats a run.
  */
 const pairs = Number(Bun.env["RBAC_PAIRS"] ?? 20_000);
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 1_000_000);
@@ -87,7 +87,7 @@ const namespaces = ["n", "n2", "__proto__"];
 const users = ["u", "v", "system:serviceaccount:n:sa", "system:serviceaccount:n2:sa", "__proto__"];
 const userGroups = ["g", "h", "system:authenticated", "constructor"];
 
-test(`the authorizer agrees with the plain reading of the rules (SEED=${seed}, ${pairs} pairs)`, () => {
+test(`the authorizer agrees with a literal evaluation of the rules (SEED=${seed}, ${pairs} pairs)`, () => {
   const random = randomFrom(seed);
   const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
   const some = <T>(list: readonly T[], max: number): T[] => Array.from({ length: random(max + 1) }, () => pick(list));
@@ -95,7 +95,7 @@ test(`the authorizer agrees with the plain reading of the rules (SEED=${seed}, $
 
   const randomRule = (): Rule => {
     if (random(5) === 0) return { verbs: least(verbs, 2), nonResourceURLs: least(urls, 2) };
-    // Some rules are too wide to be laid out.
+    // Some rules are too wide to be indexed.
     const filler = random(12) === 0 ? Array.from({ length: 1_500 }, (_, at) => `filler${at}`) : [];
     return {
       verbs: least(verbs, 3),
@@ -122,7 +122,7 @@ test(`the authorizer agrees with the plain reading of the rules (SEED=${seed}, $
     const policy = new RbacPolicy(testPrefixes);
     let following = false;
     for (let step = 0; step < 60; step++) {
-      // A part of the state is there before the policy looks, the rest arrives as events.
+      // Part of the state exists before the policy starts, and the rest arrives as events.
       if (!following && step >= 10) {
         policy.follow(source);
         following = true;

@@ -1,20 +1,23 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import { decodeBody } from "../../../api/codec/stored-object.ts";
-import type { Entry, Key, Store, StoreEvent } from "../../../storage/store.ts";
+import type { Store, StoreEvent } from "../../../storage/store.ts";
+import type { Entry, Key } from "../../../api/entry.ts";
 import type { Attributes } from "../attributes.ts";
 import type { Decision } from "../authorizer.ts";
 import { GrantIndex } from "./grant-index.ts";
 import { type PolicyRule, policyRules } from "./policy-rule.ts";
 
-/** Roles bound to one subject in one scope beyond which they are merged into one index: a request then asks only that. */
+/**
+ * Roles of one subject in one scope above which they are merged into one index, which is then the only one to check.
+ */
 const rolesAskedOneByOneMax = 4;
 
-/** A role, or the place of one that is named by a binding and does not exist. */
+/** A role, or the placeholder of a missing role that a binding names. */
 interface Role {
   readonly kind: RoleKind;
   readonly name: string;
-  /** Undefined: it does not exist. */
+  /** Rules; undefined when the role does not exist. */
   rules: readonly PolicyRule[] | undefined;
   index: GrantIndex<true> | undefined;
   readonly bindings: Set<Binding>;
@@ -26,13 +29,13 @@ interface Binding {
   readonly grants: readonly { readonly scope: Scope; readonly bound: BoundRole }[];
 }
 
-/** A role as one subject of one binding has it. */
+/** A role as bound to one subject by one binding. */
 interface BoundRole {
   readonly role: Role;
   readonly allow: Decision;
 }
 
-/** What one subject has in one namespace, or in the whole cluster. */
+/** The roles of one subject in one namespace, or in the whole cluster. */
 interface Scope {
   readonly subjects: Map<string, Subject>;
   readonly subject: string;
@@ -43,7 +46,7 @@ interface Scope {
 /** Scopes by namespace; "" for the cluster. */
 type Subject = Map<string, Scope>;
 
-/** Where the four kinds are stored: prefixes of their keys, each with a slash at its end. */
+/** Key prefixes of the four kinds, each with a trailing slash. */
 export interface RbacPrefixes {
   readonly roles: Key;
   readonly clusterRoles: Key;
@@ -53,31 +56,31 @@ export interface RbacPrefixes {
 
 export interface ResolvedRules {
   readonly rules: readonly PolicyRule[];
-  /** A text for each bound role that does not exist. */
+  /** Text for each bound role that does not exist. */
   readonly errors: readonly string[];
 }
 
 /**
- * Roles and bindings of the store, laid out for authorization and kept up to date in the turn in which a change becomes
- * visible. Bindings point to their role, so a role is compiled once however often it is bound.
+ * Roles and bindings of the store, indexed for authorization and updated in the turn in which a change becomes visible.
+ * Bindings point to their role, so a role is compiled once however often it is bound.
  *
  *     user or group → namespace → bound roles → role → index of its rules
  */
 export class RbacPolicy {
   readonly #prefixes: RbacPrefixes;
-  /** By `<namespace>/<name>`; cluster roles by `/<name>`. */
+  /** Roles by `<namespace>/<name>`; cluster roles by `/<name>`. */
   readonly #roles = new Map<string, Role>();
   readonly #bindings = new Map<Key, Binding>();
   readonly #users = new Map<string, Subject>();
   readonly #groups = new Map<string, Subject>();
-  /** Roles that are bound and do not exist; usually none. */
+  /** Roles that are bound and do not exist; usually empty. */
   readonly #missing = new Set<Role>();
 
   constructor(prefixes: RbacPrefixes) {
     this.#prefixes = prefixes;
   }
 
-  /** Reads what is stored and follows the store from then on. */
+  /** Reads the stored objects and follows the store from then on. */
   follow(store: Pick<Store, "scan" | "subscribe">): Disposable {
     for (const prefix of Object.values(this.#prefixes)) {
       for (const entry of store.scan(prefix)) this.#put(entry);
@@ -85,7 +88,7 @@ export class RbacPolicy {
     return store.subscribe((events) => this.#receive(events));
   }
 
-  /** Allow with the binding that grants it, or undefined. */
+  /** Returns a decision with the binding that allows it, or undefined. */
   find(user: UserInfo, attributes: Attributes): Decision | undefined {
     const found = this.#findFor(this.#users.get(user.name), attributes);
     if (found !== undefined) return found;
@@ -96,7 +99,7 @@ export class RbacPolicy {
     return undefined;
   }
 
-  /** Everything that the user may do in a namespace, and in the cluster; "" asks for the cluster alone. */
+  /** Returns the user's rules in a namespace and in the cluster; with "" in the cluster alone. */
   rulesFor(user: UserInfo, namespace: string): ResolvedRules {
     const rules: PolicyRule[] = [];
     const errors = new Set<string>();
@@ -107,12 +110,12 @@ export class RbacPolicy {
     return { rules, errors: [...errors] };
   }
 
-  /** A text for each role that is bound to the user and does not exist. */
+  /** Returns a text for each bound role of the user that does not exist. */
   missingRoles(user: UserInfo, namespace: string): readonly string[] {
     return this.#missing.size === 0 ? [] : this.rulesFor(user, namespace).errors;
   }
 
-  /** The rules of a role; undefined when it does not exist. `namespace` is the binding's. */
+  /** Returns the rules of a role, or undefined when it does not exist. `namespace` is the binding's. */
   roleRules(kind: string, name: string, namespace: string): readonly PolicyRule[] | undefined {
     return this.#roles.get(roleKey(kind, name, namespace))?.rules;
   }
@@ -205,7 +208,7 @@ export class RbacPolicy {
     return role;
   }
 
-  /** After a change of the role or of what is bound to it. */
+  /** Updates the missing roles after a change of the role or its bindings. */
   #settle(role: Role, namespace: string): void {
     const exists = role.rules !== undefined;
     if (exists || role.bindings.size === 0) this.#missing.delete(role);
@@ -213,7 +216,7 @@ export class RbacPolicy {
     if (!exists && role.bindings.size === 0) this.#roles.delete(roleKey(role.kind, role.name, namespace));
   }
 
-  /** Where a subject's grants in `namespace` are kept; undefined for a subject that nobody can be. */
+  /** Returns the grants of a subject in `namespace`, or undefined for an impossible subject. */
   #scope(subject: SubjectRef, namespace: string): Scope | undefined {
     const name = subject.kind === "ServiceAccount" ? accountName(subject, namespace) : subject.name;
     if (name === undefined) return undefined;
@@ -306,7 +309,7 @@ function subjectsOf(value: JsonValue | undefined): SubjectRef[] {
   });
 }
 
-/** The user name of an account; in a RoleBinding one without a namespace is of the binding's. */
+/** Returns the user name of an account. Without a namespace it belongs to the RoleBinding's. */
 function accountName(subject: SubjectRef, bindingNamespace: string): string | undefined {
   const namespace = subject.namespace === "" ? bindingNamespace : subject.namespace;
   return namespace === "" ? undefined : `system:serviceaccount:${namespace}:${subject.name}`;
@@ -316,7 +319,7 @@ function text(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** `RBAC: allowed by RoleBinding "b/ns" of ClusterRole "r" to User "u"` */
+/** Returns a decision with a reason such as `RBAC: allowed by RoleBinding "b/ns" of ClusterRole "r" to User "u"`. */
 function allowed(role: Role, binding: string, namespace: string, subject: SubjectRef): Decision {
   const bindingText =
     namespace === "" ? `ClusterRoleBinding ${quote(binding)}` : `RoleBinding ${quote(`${binding}/${namespace}`)}`;

@@ -1,6 +1,7 @@
 import { toBytes } from "../../../api/codec/byte-text.ts";
 import type { Revision } from "../../../api/revision.ts";
-import type { Entry, EventListener, Key, Store, StoreEvent } from "../../../storage/store.ts";
+import type { EventListener, Store, StoreEvent } from "../../../storage/store.ts";
+import type { Entry, Key } from "../../../api/entry.ts";
 import type { RbacPrefixes } from "./rbac-policy.ts";
 
 export const testPrefixes: RbacPrefixes = {
@@ -10,7 +11,7 @@ export const testPrefixes: RbacPrefixes = {
   clusterRoleBindings: "/registry/rbac.authorization.k8s.io/clusterrolebindings/",
 };
 
-/** Objects by key, and the events of their changes: all that a follower of the store asks for. */
+/** A source of objects by key with the events of their changes, for followers of the store. */
 export class EntrySource implements Pick<Store, "scan" | "subscribe"> {
   readonly #entries = new Map<Key, Entry>();
   readonly #listeners = new Set<EventListener>();
@@ -29,7 +30,7 @@ export class EntrySource implements Pick<Store, "scan" | "subscribe"> {
     const revision = ++this.#revision as Revision;
     const previous = this.#entries.get(key);
     const body = toBytes(JSON.stringify({ metadata: {}, ...fields }));
-    const index = { apiVersion: "v1", uid: key, labels: undefined, fields: undefined };
+    const index = { apiVersion: "v1", uid: key, labels: undefined, fields: undefined, owners: undefined };
     const entry: Entry = { key, revision, createRevision: previous?.createRevision ?? revision, index, body };
     this.#entries.set(key, entry);
     this.#tell({ revision, type: previous === undefined ? "ADDED" : "MODIFIED", entry, previous });

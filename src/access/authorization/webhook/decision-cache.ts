@@ -1,9 +1,9 @@
-import type { Clock } from "../../../api/clock.ts";
+import type { Clock } from "../../../process/clock.ts";
 import type { Decision } from "../authorizer.ts";
 
-/** Decisions that are kept; the one used longest ago goes first. */
+/** Cached decisions. Beyond it the one used longest ago is dropped. */
 export const cachedDecisionsMax = 8_192;
-/** A longer question is asked each time: keys are attackers' choice, and all of them are in memory. */
+/** Longest cached question. Keys are chosen by clients and all stay in memory. */
 export const cachedQuestionCharactersMax = 10_000;
 
 interface Kept {
@@ -33,7 +33,7 @@ export class DecisionCache {
     return kept.decision;
   }
 
-  /** `ttlMs` 0 keeps nothing. */
+  /** Caches a decision; not at all with a `ttlMs` of 0. */
   set(question: string, decision: Decision, ttlMs: number): void {
     if (ttlMs <= 0 || question.length > cachedQuestionCharactersMax) return;
     this.#kept.delete(question);

@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../../api/json.ts";
 
-/** One compiled `matchConditions[].expression`. @throws Error when it cannot be evaluated for this request */
+/** Evaluates one compiled `matchConditions[].expression`. @throws Error when it cannot be evaluated for this request */
 export type MatchCondition = (request: JsonObject) => boolean;
 
-/** Makes conditions of CEL expressions over `request`, the spec of the review. @throws Error that says what is wrong */
+/** Compiles CEL expressions over `request`, the spec of the review. @throws Error with the problem */
 export interface MatchConditionCompiler {
   compile(expression: string): MatchCondition;
 }
 
-/** Stands in where no expression language is built in: an expression is refused, never ignored. */
+/** Rejects every expression where no expression language is built in. */
 export const noMatchConditions: MatchConditionCompiler = {
   compile() {
     throw new Error("CEL expressions cannot be evaluated by this version: leave matchConditions out");
@@ -16,8 +16,8 @@ export const noMatchConditions: MatchConditionCompiler = {
 };
 
 /**
- * Whether a webhook is asked: not when a condition is false, whatever the others do; all true: yes.
- * @throws Error of the first condition that failed, when none is false
+ * Reports whether to call a webhook: false if any condition is false, true if all are true.
+ * @throws Error of the first failed condition, when none is false
  */
 export function conditionsMatch(conditions: readonly MatchCondition[], request: JsonObject): boolean {
   let failure: unknown;

@@ -5,11 +5,11 @@ import { type Attributes, selectorsOf } from "../attributes.ts";
 
 export interface ReviewOptions {
   readonly version: "v1" | "v1beta1";
-  /** Whether what is selected is a part of the question. */
+  /** Whether the selectors are part of the question. */
   readonly selectors: boolean;
 }
 
-/** The `spec` of the SubjectAccessReview that asks whether `user` may do this, in the order in which it is cached. */
+/** Returns the `spec` of a SubjectAccessReview for `user`, in the order in which it is cached. */
 export function reviewSpec(user: UserInfo, attributes: Attributes, { version, selectors }: ReviewOptions): JsonObject {
   const { name, uid, groups, extra } = user;
   return {
@@ -23,7 +23,7 @@ export function reviewSpec(user: UserInfo, attributes: Attributes, { version, se
   };
 }
 
-/** The whole review as it is sent. */
+/** Returns the whole review as it is sent. */
 export function reviewText(spec: JsonObject, { version }: ReviewOptions): string {
   const apiVersion = `authorization.k8s.io/${version}`;
   return JSON.stringify({ kind: "SubjectAccessReview", apiVersion, metadata: {}, spec, status: { allowed: false } });
@@ -58,7 +58,7 @@ const operators: Readonly<Record<LabelRequirement["operator"], string | undefine
   notin: "NotIn",
   exists: "Exists",
   "!": "DoesNotExist",
-  // No operator of a review says this: the question is asked without it, which makes it broader.
+  // Reviews do not have these operators. The question is asked without them, which makes it broader.
   gt: undefined,
   lt: undefined,
 };
@@ -69,7 +69,7 @@ function labelRequirement({ key, operator, values }: LabelRequirement): JsonObje
   return [values.length === 0 ? { key, operator: known } : { key, operator: known, values: [...values] }];
 }
 
-/** Keys are users' choice: built without a prototype. */
+/** Converts extra values. Clients choose the keys, so the object has no prototype. */
 function extraOf(extra: ReadonlyMap<string, readonly string[]>): JsonObject {
   const object = emptyJsonObject();
   for (const key of [...extra.keys()].sort()) object[key] = [...(extra.get(key) ?? [])];

@@ -16,7 +16,7 @@ function answer(status: unknown, code = 200): Answer {
   return { code, body: new TextEncoder().encode(JSON.stringify({ status })) };
 }
 
-/** A webhook that gives these answers in turn, the last one for ever. */
+/** Returns a webhook that gives these answers in turn and then repeats the last one. */
 function webhook(answers: readonly (Answer | Error)[], options: Partial<WebhookOptions> = {}) {
   const asked: any[] = [];
   const clock = new ManualClock();
@@ -94,7 +94,7 @@ describe("attack 30: a webhook that fails never allows", () => {
     expect((await webhook([bad], { failurePolicy: "Deny" }).ask()).kind).toBe("deny");
   });
 
-  test("a failure is not kept, and a temporary one is tried again", async () => {
+  test("a failure is not cached, and a temporary one is retried", async () => {
     const { asked, clock, ask } = webhook([answer({}, 503), answer({ allowed: true })], { timeoutMs: 5_000 });
     const asking = ask();
     while (clock.timers === 0) await Bun.sleep(1);
@@ -103,7 +103,7 @@ describe("attack 30: a webhook that fails never allows", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("one that is slow is given up", async () => {
+  test("a slow webhook times out", async () => {
     const slow = webhookAuthorizer({
       ...({ name: "w", clock: new ManualClock(), version: "v1", selectors: false } as const),
       authorizedTtlMs: 1,
@@ -119,7 +119,7 @@ describe("attack 30: a webhook that fails never allows", () => {
     expect((await slow.authorize(user("u"), pods)).kind).toBe("deny");
   });
 
-  test("a condition that is false leaves the request to others; one that fails follows the policy", async () => {
+  test("a false condition skips the webhook; a failed one follows the policy", async () => {
     const fails = () => {
       throw new Error("no such field");
     };
@@ -134,7 +134,7 @@ describe("attack 30: a webhook that fails never allows", () => {
   });
 });
 
-describe("attack 30: answers are kept for exactly the question", () => {
+describe("attack 30: answers are cached for exactly the question", () => {
   test.each<[string, [UserInfo, Attributes], [UserInfo, Attributes]]>([
     ["another user", [user("a:b", "c"), pods], [user("a", "b:c"), pods]],
     ["another group", [user("a", "b,c"), pods], [user("a", "b", "c"), pods]],
@@ -149,7 +149,7 @@ describe("attack 30: answers are kept for exactly the question", () => {
       [user("a"), request("/api/v1/namespaces/ns/pods/x")],
       [user("a"), request("/api/v1/namespaces/ns/pods/x/log")],
     ],
-  ])("%s is asked about anew", async (_what, first, second) => {
+  ])("%s is asked again", async (_what, first, second) => {
     const { asked, ask } = webhook([answer({ allowed: true }), answer({ allowed: false })]);
     expect((await ask(...first)).kind).toBe("allow");
     expect((await ask(...first)).kind).toBe("allow");
@@ -157,7 +157,7 @@ describe("attack 30: answers are kept for exactly the question", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("and only for its time", async () => {
+  test("and only for their time", async () => {
     const { asked, clock, ask } = webhook([
       answer({ allowed: true }),
       answer({ allowed: false }),
@@ -175,7 +175,7 @@ describe("attack 30: answers are kept for exactly the question", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("a cache has a bound", () => {
+  test("the cache has a limit", () => {
     const cache = new DecisionCache(new ManualClock());
     for (let at = 0; at < cachedDecisionsMax + 10; at++) cache.set(`q${at}`, { kind: "allow", reason: "" }, 1_000);
     cache.set("x".repeat(20_000), { kind: "allow", reason: "" }, 1_000);

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../api/clock.ts";
+import type { Clock } from "../../../process/clock.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import { parseJson } from "../../../api/codec/json.ts";
@@ -18,20 +18,20 @@ export interface WebhookOptions {
   readonly endpoint: JsonEndpoint;
   readonly clock: Clock;
   readonly version: "v1" | "v1beta1";
-  /** Whether the selectors of a request are a part of the question. */
+  /** Whether the selectors of a request are part of the question. */
   readonly selectors: boolean;
-  /** How long an allow, and how long every other answer, is kept; 0 for not at all. */
+  /** Cache times of allowed and of other decisions; 0 for none. */
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
-  /** For one question with all its tries. */
+  /** Timeout of one question with all its tries. */
   readonly timeoutMs: number;
   readonly failurePolicy: "NoOpinion" | "Deny";
   readonly conditions: readonly MatchCondition[];
 }
 
 /**
- * Asks somebody else with a SubjectAccessReview. One who fails never allows: by its failure policy the request is denied,
- * or the next authorizer is asked.
+ * Asks a webhook with a SubjectAccessReview. A failed webhook never allows: its failure policy either denies the
+ * request or passes it to the next authorizer.
  */
 export function webhookAuthorizer(options: WebhookOptions): Authorizer {
   const cache = new DecisionCache(options.clock);
@@ -62,7 +62,7 @@ export function webhookAuthorizer(options: WebhookOptions): Authorizer {
   };
 }
 
-/** The review's text; undefined when the conditions leave this request to others. */
+/** Returns the review's text, or undefined when the conditions exclude this request. */
 function questionOf(
   options: WebhookOptions,
   user: UserInfo,
@@ -104,7 +104,7 @@ async function ask(options: WebhookOptions, question: string): Promise<Decision>
   }
 }
 
-/** An answer that says nothing about the question; asking again would not help. */
+/** An answer that does not answer the question. Asking again would not help. */
 class UnusableAnswer extends Error {}
 
 function isTemporary({ code }: Answer): boolean {
@@ -126,7 +126,7 @@ function statusOf(body: Uint8Array): JsonObject {
     const { value } = parseJson(body, { strict: false });
     if (isJsonObject(value) && isJsonObject(value["status"])) return value["status"];
   } catch {
-    // Not JSON: told below, without a word of the body.
+    // Not JSON. The error below does not quote the body.
   }
   throw new UnusableAnswer("the webhook's answer is no SubjectAccessReview with a status");
 }

@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "../descriptions.ts";
+import type { TypeDescriptions } from "./type-descriptions.ts";
 
 const streams = {
   stdin: "Whether input is passed on.",

@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "../descriptions.ts";
+import type { TypeDescriptions } from "./type-descriptions.ts";
 
 export const eventAndLeaseDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "core/v1.Event": {

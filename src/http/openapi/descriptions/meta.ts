@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "../descriptions.ts";
+import type { TypeDescriptions } from "./type-descriptions.ts";
 
 export const metaDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "meta/v1.TypeMeta": {

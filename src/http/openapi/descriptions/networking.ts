@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "../descriptions.ts";
+import type { TypeDescriptions } from "./type-descriptions.ts";
 
 export const networkingDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "core/v1.Service": { "": "One address for a set of pods." },

@@ -1,11 +1,11 @@
-/** `User x`, `Group x` or `ServiceAccount namespace/x`. */
+/** A subject as `User x`, `Group x` or `ServiceAccount namespace/x`. */
 export type SubjectText = string;
 
 export interface DefaultBinding {
-  /** "" for a ClusterRoleBinding. */
+  /** Namespace; "" for a ClusterRoleBinding. */
   readonly namespace: string;
   readonly name: string;
-  /** A ClusterRole's for a ClusterRoleBinding, else a Role's of the namespace. */
+  /** Name of a ClusterRole for a ClusterRoleBinding, otherwise of a Role in the namespace. */
   readonly role: string;
   readonly subjects: readonly SubjectText[];
   readonly gate?: string;
@@ -22,7 +22,7 @@ export const defaultBindings: readonly DefaultBinding[] = [
   cluster("system:kube-dns", "ServiceAccount kube-system/kube-dns"),
   cluster("system:kube-scheduler", "User system:kube-scheduler"),
   cluster("system:volume-scheduler", "User system:kube-scheduler"),
-  // The Node authorizer does what this binding did once; it stays, so that a cluster may still add subjects.
+  // The Node authorizer has replaced this binding. It stays, so that a cluster may still add subjects.
   cluster("system:node"),
   cluster("system:service-account-issuer-discovery", "Group system:serviceaccounts"),
   {

@@ -35,14 +35,14 @@ describe("the defaults", () => {
     }
   });
 
-  test("behind a gate exist with it alone", () => {
+  test("behind a gate exist only with the gate", () => {
     const gated = named(on, "ClusterRole").filter((name) => !named(off, "ClusterRole").includes(name));
     expect(gated).toContain("system:controller:podcertificaterequestcleaner");
     expect(gated).toContain("system:cluster-trust-bundle-discovery");
     expect(named(off, "ClusterRoleBinding").some((name) => gated.includes(name))).toBe(false);
   });
 
-  test("every binding refers to a role that is there", () => {
+  test("every binding refers to an existing role", () => {
     for (const objects of [on, off]) {
       for (const { kind, metadata, roleRef } of objects) {
         if (!kind.endsWith("Binding")) continue;
@@ -56,7 +56,7 @@ describe("the defaults", () => {
     }
   });
 
-  test("no one else than administrators may everything, and strangers next to nothing", () => {
+  test("only administrators may do everything, and anonymous users almost nothing", () => {
     const bindings = on.filter(({ kind }) => kind.endsWith("Binding"));
     const subjectsOf = (role: string) =>
       bindings
@@ -70,7 +70,7 @@ describe("the defaults", () => {
     expect(ofStrangers.map(({ metadata }) => metadata.name)).toEqual(["system:public-info-viewer"]);
   });
 
-  test("admin, edit and view come with the rules that they collect, and need no second round", () => {
+  test("admin, edit and view include the rules that they aggregate, and need no second round", () => {
     const roles = on.filter(({ kind }) => kind === "ClusterRole");
     for (const role of roles) {
       const rules = aggregatedRules(role, roles);
@@ -92,11 +92,11 @@ describe("reconciling", () => {
     return reconcile(existing, expected);
   };
 
-  test("leaves alone what is as it should be", () => {
+  test("leaves correct objects alone", () => {
     for (const object of on) expect(reconcile(structuredClone(object), object)).toEqual({ kind: "unchanged" });
   });
 
-  test("adds what is missing and keeps what was added", () => {
+  test("adds missing rules and keeps added ones", () => {
     const own = { apiGroups: ["x"], resources: ["y"], verbs: ["z"] };
     const result = change("ClusterRole", "system:discovery", (role) => {
       role.rules = [own];
@@ -114,7 +114,7 @@ describe("reconciling", () => {
     });
   });
 
-  test("is content with a wider rule", () => {
+  test("accepts a wider rule", () => {
     const all = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
     expect(
       change("ClusterRole", "system:kube-dns", (role) => {
@@ -123,7 +123,7 @@ describe("reconciling", () => {
     ).toEqual({ kind: "unchanged" });
   });
 
-  test("puts labels and annotations back, without touching others' values", () => {
+  test("restores labels and annotations without touching others", () => {
     const result = change("ClusterRole", "view", (role) => {
       role.metadata.labels = { mine: "1" };
       delete role.metadata.annotations;
@@ -139,7 +139,7 @@ describe("reconciling", () => {
     });
   });
 
-  test("keeps off what says so", () => {
+  test("ignores objects that opt out", () => {
     const result = change("ClusterRole", "system:discovery", (role) => {
       role.metadata.annotations["rbac.authorization.kubernetes.io/autoupdate"] = "false";
       role.rules = [];
@@ -147,7 +147,7 @@ describe("reconciling", () => {
     expect(result).toEqual({ kind: "unchanged" });
   });
 
-  test("replaces a binding that refers to another role, as that cannot be changed", () => {
+  test("replaces a binding that refers to another role, because that cannot be changed", () => {
     expect(
       change("ClusterRoleBinding", "cluster-admin", (binding) => {
         binding.roleRef.name = "view";
@@ -191,7 +191,7 @@ describe("aggregation", () => {
     expect(verbsOf(selectors, ...roles)).toEqual(verbs);
   });
 
-  test("is nothing for a role that holds its own rules", () => {
+  test("does not apply to a role with its own rules", () => {
     expect(aggregatedRules(role("r", {}, "get"), [])).toBeUndefined();
   });
 });

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../../api/json.ts";
 import { allow, allowEvents, allowUrls, read, readWrite, write } from "./rule.ts";
 
-/** A default ClusterRole; one behind a feature gate exists only while the gate is on. */
+/** A default ClusterRole. One with a feature gate exists only while the gate is on. */
 export interface DefaultRole {
   readonly name: string;
   readonly rules: readonly GatedRule[];
-  /** Labels that make other roles collect these rules. */
+  /** Role that aggregates these rules by their label. */
   readonly aggregateTo?: "admin" | "edit" | "view";
-  /** The rules come from roles with the label of this name. */
+  /** Label of the roles whose rules this role aggregates. */
   readonly aggregates?: "admin" | "edit" | "view";
   readonly gate?: string;
 }
@@ -16,7 +16,7 @@ export type GatedRule = JsonObject | { readonly gate: string; readonly rule: Jso
 const discoveryUrls = "/api /api/* /apis /apis/* /openapi /openapi/*";
 const publicUrls = "/healthz /livez /readyz /version /version/";
 
-/** What every node may do; the Node authorizer decides about the objects, the admission about the fields. */
+/** The rules of every node. The Node authorizer decides about objects, and the admission about fields. */
 export const nodeRules: readonly GatedRule[] = [
   allow("create", "authentication.k8s.io", "tokenreviews"),
   allow("create", "authorization.k8s.io", "localsubjectaccessreviews subjectaccessreviews"),

@@ -4,7 +4,7 @@ import { allow, allowEvents, read } from "./rule.ts";
 const signers =
   "kubernetes.io/kube-apiserver-client kubernetes.io/kube-apiserver-client-kubelet kubernetes.io/kubelet-serving kubernetes.io/legacy-unknown";
 
-/** What each controller may do, by its name: ClusterRole `system:controller:<name>`, bound to its service account. */
+/** Rules of each controller, by its name: ClusterRole `system:controller:<name>`, bound to its service account. */
 const controllers: Readonly<Record<string, readonly GatedRule[]>> = {
   "attachdetach-controller": [
     allow("list watch", "core", "persistentvolumeclaims persistentvolumes"),
@@ -286,7 +286,7 @@ export const controllerRoles: readonly DefaultRole[] = Object.entries(controller
   return { name: rolePrefix + name, rules, ...(gate === undefined ? {} : { gate }) };
 });
 
-/** The service account that a controller's role is bound to. */
+/** Returns the service account that a controller's role is bound to. */
 export function controllerAccount(role: DefaultRole): string {
   return role.name.slice(rolePrefix.length);
 }

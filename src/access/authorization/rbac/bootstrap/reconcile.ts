@@ -5,8 +5,8 @@ import { policyRules } from "../policy-rule.ts";
 import { autoUpdateAnnotation } from "./default-objects.ts";
 
 /**
- * What has to become of a default role or binding that exists: `replace` where it refers to another role, as that
- * cannot be changed. What others added stays; an object that is annotated as not for updates is left alone.
+ * The action for an existing default role or binding: `replace` where it refers to another role, which cannot be
+ * changed. Additions of others stay. An object that is annotated against updates is left alone.
  */
 export type Reconciled =
   | { readonly kind: "unchanged" | "replace" }

@@ -1,0 +1,40 @@
+import type { Revision } from "./revision.ts";
+
+/**
+ * A key is `/registry/<resource prefix>/[<namespace>/]<name>`, compared by UTF-16 code unit (all keys are ASCII).
+ * What lies below `/registry/<resource prefix>/` belongs to one resource.
+ */
+export type Key = string;
+
+/** What selection and conversion need of an object without reading its bytes; made by the proposer, once per write. */
+export interface ObjectIndex {
+  /** apiVersion that `body` is written in (the storage version). */
+  readonly apiVersion: string;
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  /** Selectable fields of the resource beyond metadata.name and metadata.namespace. */
+  readonly fields: Readonly<Record<string, string>> | undefined;
+  /** In the order of `metadata.ownerReferences`; undefined without any. */
+  readonly owners: readonly ObjectOwner[] | undefined;
+}
+
+/** One of an object's owner references. */
+export interface ObjectOwner {
+  readonly uid: string;
+  readonly controller: boolean;
+  readonly blockOwnerDeletion: boolean;
+}
+
+/**
+ * One object at one revision. Immutable: shared by the state, the caches, snapshots and every watcher.
+ * `body` is the finished JSON without its type: `{"metadata":{…},"spec":…}`. Readers put
+ * `"kind":"Pod","apiVersion":"v1",` behind the brace where the wire needs it, and nothing in list items.
+ */
+export interface Entry {
+  readonly key: Key;
+  /** Revision of the last change: the object's resourceVersion. */
+  readonly revision: Revision;
+  readonly createRevision: Revision;
+  readonly index: ObjectIndex;
+  readonly body: Uint8Array;
+}

@@ -1,0 +1,38 @@
+export { estimateCost } from "./cost/estimate.ts";
+export type { Range } from "./cost/range.ts";
+export { type Declared, Environment, type Library } from "./environment.ts";
+export type { Activation } from "./evaluate/frame.ts";
+export { costLimitMessage, costPerCallMax } from "./evaluate/limits.ts";
+export { ProgramError } from "./evaluate/planner.ts";
+export {
+  type AccessCheck,
+  type AccessChecker,
+  type AccessDecision,
+  AuthorizerValue,
+  authorizerType,
+  PendingCheck,
+  type RequestResource,
+  ResourceCheckValue,
+  resourceCheckType,
+} from "./library/authorizer.ts";
+export { jsonPatchLibrary } from "./library/json-patch.ts";
+export { QuantityValue, quantityType, toQuantity } from "./library/quantity.ts";
+export { SemverValue } from "./library/semver.ts";
+export { CompileError, type Compiled, compile, isFailure, type Outcome, Program } from "./program.ts";
+export { type CachedProgram, ProgramCache } from "./program-cache.ts";
+export { checkRules, type RuleCheckOptions } from "./schema/rule-check.ts";
+export { type RuleProblem, toFieldError } from "./schema/rule-problem.ts";
+export type { RuleSchema, ValidationRule } from "./schema/rule-schema.ts";
+export {
+  makeRuleValidator,
+  type RuleValidation,
+  type RuleValidator,
+  runRules,
+  validateRules,
+} from "./schema/rule-validator.ts";
+export { typedValue } from "./schema/typed-value.ts";
+export * as celTypes from "./types/cel-type.ts";
+export type { TypeProvider } from "./types/type-provider.ts";
+export { jsonValue } from "./values/json-value.ts";
+export { EvaluationError, isError, type Result, type Value } from "./values/value.ts";
+export { newEnvironment, storedEnvironment } from "./versions.ts";

@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import {
+  checkRules,
+  makeRuleValidator,
+  type RuleSchema,
+  runRules,
+  storedEnvironment,
+  toFieldError,
+  validateRules,
+} from "../index.ts";
+
+const environments = { environmentOf: () => storedEnvironment() };
+
+function widget(spec: Readonly<Record<string, RuleSchema>>): RuleSchema {
+  return { type: "object", properties: { spec: { type: "object", properties: spec } } };
+}
+
+function problems(schema: RuleSchema, object: object, oldObject?: object) {
+  const validator = makeRuleValidator(schema, environments);
+  if (validator === undefined) throw new Error("no rules");
+  const { errors, warnings } = validateRules(validator, object as never, oldObject as never);
+  const texts = (found: typeof errors) => found.map(toFieldError).map(({ field, message }) => `${field}: ${message}`);
+  return { errors: texts(errors), warnings: texts(warnings) };
+}
+
+const size: RuleSchema = { type: "integer", "x-kubernetes-validations": [{ rule: "self < 5", message: "too large" }] };
+
+test("a rule that does not hold is an error at its node", () => {
+  expect(problems(widget({ size }), { spec: { size: 7 } }).errors).toEqual(["spec.size: Invalid value: 7: too large"]);
+});
+
+test("a value that an update leaves as it was gets a warning", () => {
+  const { errors, warnings } = problems(widget({ size }), { spec: { size: 7 } }, { spec: { size: 7 } });
+  expect(errors).toEqual([]);
+  expect(warnings).toEqual(["spec.size: Invalid value: 7: too large"]);
+});
+
+test("a rule about the old value runs where there is one", () => {
+  const grows: RuleSchema = { type: "integer", "x-kubernetes-validations": [{ rule: "self >= oldSelf" }] };
+  expect(problems(widget({ grows }), { spec: { grows: 1 } }).errors).toEqual([]);
+  const { errors } = problems(widget({ grows }), { spec: { grows: 1 } }, { spec: { grows: 2 } });
+  expect(errors).toEqual(["spec.grows: Invalid value: 1: failed rule: self >= oldSelf"]);
+});
+
+test("lists of sets compare without their order", () => {
+  const set: RuleSchema = {
+    type: "array",
+    items: { type: "string" },
+    "x-kubernetes-list-type": "set",
+    "x-kubernetes-validations": [{ rule: "self == oldSelf" }],
+  };
+  expect(problems(widget({ set }), { spec: { set: ["a", "b"] } }, { spec: { set: ["b", "a"] } }).errors).toEqual([]);
+});
+
+test("rules can be run one at a time", () => {
+  const validator = makeRuleValidator(widget({ a: size, b: size }), environments);
+  if (validator === undefined) throw new Error("no rules");
+  expect([...runRules(validator, { spec: { a: 1, b: 2 } }, undefined)]).toHaveLength(2);
+});
+
+test("a rule that may cost too much is refused when it is written", () => {
+  const list: RuleSchema = {
+    type: "array",
+    items: { type: "string" },
+    "x-kubernetes-validations": [{ rule: "self.all(x, self.exists(y, x == y))" }],
+  };
+  const [problem] = checkRules(widget({ list }), { environments, path: "schema" });
+  expect(problem?.detail).toStartWith("estimated rule cost exceeds budget by factor of more than 100x");
+});
+
+test("a rule that does not compile is reported with its text", () => {
+  const bad: RuleSchema = { type: "string", "x-kubernetes-validations": [{ rule: "self + 1" }] };
+  const [problem] = checkRules(widget({ bad }), { environments, path: "schema" });
+  expect(problem?.field).toBe("schema.properties[spec].properties[bad].x-kubernetes-validations[0].rule");
+  expect(problem?.detail).toContain("found no matching overload for '_+_' applied to '(string, int)'");
+});

@@ -1,0 +1,116 @@
+import { estimateCost } from "../cost/estimate.ts";
+import type { Range } from "../cost/range.ts";
+import type { Environment } from "../environment.ts";
+import { ProgramError } from "../evaluate/planner.ts";
+import { CompileError, type Compiled, compile, Program } from "../program.ts";
+import { boolType, type CelType, optionalOf, stringType } from "../types/cel-type.ts";
+import { type DeclaredType, providerOf, requestBytesMax, sizeAt } from "./declared-type.ts";
+import { normalizeFieldPath } from "./rule-field-path.ts";
+import type { RuleSchema, ValidationRule } from "./rule-schema.ts";
+
+/** The name of the type of self; objects below it are named after it. */
+export const selfTypeName = "selfType";
+
+/** Which environment a text is compiled in: one that was stored before may use everything. */
+export interface RuleEnvironments {
+  /** Returns the environment of a rule, or of a message expression, by its text. */
+  environmentOf(text: string): Environment;
+}
+
+/** An expression of a rule, ready to run. */
+export interface RuleProgram {
+  readonly program: Program;
+  /** What it costs once, estimated by the bounds of the schema. */
+  readonly estimate: Range;
+}
+
+/** A rule as it is run. A rule that is blank has neither a program nor an error. */
+export interface CompiledRule {
+  readonly rule: ValidationRule;
+  readonly program?: RuleProgram;
+  readonly error?: string;
+  readonly usesOldSelf: boolean;
+  readonly message?: RuleProgram;
+  readonly messageError?: string;
+  /** Where the problem is reported, below the node. */
+  readonly fieldPath?: string;
+}
+
+/** Returns how often a rule may run, at most, where lists or maps around it have no bound. */
+export function unboundedCardinality(type: DeclaredType): bigint {
+  return BigInt(Math.floor(requestBytesMax / (type.minSize + 1)));
+}
+
+/** Compiles the rules of one node of a schema. */
+export function compileRules(schema: RuleSchema, type: DeclaredType, environments: RuleEnvironments): CompiledRule[] {
+  const provider = providerOf(type);
+  const environmentOf = (text: string, oldSelf: CelType) =>
+    environments.environmentOf(text).extend({
+      variables: new Map([
+        ["self", type.cel],
+        ["oldSelf", oldSelf],
+      ]),
+      provider,
+    });
+  return (schema["x-kubernetes-validations"] ?? []).map((rule) => {
+    const oldSelf = rule.optionalOldSelf === true ? optionalOf(type.cel) : type.cel;
+    return compileRule(rule, schema, type, (text) => environmentOf(text, oldSelf));
+  });
+}
+
+function compileRule(
+  rule: ValidationRule,
+  schema: RuleSchema,
+  type: DeclaredType,
+  environmentOf: (text: string) => Environment,
+): CompiledRule {
+  const path = rule.fieldPath === undefined ? undefined : normalizeFieldPath(rule.fieldPath, schema);
+  const base = { rule, usesOldSelf: false, ...(path === undefined || path === "" ? {} : { fieldPath: path }) };
+  if (rule.rule.trim() === "") return { rule, usesOldSelf: false };
+  const main = compileExpression(
+    rule.rule,
+    environmentOf(rule.rule),
+    type,
+    "",
+    boolType,
+    "cel expression must evaluate to a bool",
+  );
+  if (typeof main === "string") return { ...base, error: main };
+  const compiled = { ...base, program: main, usesOldSelf: usesName(main.compiled, "oldSelf") };
+  const { messageExpression } = rule;
+  if (messageExpression === undefined || messageExpression === "") return compiled;
+  const notText = "messageExpression must evaluate to a string";
+  const environment = environmentOf(messageExpression);
+  const message = compileExpression(messageExpression, environment, type, "messageExpression ", stringType, notText);
+  return typeof message === "string" ? { ...compiled, messageError: message } : { ...compiled, message };
+}
+
+/** Returns a program, or what is wrong with the expression. */
+function compileExpression(
+  text: string,
+  environment: Environment,
+  self: DeclaredType,
+  subject: string,
+  expected: CelType,
+  refusal: string,
+): (RuleProgram & { readonly compiled: Compiled }) | string {
+  try {
+    const compiled = compile(text, environment);
+    if (compiled.type.kind !== expected.kind || compiled.type.nullable) return refusal;
+    const program = Program.of(compiled);
+    return { program, estimate: estimateCost(compiled.checked, (path) => sizeAt(self, path)), compiled };
+  } catch (error) {
+    if (error instanceof CompileError) return `${subject}compilation failed: ${error.message}`;
+    if (error instanceof ProgramError) {
+      return `${subject === "" ? "program" : "messageExpression"} instantiation failed: ${error.message}`;
+    }
+    throw error;
+  }
+}
+
+function usesName(compiled: Compiled, name: string): boolean {
+  for (const reference of compiled.checked.references.values()) {
+    if (reference.kind === "name" && reference.name === name) return true;
+  }
+  return false;
+}

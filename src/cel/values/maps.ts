@@ -1,0 +1,102 @@
+import { type Result, Uint, type Value, ValueMap } from "./value.ts";
+
+type Entry = readonly [key: Value, value: Result];
+const signedMax = 2n ** 63n - 1n;
+const unsignedMax = 2n ** 64n - 1n;
+
+/** Entries by key. Keys of different types are different, so unsigned numbers are kept apart from strings. */
+class EntryTable {
+  readonly #plain = new Map<Value, Entry>();
+  readonly #unsigned = new Map<bigint, Entry>();
+
+  get size(): number {
+    return this.#plain.size + this.#unsigned.size;
+  }
+
+  set(key: Value, value: Result): void {
+    if (key instanceof Uint) this.#unsigned.set(key.value, [key, value]);
+    else this.#plain.set(key, [key, value]);
+  }
+
+  delete(key: Value): void {
+    if (key instanceof Uint) this.#unsigned.delete(key.value);
+    else this.#plain.delete(key);
+  }
+
+  /** Finds a key, or a number of another type that equals it. */
+  find(key: Value): Result | undefined {
+    const exact = key instanceof Uint ? this.#unsigned.get(key.value) : this.#plain.get(key);
+    if (exact !== undefined) return exact[1];
+    if (typeof key === "bigint") return key < 0n ? undefined : this.#unsigned.get(key)?.[1];
+    if (key instanceof Uint) return key.value > signedMax ? undefined : this.#plain.get(key.value)?.[1];
+    if (typeof key !== "number" || !Number.isInteger(key)) return undefined;
+    const whole = BigInt(key);
+    return (this.#plain.get(whole) ??
+      (whole >= 0n && whole <= unsignedMax ? this.#unsigned.get(whole) : undefined))?.[1];
+  }
+
+  *keys(): Generator<Value> {
+    for (const [key] of this.#plain.values()) yield key;
+    for (const [key] of this.#unsigned.values()) yield key;
+  }
+}
+
+/** A map of computed values. */
+export class EntryMap extends ValueMap {
+  readonly #table = new EntryTable();
+
+  constructor(entries: Iterable<Entry>) {
+    super();
+    for (const [key, value] of entries) this.#table.set(key, value);
+  }
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  find(key: Value): Result | undefined {
+    return this.#table.find(key);
+  }
+
+  keys(): Iterable<Value> {
+    return this.#table.keys();
+  }
+}
+
+/** A map that is being built, by a literal or a loop. */
+export class GrowingMap extends ValueMap {
+  readonly #table = new EntryTable();
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  find(key: Value): Result | undefined {
+    return this.#table.find(key);
+  }
+
+  keys(): Iterable<Value> {
+    return this.#table.keys();
+  }
+
+  set(key: Value, value: Value): void {
+    this.#table.set(key, value);
+  }
+
+  delete(key: Value): void {
+    this.#table.delete(key);
+  }
+
+  finish(): ValueMap {
+    return new EntryMap(entriesOf(this));
+  }
+}
+
+export const emptyMap = new EntryMap([]);
+
+export function* entriesOf(map: ValueMap): Generator<Entry> {
+  for (const key of map.keys()) {
+    const value = map.find(key);
+    if (value !== undefined) yield [key, value];
+  }
+}

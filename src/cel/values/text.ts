@@ -1,0 +1,106 @@
+/** Returns the number of code points. */
+export function codePointCount(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
+      count--;
+      at++;
+    }
+  }
+  return count;
+}
+
+/** Reports whether every character is one code unit, so that indices need no translation. */
+export function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    if ((text.charCodeAt(at) & 0xf800) === 0xd800) return false;
+  }
+  return true;
+}
+
+/** Compares texts by code points, as bytes of UTF-8 compare. */
+export function compareTexts(a: string, b: string): -1 | 0 | 1 {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const left = a.charCodeAt(at);
+    const right = b.charCodeAt(at);
+    if (left === right) continue;
+    const leftIsSurrogate = left >= 0xd800 && left <= 0xdfff;
+    const rightIsSurrogate = right >= 0xd800 && right <= 0xdfff;
+    // A surrogate belongs to a character above all those of one unit.
+    if (leftIsSurrogate !== rightIsSurrogate) return leftIsSurrogate ? 1 : -1;
+    return left < right ? -1 : 1;
+  }
+  return a.length < b.length ? -1 : 1;
+}
+
+const formatted: ReadonlyMap<string, string> = new Map([
+  ["\u0007", "\\a"],
+  ["\b", "\\b"],
+  ["\f", "\\f"],
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+  ["\v", "\\v"],
+  ["\\", "\\\\"],
+  ['"', '\\"'],
+]);
+
+/** Quotes a text as Go's `%q` does. */
+export function quoteText(text: string): string {
+  let quoted = "";
+  for (const character of text) quoted += formatted.get(character) ?? printable(character);
+  return `"${quoted}"`;
+}
+
+function printable(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code >= 0x20 && code < 0x7f) return character;
+  if (code < 0x20 || code === 0x7f) return `\\x${code.toString(16).padStart(2, "0")}`;
+  if (code >= 0xd800 && code <= 0xdfff) return "\ufffd";
+  if (/^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character)) return character;
+  return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+}
+
+/** Escapes what is special in a string literal; other characters stay as they are. */
+export function quoteLiteral(text: string): string {
+  let quoted = "";
+  for (const character of text) {
+    const isLoneSurrogate = character.length === 1 && (character.charCodeAt(0) & 0xf800) === 0xd800;
+    quoted += isLoneSurrogate ? "\ufffd" : (formatted.get(character) ?? character);
+  }
+  return `"${quoted}"`;
+}
+
+/** Numbers with such an exponent or a greater one are written with it. */
+const exponentFormMin = 6;
+
+/** Writes a double as Go's `%g` and `%v` do: the shortest digits, an exponent where that is 6 or more, or below -4. */
+export function doubleText(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (value === Number.POSITIVE_INFINITY) return "+Inf";
+  if (value === Number.NEGATIVE_INFINITY) return "-Inf";
+  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
+  const [digits = "", exponentText = "0"] = value.toExponential().split("e");
+  const exponent = Number(exponentText);
+  if (exponent >= -4 && exponent < exponentFormMin) return plainDecimal(value);
+  const sign = exponent < 0 ? "-" : "+";
+  return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, "0")}`;
+}
+
+/** Writes a double with the shortest digits and no exponent. */
+export function plainDecimal(value: number): string {
+  const text = String(value);
+  if (!text.includes("e")) return text;
+  const [mantissa = "", exponentText = "0"] = text.split("e");
+  const isNegative = mantissa.startsWith("-");
+  const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+  const exponent = Number(exponentText);
+  const digits = whole + fraction;
+  const point = whole.length + exponent;
+  const sign = isNegative ? "-" : "";
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
+  if (point >= digits.length) return `${sign}${digits.padEnd(point, "0")}`;
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}

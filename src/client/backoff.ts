@@ -1,0 +1,25 @@
+/** Waits between attempts: doubled from one failure to the next up to a limit, and spread so that many do not come at once. */
+export class Backoff {
+  readonly #minMs: number;
+  readonly #maxMs: number;
+  readonly #random: () => number;
+  #nextMs: number;
+
+  /** @param random in [0, 1) */
+  constructor(minMs: number, maxMs: number, random: () => number) {
+    this.#minMs = this.#nextMs = minMs;
+    this.#maxMs = maxMs;
+    this.#random = random;
+  }
+
+  /** The wait before the next attempt: once to twice the present one, at most the limit. */
+  next(): number {
+    const waitMs = Math.min(this.#maxMs, this.#nextMs * (1 + this.#random()));
+    this.#nextMs = Math.min(this.#maxMs, 2 * this.#nextMs);
+    return waitMs;
+  }
+
+  reset(): void {
+    this.#nextMs = this.#minMs;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Clock } from "../process/clock.ts";
+import { NoAnswerError } from "./transport.ts";
+
+/** Aborts its signal when time is up, or when the caller's is aborted. */
+export class Deadline implements Disposable {
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal | undefined;
+  #timer: Disposable | undefined;
+
+  constructor(clock: Clock, afterMs: number, outer: AbortSignal | undefined) {
+    this.#clock = clock;
+    this.#outer = outer;
+    if (outer?.aborted === true) this.#onAbort();
+    else outer?.addEventListener("abort", this.#onAbort, { once: true });
+    this.extend(afterMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Time is up after so long from now; undefined: never. */
+  extend(afterMs: number | undefined): void {
+    this.#timer?.[Symbol.dispose]();
+    if (afterMs === undefined || !Number.isFinite(afterMs)) return;
+    const late = () => this.#controller.abort(new NoAnswerError(`there was no answer within ${afterMs / 1_000} s`));
+    this.#timer = this.#clock.after(afterMs, late);
+  }
+
+  /** The error that ended the request: an aborted one fails in many ways. */
+  reasonFor(error: unknown): unknown {
+    return this.signal.aborted ? this.signal.reason : error;
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#outer?.removeEventListener("abort", this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => this.#controller.abort(this.#outer?.reason);
+}

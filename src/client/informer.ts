@@ -1,0 +1,218 @@
+import type { Clock } from "../process/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import { Backoff } from "./backoff.ts";
+import type { Client, ResourceType, Selector, WatchEvent } from "./client.ts";
+import { isExpired, listPages } from "./list-pages.ts";
+
+/** A watch is ended by the server after so long at least, at most twice that; it goes on where it was. */
+const watchSecondsMin = 300;
+const retryMsMin = 500;
+const retryMsMax = 30_000;
+/** After a watch that lasted so long, the next failure counts as the first. */
+const lastingMs = 10_000;
+/** A collection with more objects is not held: the informer reports it and tries again, as after any failure. */
+export const objectsMaxDefault = 1_000_000;
+
+/** What is done about changes. Each is called once per change, in the order of the server's history of the object. */
+export interface InformerHandlers<T extends KubeObject> {
+  added?(object: T): void;
+  updated?(object: T, old: T): void;
+  /** In the last state that was seen. */
+  deleted?(object: T): void;
+}
+
+export interface InformerOptions<T extends KubeObject> extends InformerHandlers<T> {
+  readonly client: Pick<Client, "list" | "watch">;
+  readonly type: ResourceType<T>;
+  /** Which objects of the type; all by default. */
+  readonly selector?: Selector | undefined;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly objectsMax?: number | undefined;
+  /** Hears of failures, which are followed by another attempt, and of what a handler throws. */
+  onError(error: unknown): void;
+}
+
+/**
+ * The objects of a collection, kept as they are on the server. It lists, watches from there and goes on from the last
+ * resourceVersion when a watch ends, bookmarks included; when the history from there is gone, it lists anew and tells
+ * the difference. The objects are shared: nobody may change them.
+ */
+export class Informer<T extends KubeObject> implements Disposable {
+  readonly #options: InformerOptions<T>;
+  readonly #stop = new AbortController();
+  readonly #objects = new Map<string, T>();
+  readonly #backoff: Backoff;
+  readonly #synced = Promise.withResolvers<void>();
+  #isSynced = false;
+  /** Whether the next list comes in one answer. */
+  #listsWhole = false;
+  /** Undefined: has to list. */
+  #resourceVersion: string | undefined;
+
+  /** Begins at once. */
+  constructor(options: InformerOptions<T>) {
+    this.#options = options;
+    this.#backoff = new Backoff(retryMsMin, retryMsMax, options.random);
+    void this.#run();
+  }
+
+  /** Whether the collection was listed once. */
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Resolves when the collection was listed, and everybody told of it; never after the end. */
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(name: string, namespace = ""): T | undefined {
+    return this.#objects.get(keyOf(namespace, name));
+  }
+
+  objects(): Iterable<T> {
+    return this.#objects.values();
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        if (this.#resourceVersion === undefined) await this.#list();
+        await this.#watch();
+      } catch (error) {
+        if (signal.aborted) return;
+        // What is expired is listed anew, but not in a circle without a pause.
+        if (isExpired(error)) this.#beginAnew();
+        else this.#options.onError(error);
+        await this.#pause(Math.max(this.#backoff.next(), retryAfterMs(error)));
+      }
+    }
+  }
+
+  #beginAnew(): void {
+    // Pages of a collection that changes faster than they are read expire each time; one answer does not.
+    if (this.#resourceVersion === undefined) this.#listsWhole = true;
+    this.#resourceVersion = undefined;
+  }
+
+  async #list(): Promise<void> {
+    const { client, type, selector, objectsMax = objectsMaxDefault } = this.#options;
+    const { signal } = this.#stop;
+    const listed = new Map<string, T>();
+    let resourceVersion = "";
+    const options = { ...selector, signal, ...(this.#listsWhole ? { limit: 0 } : {}) };
+    for await (const { items, metadata } of listPages(client, type, options)) {
+      resourceVersion ||= metadata.resourceVersion;
+      if (listed.size + items.length > objectsMax) {
+        throw new Error(`${type.resource}: there are more than ${objectsMax} objects`);
+      }
+      for (const object of items) listed.set(keyOfObject(object), object);
+    }
+    this.#listsWhole = false;
+    for (const [key, object] of this.#objects) if (!listed.has(key)) this.#remove(key, object);
+    for (const [key, object] of listed) this.#set(key, object);
+    this.#resourceVersion = resourceVersion;
+    this.#isSynced = true;
+    this.#synced.resolve();
+  }
+
+  /** Returns when the server ends the watch. */
+  async #watch(): Promise<void> {
+    const { client, type, selector, clock, random } = this.#options;
+    const { signal } = this.#stop;
+    const begunMs = clock.steadyMs();
+    const timeoutSeconds = Math.floor(watchSecondsMin * (1 + random()));
+    const resourceVersion = this.#resourceVersion;
+    const options = { ...selector, resourceVersion, allowWatchBookmarks: true, timeoutSeconds, signal };
+    let events = 0;
+    try {
+      for await (const event of client.watch(type, options)) {
+        events++;
+        this.#take(event);
+      }
+    } finally {
+      if (events > 0 || clock.steadyMs() - begunMs >= lastingMs) this.#backoff.reset();
+    }
+    // A server that ends every watch at once must not be asked without a pause.
+    if (events === 0 && clock.steadyMs() - begunMs < lastingMs) await this.#pause(this.#backoff.next());
+  }
+
+  #take(event: WatchEvent<T>): void {
+    if (event.type === "BOOKMARK") {
+      this.#resourceVersion = event.resourceVersion;
+      return;
+    }
+    const { object, type } = event;
+    const key = keyOfObject(object);
+    if (type === "DELETED") this.#remove(key, object);
+    else this.#set(key, object);
+    this.#resourceVersion = object.metadata.resourceVersion;
+  }
+
+  #set(key: string, object: T): void {
+    const old = this.#objects.get(key);
+    const { uid, resourceVersion } = object.metadata;
+    if (old !== undefined && old.metadata.uid !== uid) {
+      this.#remove(key, old);
+      return this.#set(key, object);
+    }
+    if (old?.metadata.resourceVersion === resourceVersion) return;
+    const { objectsMax = objectsMaxDefault, type } = this.#options;
+    if (old === undefined && this.#objects.size >= objectsMax) {
+      this.#resourceVersion = undefined;
+      throw new Error(`${type.resource}: there are more than ${objectsMax} objects`);
+    }
+    this.#objects.set(key, object);
+    this.#tell((handlers) => (old === undefined ? handlers.added?.(object) : handlers.updated?.(object, old)));
+  }
+
+  #remove(key: string, last: T): void {
+    if (this.#objects.delete(key)) this.#tell((handlers) => handlers.deleted?.(last));
+  }
+
+  #tell(call: (handlers: InformerHandlers<T>) => void): void {
+    try {
+      call(this.#options);
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
+  #pause(waitMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stop;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = clock.after(waitMs, resolve);
+    const end = () => resolve();
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+    return promise.finally(() => {
+      timer[Symbol.dispose]();
+      signal.removeEventListener("abort", end);
+    });
+  }
+}
+
+function retryAfterMs(error: unknown): number {
+  return error instanceof StatusError ? (error.status.details?.retryAfterSeconds ?? 0) * 1_000 : 0;
+}
+
+function keyOfObject({ metadata: { namespace = "", name = "" } }: KubeObject): string {
+  return keyOf(namespace, name);
+}
+
+function keyOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,36 @@
+import { NoAnswerError } from "./transport.ts";
+
+/** An object is at most 2 MiB when it is stored. A longer line is no event. */
+export const frameBytesMax = 16 * 1024 * 1024;
+
+const newline = 0x0a;
+
+/** The lines of a body as they become whole. @throws NoAnswerError for one that is too long or breaks off */
+export async function* linesOf(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax = frameBytesMax,
+): AsyncGenerator<Uint8Array, void> {
+  let begun: Uint8Array[] = [];
+  let begunBytes = 0;
+  for await (const chunk of body) {
+    let from = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, from)) {
+      const rest = chunk.subarray(from, end);
+      from = end + 1;
+      if (begunBytes + rest.length > bytesMax) throw tooLong(bytesMax);
+      const line = begun.length === 0 ? rest : Buffer.concat([...begun, rest]);
+      begun = [];
+      begunBytes = 0;
+      if (line.length > 0) yield line;
+    }
+    if (from === chunk.length) continue;
+    begunBytes += chunk.length - from;
+    if (begunBytes > bytesMax) throw tooLong(bytesMax);
+    begun.push(chunk.subarray(from));
+  }
+  if (begunBytes > 0) throw new NoAnswerError("the watch ended inside an event");
+}
+
+function tooLong(bytesMax: number): NoAnswerError {
+  return new NoAnswerError(`an event of the watch is longer than ${bytesMax} bytes`);
+}

@@ -1,0 +1,59 @@
+import type { Authorizer } from "../access/authorization/authorizer.ts";
+import type { Clock } from "../process/clock.ts";
+import type { Client } from "../client/client.ts";
+import { RequestClient } from "../client/request-client.ts";
+import type { Handler } from "../request/exchange.ts";
+import type { UserInfo } from "../request/user-info.ts";
+import { systemUser } from "../access/authentication/system-user.ts";
+import { authorization } from "./filters/authorization.ts";
+import { InProcessTransport } from "./in-process-transport.ts";
+
+/** Somebody whom a client of the own process acts as. */
+export interface ClientUser {
+  readonly name: string;
+  /** Beside `system:authenticated`. */
+  readonly groups?: readonly string[] | undefined;
+}
+
+/** Makes clients of the server that they run in: of an administrator, or of somebody within that one's rights. */
+export type OpenClient = (user?: ClientUser) => Client;
+
+export interface InProcessClientParts {
+  /** Answers every resource request. */
+  readonly handler: Handler;
+  readonly authorizer: Authorizer;
+  readonly clock: Clock;
+  /** Hears of what is a fault of ours; the client gets a 500. */
+  readonly onFault: (error: unknown) => void;
+}
+
+const everybody = "system:authenticated";
+const administrator: UserInfo = {
+  name: "kubernetes-admin",
+  uid: "",
+  groups: ["system:masters", everybody],
+  extra: new Map(),
+};
+
+export interface InProcessClients {
+  readonly open: OpenClient;
+  /** Of the server itself. */
+  readonly own: Client;
+}
+
+export function inProcessClients({ handler, authorizer, clock, onFault }: InProcessClientParts): InProcessClients {
+  const guarded = authorization(authorizer)(handler);
+  const open = (user: UserInfo, handle: Handler) => {
+    const transport = new InProcessTransport({ handler: handle, user, clock, onFault });
+    return new RequestClient({ transport, clock, userAgent: "quorate" });
+  };
+  return {
+    own: open(systemUser, handler),
+    // The administrator is asked for no rights: an authorizer may need the network.
+    open: (user) => (user === undefined ? open(administrator, handler) : open(userOf(user), guarded)),
+  };
+}
+
+function userOf({ name, groups = [] }: ClientUser): UserInfo {
+  return { name, uid: "", groups: [...new Set([...groups, everybody])], extra: new Map() };
+}

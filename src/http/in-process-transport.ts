@@ -1,0 +1,105 @@
+import type { Clock } from "../process/clock.ts";
+import type { Transport, TransportAnswer, TransportRequest } from "../client/transport.ts";
+import type { Exchange, Handler, HttpResponse, IncomingRequest } from "../request/exchange.ts";
+import type { UserInfo } from "../request/user-info.ts";
+import { BodyPipe } from "./body-pipe.ts";
+import { errorAnswers } from "./filters/errors.ts";
+import { parseRequestInfo, unparsedRequest } from "./parse-request-info.ts";
+
+export interface InProcessTransportParts {
+  /** Answers every resource request; with the filter of authorization around it where the user may not do everything. */
+  readonly handler: Handler;
+  readonly user: UserInfo;
+  readonly clock: Clock;
+  /** Hears of what is a fault of ours; the client gets a 500. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * Carries requests to the handlers of this process: the same rules and the same bytes as over the network, without
+ * connections, authentication, limits and audit.
+ */
+export class InProcessTransport implements Transport {
+  readonly #parts: InProcessTransportParts;
+  readonly #errorAnswer: (error: unknown, exchange: Exchange) => HttpResponse;
+
+  constructor(parts: InProcessTransportParts) {
+    this.#parts = parts;
+    this.#errorAnswer = errorAnswers({ onFault: parts.onFault });
+  }
+
+  async send(request: TransportRequest): Promise<TransportAnswer> {
+    request.signal.throwIfAborted();
+    const { handler, user, clock } = this.#parts;
+    const exchange = exchangeOf(request, user, clock);
+    let response: HttpResponse;
+    try {
+      exchange.info = parseRequestInfo(request.method, request.target);
+      response = await abortable(handler(exchange), request.signal);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      response = this.#errorAnswer(error, exchange);
+    }
+    return answerOf(response, request.signal);
+  }
+
+  [Symbol.dispose](): void {}
+}
+
+function exchangeOf(
+  { method, target, headers, body, signal }: TransportRequest,
+  user: UserInfo,
+  clock: Clock,
+): Exchange {
+  const request: IncomingRequest = {
+    method,
+    rawPath: target,
+    headers: Object.entries(headers),
+    peer: { kind: "none" },
+    remoteAddress: "",
+    httpVersion: "2",
+    body: () => Promise.resolve(body ?? new Uint8Array(0)),
+    signal,
+  };
+  return {
+    request,
+    receivedMs: clock.nowMs(),
+    startedMs: performance.now(),
+    auditId: crypto.randomUUID(),
+    info: unparsedRequest,
+    user,
+    warnings: [],
+    responseHeaders: [],
+    audit: undefined,
+  };
+}
+
+/** Nobody has to wait for a handler that goes on after its request was given up. */
+function abortable<T>(work: T | Promise<T>, signal: AbortSignal): T | Promise<T> {
+  if (!(work instanceof Promise)) return work;
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  return promise;
+}
+
+function answerOf(response: HttpResponse, signal: AbortSignal): TransportAnswer {
+  const { code, headers } = response;
+  const retryAfter = headers.find(([name]) => name === "retry-after")?.[1];
+  const head = { code, retryAfterSeconds: retryAfter === undefined ? undefined : Number(retryAfter) };
+  if (response.kind === "stream") {
+    const pipe = new BodyPipe(signal);
+    return { ...head, body: pipe.read(response.run(pipe)) };
+  }
+  const { body } = response;
+  return { ...head, body: body instanceof Uint8Array ? once(body) : chunksOf(body) };
+}
+
+async function* once(body: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield body;
+}
+
+async function* chunksOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  yield* body;
+}

@@ -1,0 +1,189 @@
+import { randomInt } from "node:crypto";
+import { messageDecoder } from "../access/audit/decode-message.ts";
+import type { OpenAudit } from "../access/audit/open-audit.ts";
+import { encodeStatus } from "../api/codec/encode-object.ts";
+import type { Gossip } from "../cluster/gossip/gossip.ts";
+import type { AppOptions, AppPlugin } from "../http/app.ts";
+import { clusterPlugin } from "../http/cluster/cluster-plugin.ts";
+import { connectionsOf } from "../http/connect/connectors.ts";
+import { discoveryRoute } from "../http/discovery/discovery-route.ts";
+import { indexRoute } from "../http/discovery/index-route.ts";
+import type { EncodeStatus } from "../http/error-response.ts";
+import { type AuditOptions, audit, auditResponse } from "../http/filters/audit.ts";
+import { impersonation } from "../http/filters/impersonation.ts";
+import { catalogServer, resourceHandler } from "../http/handlers/resources.ts";
+import { type HealthCheck, healthHandler } from "../http/health.ts";
+import type { Lifecycle } from "../http/lifecycle.ts";
+import { contentTypeOf, negotiate } from "../http/negotiate.ts";
+import { openApiRoute } from "../http/openapi/openapi-route.ts";
+import { defaultJwksUri, openIdPlugin } from "../http/openid.ts";
+import { gitVersion, versionRoute } from "../http/version.ts";
+import { Endpoints } from "../registry/endpoints.ts";
+import type { KindParts } from "../registry/kind.ts";
+import { header } from "../request/exchange.ts";
+import { countAuthentications } from "./metrics/authentication-metrics.ts";
+import { countDecisions } from "./metrics/authorization-metrics.ts";
+import type { ServerApi } from "./open-api.ts";
+import type { ServerCredentials } from "./open-identity.ts";
+import type { StartContext } from "./start-context.ts";
+
+export interface AppParts extends StartContext {
+  readonly api: ServerApi;
+  readonly credentials: ServerCredentials;
+  readonly lifecycle: Lifecycle;
+  readonly audited: OpenAudit | undefined;
+  readonly checks: readonly HealthCheck[];
+  /** The health that other members report of themselves. */
+  readonly heard: Gossip["peers"];
+}
+
+/** Connects the parts of the server with the filters and handlers of its API. */
+export function appOptions(parts: AppParts): AppOptions {
+  const { config, log, lifecycle } = parts;
+  const { scheme, catalog, metrics, authorization } = parts.api;
+  const { authentication } = parts.credentials;
+  const { store } = parts.storage;
+  const { clock } = config;
+  const { authorizer } = authorization;
+  const auditing = auditingOf(parts);
+  const endpoints = endpointsOf(parts);
+  const cbor = config.featureGates.enabled("CBORServingAndStorage");
+  return {
+    chain: {
+      clock,
+      authenticator: countAuthentications(authentication.authenticator, metrics.registry),
+      authorizer: countDecisions(authorizer, metrics.registry),
+      afterAuthentication: [
+        ...(auditing === undefined ? [] : [audit(auditing)]),
+        impersonation({
+          authorizer,
+          constrained: config.featureGates.enabled("ConstrainedImpersonation"),
+        }),
+      ],
+      onAnswer: auditing === undefined ? [] : [auditResponse(auditing)],
+      lifecycle,
+      requestTimeoutMs: config.requestTimeoutMs,
+      maxInFlight: { readOnly: config.maxRequestsInflight, mutating: config.maxMutatingRequestsInflight },
+      metrics,
+      encodeStatus: statusEncoder(cbor),
+      onRequest: (outcome, record) => log.requestLog(outcome, record),
+      onFault: (error, { auditId }) => log.error("a request failed in an unexpected way", { error, auditId }),
+    },
+    health: healthHandler({
+      clock,
+      livezGracePeriodMs: config.livezGracePeriodMs,
+      checks: parts.checks,
+    }),
+    metrics: metrics.handle,
+    version: versionRoute().handle,
+    resources: resourceHandler([
+      catalogServer({
+        catalog,
+        typeSchema: (name) => scheme.typeSchema(name),
+        store,
+        clock,
+        cbor,
+        minRequestTimeoutMs: config.minRequestTimeoutMs,
+        randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+        metrics,
+        authorizer,
+        unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
+        endpoint: (info, subresource) => endpoints.find(info, subresource),
+        admission: parts.api.admission,
+      }),
+    ]),
+    plugins: documentPlugins(parts),
+  };
+}
+
+/** Makes the endpoints of every kind in the catalog, and follows as kinds come and go. */
+function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints {
+  const { clock } = config;
+  const { store } = storage;
+  const { registries, catalog } = api;
+  const { authorizer } = api.authorization;
+  const { identity, authentication } = credentials;
+  const connections = connectionsOf({
+    pods: registries.builtIn({ group: "", resource: "pods" }),
+    nodes: registries.builtIn({ group: "", resource: "nodes" }),
+    services: registries.builtIn({ group: "", resource: "services" }),
+    endpointSlices: registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }),
+    authorizer,
+    nodeClient: () => identity.nodeClient(clock.nowMs()),
+    randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+  });
+  const tokens = { ...config.authentication.serviceAccounts, ...authentication };
+  const registry: KindParts["registry"] = (resource) => registries.builtIn(resource);
+  const endpoints = new Endpoints({ store, clock, authorizer, tokens, connections, registry }, (info) =>
+    registries.of(info),
+  );
+  catalog.follow(
+    (entry) => endpoints.install(entry),
+    (entry) => endpoints.remove(entry),
+  );
+  return endpoints;
+}
+
+function auditingOf({ audited, config, api, log }: AppParts): AuditOptions | undefined {
+  if (audited === undefined) return undefined;
+  const onError = (error: unknown) => log.error("an audit event could not be written", { error });
+  return { ...audited, clock: config.clock, decodeProtobuf: messageDecoder(api.scheme), onError };
+}
+
+function clusterPlugins({ storage, api, config, credentials, heard }: AppParts): AppPlugin[] {
+  const { member, store } = storage;
+  if (member === undefined) return [];
+  const { cluster, peers } = member;
+  const { identity } = credentials;
+  const secrets = api.registries.builtIn({ group: "", resource: "secrets" });
+  return [clusterPlugin({ cluster, peers, secrets, store, clock: config.clock, identity, version: gitVersion, heard })];
+}
+
+function documentPlugins(parts: AppParts): AppPlugin[] {
+  const { config } = parts;
+  const { scheme, catalog } = parts.api;
+  const { authentication } = parts.credentials;
+  const address = `${config.bindAddress}:${config.securePort}`;
+  const { issuers, jwksUri } = config.authentication.serviceAccounts;
+  const plugins: AppPlugin[] = [
+    ...clusterPlugins(parts),
+    pluginOf("discovery", discoveryRoute(catalog, address)),
+    pluginOf(
+      "openapi",
+      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion }, config.clock),
+    ),
+    openIdPlugin({
+      issuer: issuers[0] ?? "",
+      keys: authentication.verificationKeys,
+      jwksUri: jwksUri ?? defaultJwksUri(`https://${address}`),
+    }),
+  ];
+  const always = ["/healthz", "/livez", "/readyz", "/metrics", "/version"];
+  const paths = () => [...always, ...plugins.flatMap((plugin) => plugin.paths)];
+  return [...plugins, pluginOf("index", indexRoute(paths))];
+}
+
+/** Reads the paths of the route each time, because they change with the catalog. */
+function pluginOf(name: string, route: Pick<AppPlugin, "paths" | "handle">): AppPlugin {
+  return {
+    name,
+    get paths() {
+      return route.paths;
+    },
+    handle: route.handle,
+  };
+}
+
+/** Errors are written in the type that the client accepts; where nothing fits, as JSON. */
+function statusEncoder(cbor: boolean): EncodeStatus {
+  return (status, exchange) => {
+    const representation = negotiate(header(exchange.request, "accept"), {
+      endpoint: "status",
+      query: exchange.info.query,
+      userAgent: header(exchange.request, "user-agent"),
+      cbor,
+      tables: false,
+    });
+    return { body: encodeStatus(status, representation), contentType: contentTypeOf(representation, false) };
+  };
+}

@@ -1,0 +1,164 @@
+import { randomInt } from "node:crypto";
+import { openAuthorization, type ServerAuthorization } from "../access/authorization/server-authorization.ts";
+import { openServerId } from "../access/certificates/server-id.ts";
+import { rbacEscalation } from "../admission/rbac-escalation.ts";
+import { GatedFields } from "../api/schema/gated-fields.ts";
+import { Scheme } from "../kinds/scheme.ts";
+import { DefaultFlowControl } from "../controllers/default-flow-control.ts";
+import { ensurePriorityClasses } from "../controllers/default-priority-classes.ts";
+import { ensureDefaultRbac, rbacRegistries } from "../controllers/default-rbac.ts";
+import { EventExpiry } from "../controllers/event-expiry.ts";
+import { ServerRecords } from "../controllers/server-records.ts";
+import { SystemNamespaces } from "../controllers/system-namespaces.ts";
+import { builtInCatalog } from "../kinds/built-in-catalog.ts";
+import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
+import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
+import { StartupError } from "../process/startup-error.ts";
+import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
+import type { Catalog } from "../registry/catalog.ts";
+import type { Registries } from "../registry/registries.ts";
+import type { CacherMetrics } from "../storage/cacher/cacher.ts";
+import { CacherSet } from "../storage/cacher/cacher-set.ts";
+import { Retention } from "../storage/retention.ts";
+import { untilAvailable } from "../storage/until-available.ts";
+import type { ServerConfig } from "./config/server-options.ts";
+import { exposeFeatureGates } from "./metrics/feature-gate-metric.ts";
+import { countMismatches } from "./metrics/mismatch-metric.ts";
+import { createMetrics, type Metrics } from "./metrics/metrics.ts";
+import { openRegistries, type ServerRegistries } from "./registries.ts";
+import type { StartContext } from "./start-context.ts";
+
+/** Every kind that is served, with its rules, caches and objects. */
+export interface ServerApi extends ServerRegistries, Disposable {
+  readonly scheme: Scheme;
+  readonly catalog: Catalog;
+  readonly authorization: ServerAuthorization;
+  readonly metrics: Metrics;
+  readonly serverId: string;
+  /** The servers that share the store. */
+  readonly servers: ServerRecords;
+  /** Creates the objects that every cluster has, unless they are there. */
+  ensureDefaults(): Promise<void>;
+}
+
+/** Opens the caches, rules and registries of every kind. The system namespaces exist when it resolves. */
+export async function openApi(context: StartContext): Promise<ServerApi> {
+  using parts = new DisposableStack();
+  const { config, onError } = context;
+  const { store, member } = context.storage;
+  const { clock } = config;
+  const isGateOn = (gate: string) => config.featureGates.enabled(gate);
+
+  const scheme = Scheme.builtIn({ runtimeConfig: config.runtimeConfig, gateEnabled: isGateOn });
+  const catalog = builtInCatalog(scheme);
+  const metrics = createMetrics({
+    isServed: ({ group, version, resource }) => catalog.find(group, version, resource) !== undefined,
+  });
+  const cachers = parts.adopt(new CacherSet({ store, clock, metrics: watchMetrics(catalog, metrics) }), (set) =>
+    set.close(),
+  );
+  const authorization = parts.use(
+    orStartupError(() => openAuthorization({ options: config.authorization, scheme, store, clock, isGateOn, onError })),
+  );
+  const serverId = await openServerId(config.dataDir);
+  const creationsEnded = () => registries.creations.ended();
+  const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
+  const opened = openRegistries({
+    catalog,
+    store,
+    cachers,
+    clock,
+    randomInt: (below) => randomInt(below),
+    servers,
+    gatedFields: new GatedFields(isGateOn),
+    declarative: declarativeValidation(isGateOn, metrics),
+    serviceNetwork: serviceNetworkOf(config),
+    admissionPlugins: config.admissionPlugins,
+    authorizer: authorization.authorizer,
+    admissionGuards: [rbacEscalation(authorization)],
+  });
+  const { registries } = opened;
+  exposeFeatureGates(metrics.registry, config.featureGates.list());
+  member?.metrics.register(metrics.registry, member.cluster);
+  metrics.trackStorageObjects(() => objectCounts(registries));
+
+  await openNamespaces(context, registries, parts);
+  removeOldData(context, registries, parts);
+  const kept = parts.move();
+  return {
+    ...opened,
+    scheme,
+    catalog,
+    authorization,
+    metrics,
+    serverId,
+    servers,
+    async ensureDefaults() {
+      const rbac = rbacRegistries(registries);
+      await Promise.all([
+        rbac === undefined ? undefined : untilAvailable(store, () => ensureDefaultRbac(rbac, isGateOn)),
+        untilAvailable(store, () => ensurePriorityClasses(registries)),
+        untilAvailable(store, () => new DefaultFlowControl(registries).ensure()),
+      ]);
+    },
+    [Symbol.dispose]: () => kept.dispose(),
+  };
+}
+
+/** Creates the system namespaces, and from then on those that somebody deletes. */
+async function openNamespaces(
+  { config, storage, onError }: StartContext,
+  registries: Registries,
+  parts: DisposableStack,
+): Promise<void> {
+  const namespaces = new SystemNamespaces(registries.builtIn({ group: "", resource: "namespaces" }));
+  await untilAvailable(storage.store, () => namespaces.ensure());
+  parts.use(namespaces.start(config.clock, onError));
+}
+
+/** Removes events and history when they are old enough; in a cluster the leader does it for all. */
+function removeOldData(context: StartContext, registries: Registries, parts: DisposableStack): void {
+  const { config, onError } = context;
+  const { store, member } = context.storage;
+  const { clock, eventTtlMs: ttlMs, historyRetentionDurationMs: retentionMs } = config;
+  const events = registries.builtIn({ group: "", resource: "events" });
+  const mayAct = () => member?.cluster.confirmLeader() ?? true;
+  parts.use(new EventExpiry({ events, store, clock, ttlMs, mayAct, onError }).start());
+  parts.use(new Retention({ store, clock, retentionMs, mayAct, onError }).start());
+}
+
+function declarativeValidation(
+  enabled: (gate: string) => boolean,
+  { registry }: Pick<Metrics, "registry">,
+): DeclarativeValidation {
+  const takeover = enabled("DeclarativeValidationTakeover");
+  return new DeclarativeValidation({ enabled, takeover, onMismatch: countMismatches(registry) });
+}
+
+function serviceNetworkOf({ serviceClusterIpRange, serviceNodePortRange }: ServerConfig): ServiceNetwork {
+  return orStartupError(() => parseServiceNetwork(serviceClusterIpRange, serviceNodePortRange));
+}
+
+/** Reports any failure as one of the configuration: nothing else can fail in `run`. */
+function orStartupError<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw new StartupError((error as Error).message);
+  }
+}
+
+function watchMetrics(catalog: Catalog, metrics: Metrics): CacherMetrics {
+  return {
+    sent(prefix, events, bytes) {
+      const info = catalog.findPrefix(prefix);
+      if (info !== undefined) metrics.watchEvents(info, events, bytes);
+    },
+  };
+}
+
+function* objectCounts(registries: Registries): Generator<readonly [string, number]> {
+  for (const { info, cacher } of registries.all()) {
+    yield [info.group === "" ? info.resource : `${info.resource}.${info.group}`, cacher.size];
+  }
+}

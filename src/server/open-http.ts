@@ -1,0 +1,128 @@
+import { openAudit } from "../access/audit/open-audit.ts";
+import type { ServerIdentity } from "../access/certificates/identity.ts";
+import type { Gossip } from "../cluster/gossip/gossip.ts";
+import { buildApp } from "../http/app.ts";
+import { serveUpgrades } from "../http/connect/serve-upgrade.ts";
+import {
+  type HealthCheck,
+  healthEndpoints,
+  pingCheck,
+  quorumCheck,
+  shutdownCheck,
+  storeCheck,
+} from "../http/health.ts";
+import { type InProcessClients, inProcessClients } from "../http/in-process-client.ts";
+import { Lifecycle } from "../http/lifecycle.ts";
+import { listen, type Listener } from "../http/listener.ts";
+import { StartupError } from "../process/startup-error.ts";
+import { appOptions } from "./app-options.ts";
+import type { ServerConfig } from "./config/server-options.ts";
+import { auditMetrics } from "./metrics/audit-metrics.ts";
+import type { ServerApi } from "./open-api.ts";
+import type { ServerCredentials } from "./open-identity.ts";
+import type { StartContext } from "./start-context.ts";
+
+/** The listener and the application behind it. */
+export interface ServerHttp extends AsyncDisposable {
+  /** `https://127.0.0.1:6443`, without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  /** YAML text, with which an administrator reaches the listener. */
+  readonly kubeconfig: string;
+  readonly checks: readonly HealthCheck[];
+  /** Clients that need no connection. */
+  readonly clients: InProcessClients;
+  /** Fails `/readyz` from now on; everything else is served as usual. */
+  leave(): void;
+  /** Takes no more requests, and waits up to `graceMs` for those that run. */
+  drain(graceMs: number): Promise<void>;
+}
+
+export interface HttpParts extends StartContext {
+  readonly api: ServerApi;
+  readonly credentials: ServerCredentials;
+  /** The health that other members report of themselves. */
+  readonly heard: Gossip["peers"];
+}
+
+/** Listens, and writes the kubeconfig. @throws StartupError for an address that cannot be listened on */
+export async function openHttp(context: HttpParts): Promise<ServerHttp> {
+  await using parts = new AsyncDisposableStack();
+  const { config, api, storage, onError } = context;
+  const { identity } = context.credentials;
+  const { clock } = config;
+  const { store } = storage;
+  const audited =
+    config.audit && openAudit(config.audit, { clock, metrics: auditMetrics(api.metrics.registry), onError });
+  parts.defer(() => audited?.backend.close());
+  const lifecycle = new Lifecycle();
+  const checks = [pingCheck, storeCheck(store), quorumCheck(store, clock), ...rbacCheck(api), shutdownCheck(lifecycle)];
+  const served = appOptions({ ...context, lifecycle, audited, checks });
+  const app = buildApp(served);
+  const listener = await listenOn(config, identity, app, onError);
+  let drained: Promise<void> | undefined;
+  const drain = async (graceMs: number) => {
+    lifecycle.advance("refusing");
+    await listener.close(graceMs);
+    lifecycle.advance("stopped");
+  };
+  parts.defer(() => (drained ??= drain(0)));
+  parts.use(identity.keepFresh(clock, (tls) => listener.reload(tls), onError));
+  const url = urlOf(config, listener);
+  const kubeconfig = await identity.publish(url);
+  const kept = parts.move();
+  return {
+    url,
+    port: listener.port,
+    kubeconfig,
+    checks,
+    clients: inProcessClients({ ...api.authorization, handler: served.resources, clock, onFault: onError }),
+    leave: () => lifecycle.advance("leaving"),
+    drain: (graceMs) => (drained ??= drain(graceMs)),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** Under upstream's name: tests of clients wait for it. */
+function rbacCheck({ scheme, authorization }: Pick<ServerApi, "scheme" | "authorization">): HealthCheck[] {
+  if (scheme.find("rbac.authorization.k8s.io", "v1", "clusterroles") === undefined) return [];
+  let made = false;
+  const check = () => {
+    // Once they were made, what becomes of them is the administrator's business.
+    made ||= authorization.policy.roleRules("ClusterRole", "cluster-admin", "") !== undefined;
+    if (!made) throw new Error("the default roles are not there yet");
+  };
+  return [{ name: "poststarthook/rbac/bootstrap-roles", endpoints: healthEndpoints, startup: true, check }];
+}
+
+async function listenOn(
+  config: ServerConfig,
+  identity: ServerIdentity,
+  handle: Parameters<typeof listen>[0]["handle"],
+  onError: (error: unknown) => void,
+): Promise<Listener> {
+  const { bindAddress: host, securePort: port } = config;
+  try {
+    const upgrade = serveUpgrades(handle, onError);
+    return await listen({ host, port, tls: identity.tls(), handle, upgrade, onError });
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === "EADDRINUSE") {
+      throw new StartupError(
+        `port ${port} of ${host} is in use: stop the other process or choose another --secure-port`,
+      );
+    }
+    if (code === "EADDRNOTAVAIL" || code === "EACCES") {
+      throw new StartupError(
+        `cannot listen on ${host}:${port} (${code}): choose another --bind-address or --secure-port`,
+      );
+    }
+    throw error;
+  }
+}
+
+function urlOf(config: ServerConfig, listener: Listener): string {
+  const any = config.bindAddress === "0.0.0.0" || config.bindAddress === "::";
+  const host = any ? "127.0.0.1" : config.bindAddress;
+  return `https://${host.includes(":") ? `[${host}]` : host}:${listener.port}`;
+}

@@ -1,0 +1,38 @@
+import { type ServerControllers, startServerControllers } from "../controllers/server-controllers.ts";
+import type { ServerApi } from "./open-api.ts";
+import type { ServerHttp } from "./open-http.ts";
+import type { ServerCredentials } from "./open-identity.ts";
+import type { StartContext } from "./start-context.ts";
+
+export interface ControllersParts extends StartContext {
+  readonly api: ServerApi;
+  readonly credentials: ServerCredentials;
+  readonly http: ServerHttp;
+}
+
+/** Starts the controllers with what they need of the other parts. */
+export function startControllers(context: ControllersParts): ServerControllers & AsyncDisposable {
+  const { config, storage, api, credentials, http, onError } = context;
+  const { identity, authentication } = credentials;
+  const { frontProxy } = config.authentication;
+  const controllers = startServerControllers({
+    ...api,
+    client: http.clients.own,
+    serves: ({ group, version, resource }) => api.catalog.find(group, version, resource) !== undefined,
+    store: storage.store,
+    clock: config.clock,
+    bindAddress: config.bindAddress,
+    port: http.port,
+    authorizer: api.authorization.authorizer,
+    issuer: authentication.issuer,
+    secretTokenUses: authentication.secretTokenUses,
+    authority: () => identity.issuer,
+    clientAuthorities: () => identity.tls().ca.join(""),
+    frontProxy: frontProxy && { ...frontProxy, authority: () => identity.tls().frontProxyCa },
+    ca: { pem: () => identity.ca, follow: (run) => identity.follow(run) },
+    bootstrapSignerKey: config.bootstrapSignerKey,
+    controllers: config.controllers,
+    onError,
+  });
+  return { ...controllers, [Symbol.asyncDispose]: () => controllers.stop() };
+}

@@ -1,0 +1,106 @@
+import type { Store, StoreEvent } from "../store.ts";
+import type { Entry, Key, ObjectOwner } from "../../api/entry.ts";
+
+/** Keys of one owner up to this number stand in a list: a set takes several times the memory. */
+const listedMax = 16;
+
+/** An owner's dependents: most owners have one or a few. */
+type Dependents = Key | Key[] | Set<Key>;
+
+/**
+ * Which objects name an owner, whatever their kind: what a garbage collector asks when an object is gone. Made from the
+ * store's state at the first question, and kept up by its events from then on.
+ *
+ * It holds one key for each owner of each object, and no text of its own: uids and keys are those of the store's entries.
+ * An owner need not exist; it is forgotten with its last dependent.
+ */
+export class OwnerIndex implements Disposable {
+  readonly #store: Pick<Store, "scan" | "subscribe">;
+  readonly #dependents = new Map<string, Dependents>();
+  #subscription: Disposable | undefined;
+
+  constructor(store: Pick<Store, "scan" | "subscribe">) {
+    this.#store = store;
+  }
+
+  /** Returns the keys of the current objects that name the owner, each once, in no order. */
+  dependentsOf(uid: string): Key[] {
+    if (this.#subscription === undefined) this.#build();
+    const dependents = this.#dependents.get(uid);
+    if (dependents === undefined) return [];
+    return typeof dependents === "string" ? [dependents] : [...dependents];
+  }
+
+  /** Number of owners that have dependents; 0 before the first question. */
+  get size(): number {
+    return this.#dependents.size;
+  }
+
+  /** Lets go of everything; the next question builds it anew. */
+  [Symbol.dispose](): void {
+    this.#subscription?.[Symbol.dispose]();
+    this.#subscription = undefined;
+    this.#dependents.clear();
+  }
+
+  /** In one turn, so that no event falls between the state and the subscription. */
+  #build(): void {
+    for (const entry of this.#store.scan("/")) this.#add(entry);
+    this.#subscription = this.#store.subscribe((events) => {
+      for (const event of events) this.#receive(event);
+    });
+  }
+
+  #receive({ type, entry, previous }: StoreEvent): void {
+    const before = previous?.index.owners;
+    const after = type === "DELETED" ? undefined : entry.index.owners;
+    if (before === after || sameUids(before, after)) return;
+    if (previous !== undefined) this.#remove(previous);
+    if (after !== undefined) this.#add(entry);
+  }
+
+  #add({ key, index }: Entry): void {
+    for (const { uid } of index.owners ?? []) {
+      const dependents = this.#dependents.get(uid);
+      const more = dependents === undefined ? key : withKey(dependents, key);
+      if (more !== dependents) this.#dependents.set(uid, more);
+    }
+  }
+
+  #remove({ key, index }: Entry): void {
+    for (const { uid } of index.owners ?? []) {
+      const dependents = this.#dependents.get(uid);
+      if (dependents === undefined) continue;
+      const left = withoutKey(dependents, key);
+      if (left === undefined) this.#dependents.delete(uid);
+      else if (left !== dependents) this.#dependents.set(uid, left);
+    }
+  }
+}
+
+function withKey(dependents: Dependents, key: Key): Dependents {
+  if (typeof dependents === "string") return dependents === key ? dependents : [dependents, key];
+  if (!Array.isArray(dependents)) return dependents.add(key);
+  if (dependents.includes(key)) return dependents;
+  if (dependents.length >= listedMax) return new Set([...dependents, key]);
+  dependents.push(key);
+  return dependents;
+}
+
+/** Undefined when none is left. */
+function withoutKey(dependents: Dependents, key: Key): Dependents | undefined {
+  if (typeof dependents === "string") return dependents === key ? undefined : dependents;
+  if (!Array.isArray(dependents)) {
+    dependents.delete(key);
+    return dependents.size > listedMax / 2 ? dependents : [...dependents];
+  }
+  const at = dependents.indexOf(key);
+  if (at >= 0) dependents.splice(at, 1);
+  return dependents.length > 1 ? dependents : dependents[0];
+}
+
+/** True for most updates: they leave the owners as they are. */
+function sameUids(before: readonly ObjectOwner[] | undefined, after: readonly ObjectOwner[] | undefined): boolean {
+  if (before?.length !== after?.length) return false;
+  return before === undefined || before.every(({ uid }, at) => uid === after?.[at]?.uid);
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ObjectIndex } from "../../api/entry.ts";
+import { encodeIndexText, IndexCache } from "./index-text.ts";
+
+const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("[", "]]", ",[", "[]", '"', "\\", "u005b"));
+const map = fc.option(fc.dictionary(text, text, { minKeys: 1, maxKeys: 3 }), { nil: undefined });
+const owner = fc.record({ uid: text, controller: fc.boolean(), blockOwnerDeletion: fc.boolean() });
+const index: fc.Arbitrary<ObjectIndex> = fc.record({
+  apiVersion: text,
+  uid: text,
+  labels: map,
+  fields: map,
+  owners: fc.option(fc.array(owner, { minLength: 1, maxLength: 3 }), { nil: undefined }),
+});
+
+/** As the programs of format 2 wrote and read an index. */
+const former = {
+  encode: ({ apiVersion, labels, fields }: ObjectIndex) => JSON.stringify([apiVersion, labels ?? 0, fields ?? 0]),
+  decode(written: string): unknown {
+    const [apiVersion, labels, fields] = JSON.parse(written);
+    return [apiVersion, labels, fields];
+  },
+};
+
+function equal(read: ObjectIndex, written: ObjectIndex): void {
+  // Maps come back without a prototype.
+  expect(JSON.stringify(read)).toBe(JSON.stringify({ ...written, owners: written.owners }));
+}
+
+test("an index is read as it was written", () => {
+  const indexes = new IndexCache();
+  fc.assert(
+    fc.property(index, (written) => {
+      const encoded = encodeIndexText(written);
+      equal(indexes.index(written.uid, encoded), written);
+      equal(indexes.index(written.uid, encoded), written);
+    }),
+  );
+});
+
+describe("beside programs of the former format", () => {
+  const body = Buffer.from(
+    '{"metadata":{"name":"a","ownerReferences":[{"uid":"owner","controller":true,"blockOwnerDeletion":true}]}}',
+  );
+  const owners = [{ uid: "owner", controller: true, blockOwnerDeletion: true }];
+
+  test("they read all that they know", () => {
+    fc.assert(
+      fc.property(index, (written) => {
+        expect(former.decode(encodeIndexText(written))).toEqual(former.decode(former.encode(written)));
+      }),
+    );
+  });
+
+  test("what they wrote gets its owners from the body", () => {
+    const indexes = new IndexCache();
+    fc.assert(
+      fc.property(index, (written) => {
+        equal(indexes.index(written.uid, former.encode(written), body), { ...written, owners });
+        equal(indexes.index(written.uid, former.encode(written), Buffer.from("{}")), { ...written, owners: undefined });
+      }),
+    );
+  });
+
+  test("the body is asked for nothing else", () => {
+    const plain = { apiVersion: "v1", uid: "u", labels: undefined, fields: undefined, owners: undefined };
+    expect(new IndexCache().index("u", encodeIndexText(plain), body).owners).toBeUndefined();
+  });
+});
+
+test("objects of one controller share labels and owners", () => {
+  const indexes = new IndexCache();
+  const written = {
+    apiVersion: "v1",
+    uid: "",
+    labels: { app: "web" },
+    fields: undefined,
+    owners: [{ uid: "owner", controller: true, blockOwnerDeletion: true }],
+  };
+  const [one, other] = [encodeIndexText(written), encodeIndexText({ ...written, owners: [] })];
+  const first = indexes.index("a", one);
+  expect(indexes.index("b", one).owners).toBe(first.owners);
+  expect(indexes.index("c", other).labels).toBe(first.labels);
+});

@@ -1,0 +1,105 @@
+import { emptyJsonObject } from "../../api/json.ts";
+import { ownersInBody } from "../object-owners.ts";
+import type { ObjectIndex, ObjectOwner } from "../../api/entry.ts";
+
+/**
+ * An index without its uid, as records and the log hold it: JSON of the apiVersion, the labels, the fields and the owners.
+ * 0 stands for no labels and for no fields. An owner is its flags and its uid.
+ *
+ *     ["v1",{"app":"web"},0,[3,"5e7c…"]]      an object with one owner
+ *     ["v1",{"app":"web"},0,[]]               without owners
+ *     ["v1",{"app":"web"},0]                  written before the index had owners: they are read from the body
+ *
+ * Programs from before take the first three and pass over the rest, so members of both kinds can share a log and send each
+ * other images while a cluster is being upgraded.
+ */
+export function encodeIndexText({ apiVersion, labels, fields, owners }: ObjectIndex): string {
+  const before = JSON.stringify([apiVersion, labels ?? 0, fields ?? 0]);
+  return `${before.slice(0, -1)},${owners === undefined ? "[]" : encodeOwners(owners)}]`;
+}
+
+const controllerFlag = 1;
+const blockOwnerDeletionFlag = 2;
+/** How every text ends that says who the owners are. Before, it ended with a map or with 0. */
+const endWithOwners = "]]";
+
+function encodeOwners(owners: readonly ObjectOwner[]): string {
+  const list: (number | string)[] = [];
+  for (const { uid, controller, blockOwnerDeletion } of owners) {
+    list.push((controller ? controllerFlag : 0) | (blockOwnerDeletion ? blockOwnerDeletionFlag : 0), uid);
+  }
+  // The last bracket that opens is then that of the list.
+  return `[${JSON.stringify(list).slice(1).replaceAll("[", "\\u005b")}`;
+}
+
+function decodeOwners(text: string): readonly ObjectOwner[] | undefined {
+  const list = JSON.parse(text) as (number | string)[];
+  const owners: ObjectOwner[] = [];
+  for (let at = 0; at + 1 < list.length; at += 2) {
+    const flags = list[at] as number;
+    owners.push({
+      uid: list[at + 1] as string,
+      controller: (flags & controllerFlag) !== 0,
+      blockOwnerDeletion: (flags & blockOwnerDeletionFlag) !== 0,
+    });
+  }
+  return owners.length === 0 ? undefined : owners;
+}
+
+/** Texts of each kind that are held at most while a store is being read. */
+const sharedMax = 16_384;
+
+type SelectionIndex = Pick<ObjectIndex, "apiVersion" | "labels" | "fields">;
+
+/** Reads indexes. Objects of one controller have equal labels, fields and owners: each of these is kept once. */
+export class IndexCache {
+  readonly #selections = new Map<string, SelectionIndex>();
+  readonly #owners = new Map<string, readonly ObjectOwner[] | undefined>();
+  readonly #apiVersions = new Map<string, string>();
+
+  /** @param body the object's bytes in one piece or more, where owners are looked for that the text does not know */
+  index(uid: string, text: string, ...body: readonly Uint8Array[]): ObjectIndex {
+    const ownersAt = text.endsWith(endWithOwners) ? text.lastIndexOf("[") : -1;
+    const { apiVersion, labels, fields } = this.#selection(ownersAt < 0 ? text : `${text.slice(0, ownersAt - 1)}]`);
+    const owners = ownersAt < 0 ? ownersInBody(...body) : this.#ownersOf(text.slice(ownersAt, -1));
+    return { apiVersion, uid, labels, fields, owners };
+  }
+
+  #selection(text: string): SelectionIndex {
+    let selection = this.#selections.get(text);
+    if (selection !== undefined) return selection;
+    if (this.#selections.size >= sharedMax) this.#selections.clear();
+    const [apiVersion, labels, fields] = JSON.parse(text) as [string, StringMap | 0, StringMap | 0];
+    selection = { apiVersion: this.#apiVersion(apiVersion), labels: decodeMap(labels), fields: decodeMap(fields) };
+    this.#selections.set(text, selection);
+    return selection;
+  }
+
+  #ownersOf(text: string): readonly ObjectOwner[] | undefined {
+    if (text === "[]") return undefined;
+    let owners = this.#owners.get(text);
+    if (owners !== undefined) return owners;
+    if (this.#owners.size >= sharedMax) this.#owners.clear();
+    owners = decodeOwners(text);
+    this.#owners.set(text, owners);
+    return owners;
+  }
+
+  #apiVersion(text: string): string {
+    const known = this.#apiVersions.get(text);
+    if (known !== undefined) return known;
+    this.#apiVersions.set(text, text);
+    return text;
+  }
+}
+
+type StringMap = Readonly<Record<string, string>>;
+
+function decodeMap(map: StringMap | 0): StringMap | undefined {
+  if (map === 0) return undefined;
+  const keys = Object.keys(map);
+  if (keys.length === 0) return undefined;
+  const decoded = emptyJsonObject() as Record<string, string>;
+  for (const key of keys) decoded[key] = map[key] as string;
+  return decoded;
+}

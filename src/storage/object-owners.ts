@@ -1,0 +1,42 @@
+import type { ObjectOwner } from "../api/entry.ts";
+
+/** An owner reference as it stands in an object's metadata. */
+interface OwnerReferenceLike {
+  readonly uid?: unknown;
+  readonly controller?: unknown;
+  readonly blockOwnerDeletion?: unknown;
+}
+
+/** Returns the owners that `metadata.ownerReferences` names, in its order; undefined where it names none. */
+export function ownersOf(references: readonly OwnerReferenceLike[] | undefined): readonly ObjectOwner[] | undefined {
+  if (references === undefined || references.length === 0) return undefined;
+  const owners: ObjectOwner[] = [];
+  for (const { uid, controller, blockOwnerDeletion } of references) {
+    if (typeof uid !== "string") continue;
+    owners.push({ uid, controller: controller === true, blockOwnerDeletion: blockOwnerDeletion === true });
+  }
+  return owners.length === 0 ? undefined : owners;
+}
+
+const mark = Buffer.from('"ownerReferences":[');
+
+/**
+ * Returns the owners that a stored body names, given as one piece or as the two around the place of its resourceVersion.
+ * Most bodies name none and are not parsed.
+ */
+export function ownersInBody(...pieces: readonly Uint8Array[]): readonly ObjectOwner[] | undefined {
+  if (!pieces.some(hasMark)) return undefined;
+  try {
+    const body = JSON.parse(Buffer.concat(pieces).toString()) as {
+      readonly metadata?: { readonly ownerReferences?: readonly OwnerReferenceLike[] };
+    };
+    return ownersOf(body.metadata?.ownerReferences);
+  } catch {
+    // A body that is not JSON fails where somebody reads it as an object.
+    return undefined;
+  }
+}
+
+function hasMark(piece: Uint8Array): boolean {
+  return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).includes(mark);
+}
