@@ -1,6 +1,6 @@
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../api/quantity.ts";
 import { isHugePages } from "../api/validation/resource-name.ts";
-import { podTotalOf } from "../api/scheme/defaults/pod.ts";
+import { podTotalOf } from "../kinds/core/defaults/pod.ts";
 import type { PodSpec, ResourceList } from "./pod.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;

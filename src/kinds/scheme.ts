@@ -4,13 +4,13 @@ import { type TypeEntries, TypeSchemas } from "../api/schema/compile.ts";
 import { decodeTyped } from "../api/schema/decode.ts";
 import { DecodeTypeError } from "../api/schema/decode-error.ts";
 import type { StructSchema } from "../api/schema/schema.ts";
-import { builtInDefaultRules } from "../api/scheme/defaults/rules.ts";
+import { defaultRules } from "./default-rules.ts";
 import fieldSelectorsJson from "../api/scheme/generated/fieldselectors.json";
 import resourcesJson from "../api/scheme/generated/resources.json";
 import tablesJson from "../api/scheme/generated/tables.json";
 import typesJson from "../api/scheme/generated/types.json";
 import type { Kind } from "../registry/kind.ts";
-import { builtInKindOf } from "./index.ts";
+import { builtInKindOf, builtInKinds } from "./index.ts";
 import { deprecationOf } from "../api/scheme/deprecation.ts";
 import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "../api/scheme/resource.ts";
 import { gateOfResource } from "../api/scheme/resource-gates.ts";
@@ -89,7 +89,7 @@ export class Scheme {
 
   private constructor({ runtimeConfig = new Map(), gateEnabled = () => true }: SchemeOptions) {
     const enabled = (gate: string | undefined) => gate === undefined || gateEnabled(gate);
-    this.#types = new TypeSchemas(typeEntries, builtInDefaultRules);
+    this.#types = new TypeSchemas(typeEntries, defaultRules(Object.values(builtInKinds)));
     const groups = generatedGroups();
     const resources = generatedResources();
     refuseUnknownKeys(

@@ -2,6 +2,7 @@ import type { TableRules } from "../api/codec/table/table-rules.ts";
 import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { DefaultRule } from "../api/schema/schema.ts";
 import type { GeneratedResource, GeneratedResources } from "../api/scheme/generated/resources.ts";
 import type { Conversion, FitsType, LabelRules, ResourceInfo } from "../api/scheme/resource.ts";
 import type { TokenIssuer } from "../access/authentication/service-account/token-issuer.ts";
@@ -25,6 +26,8 @@ export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
   readonly table?: TableRules | undefined;
   /** Undefined for a kind whose labels are all paths of fields. */
   readonly labels?: LabelRules | undefined;
+  /** By type, such as `core/v1.PodSpec`: defaults that are more than values; each is for every kind with the type. */
+  readonly defaults?: Readonly<Record<string, DefaultRule>> | undefined;
   /** By version: conversions of those whose fields differ from the stored ones. */
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>> | undefined;
 }
@@ -70,6 +73,7 @@ type BuiltInRules<R extends GeneratedResource> = {
   readonly endpoint: DeclaredEndpoint<GeneratedResources[R]["object"]>;
   readonly table?: TableRules | undefined;
   readonly labels?: LabelRules;
+  readonly defaults?: Readonly<Record<string, DefaultRule>>;
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>>;
 } & ([GeneratedResources[R]["subresources"]] extends [never]
   ? { readonly subresources?: never }
@@ -86,8 +90,8 @@ export function builtInKind<R extends GeneratedResource>(name: R, rules: BuiltIn
   const subresources = new Map<string, DeclaredEndpoint<GeneratedResources[R]["object"]>>(
     Object.entries(rules.subresources ?? {}),
   );
-  const { endpoint, table, labels, conversions } = rules;
-  return { ...at, name, endpoint, subresources, table, labels, conversions };
+  const { endpoint, table, labels, defaults, conversions } = rules;
+  return { ...at, name, endpoint, subresources, table, labels, defaults, conversions };
 }
 
 /** A resource whose objects are stored. */

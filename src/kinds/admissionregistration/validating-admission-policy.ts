@@ -4,12 +4,16 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateValidatingPolicy, validateValidatingPolicyStatus } from "./validation/admission-policy.ts";
 import { policyStrategy } from "./admission-policy.ts";
 import { admissionPolicyCells } from "./admission-policy-cells.ts";
+import { defaultAdmissionRule } from "./defaults/admission-rule.ts";
 
 const strategy: Strategy = { ...policyStrategy, resetFields: ["status"], validate: validateValidatingPolicy };
 
 export const validatingAdmissionPolicy = builtInKind("validatingadmissionpolicies.admissionregistration.k8s.io", {
   endpoint: stored(strategy),
   table: { cells: admissionPolicyCells },
+  defaults: {
+    "admissionregistration/v1.NamedRuleWithOperations": defaultAdmissionRule,
+  },
   subresources: {
     status: subresource({ ...statusStrategy(strategy), validate: validateValidatingPolicyStatus }),
   },

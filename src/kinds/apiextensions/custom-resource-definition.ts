@@ -10,6 +10,7 @@ import {
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { objectsOf, textOf, textsOf } from "../../api/validation/fields.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import { defaultCustomResourceDefinition } from "./defaults/custom-resource-definition.ts";
 
 const customResourceDefinitionStrategy: Strategy = {
   ...defaultStrategy,
@@ -31,6 +32,9 @@ const customResourceDefinitionStatusStrategy: Strategy = {
 
 export const customResourceDefinition = builtInKind("customresourcedefinitions.apiextensions.k8s.io", {
   endpoint: stored(customResourceDefinitionStrategy),
+  defaults: {
+    "apiextensions/v1.CustomResourceDefinition": defaultCustomResourceDefinition,
+  },
   subresources: {
     status: subresource(customResourceDefinitionStatusStrategy),
   },

@@ -11,6 +11,7 @@ import { numberIn, pairsText, structIn } from "../../api/codec/table/reading.ts"
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { templateCells } from "./template-cells.ts";
+import { defaultDaemonSet } from "./defaults/daemon-set.ts";
 
 /** Counts the templates that there have been: a field of the first versions, which lives on for their clients. */
 const templateGenerationAnnotation = "deprecated.daemonset.template.generation";
@@ -34,6 +35,9 @@ const daemonSetStatusStrategy = statusRules(daemonSetStrategy, validateDaemonSet
 export const daemonSet = builtInKind("daemonsets.apps", {
   endpoint: stored(daemonSetStrategy),
   table: { cells: daemonSetCells },
+  defaults: {
+    "apps/v1.DaemonSet": defaultDaemonSet,
+  },
   subresources: {
     status: subresource(daemonSetStatusStrategy),
   },

@@ -10,6 +10,7 @@ import { selectorOf } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { templateCells } from "./template-cells.ts";
+import { defaultDeployment } from "./defaults/deployment.ts";
 
 const deploymentStrategy: Strategy = {
   ...specStrategy,
@@ -35,6 +36,9 @@ const deploymentStatusStrategy: Strategy = {
 export const deployment = builtInKind("deployments.apps", {
   endpoint: stored(deploymentStrategy),
   table: { cells: deploymentCells },
+  defaults: {
+    "apps/v1.Deployment": defaultDeployment,
+  },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(deploymentStatusStrategy),

@@ -9,6 +9,7 @@ import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { replicaCells } from "./replica-cells.ts";
+import { defaultReplicaSet } from "./defaults/deployment.ts";
 
 const replicaSetStrategy: Strategy = {
   ...specStrategy,
@@ -22,6 +23,9 @@ const replicaSetStatusStrategy = statusRules(replicaSetStrategy, validateReplica
 export const replicaSet = builtInKind("replicasets.apps", {
   endpoint: stored(replicaSetStrategy),
   table: { cells: replicaSetCells },
+  defaults: {
+    "apps/v1.ReplicaSet": defaultReplicaSet,
+  },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(replicaSetStatusStrategy),

@@ -13,6 +13,7 @@ import { numberIn, structIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { templateCells } from "./template-cells.ts";
+import { defaultStatefulSet } from "./defaults/stateful-set.ts";
 
 const statefulSetStrategy: Strategy = {
   ...specStrategy,
@@ -27,6 +28,9 @@ const statefulSetStatusStrategy = statusRules(statefulSetStrategy, validateState
 export const statefulSet = builtInKind("statefulsets.apps", {
   endpoint: stored(statefulSetStrategy),
   table: { cells: statefulSetCells },
+  defaults: {
+    "apps/v1.StatefulSet": defaultStatefulSet,
+  },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(statefulSetStatusStrategy),

@@ -8,6 +8,7 @@ import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { horizontalPodAutoscalerCells } from "./horizontal-pod-autoscaler-cells.ts";
 import { autoscalerConversion } from "./conversion.ts";
+import { defaultAutoscaler, defaultReplicas } from "./defaults/horizontal-pod-autoscaler.ts";
 
 const horizontalPodAutoscalerStrategy: Strategy = {
   ...defaultStrategy,
@@ -25,6 +26,10 @@ export const horizontalPodAutoscaler = builtInKind("horizontalpodautoscalers.aut
   endpoint: stored(horizontalPodAutoscalerStrategy),
   table: { cells: horizontalPodAutoscalerCells },
   conversions: { v1: autoscalerConversion },
+  defaults: {
+    "autoscaling/v1.HorizontalPodAutoscaler": defaultReplicas,
+    "autoscaling/v2.HorizontalPodAutoscaler": defaultAutoscaler,
+  },
   subresources: {
     status: subresource(horizontalPodAutoscalerStatusStrategy),
   },

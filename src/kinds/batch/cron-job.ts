@@ -10,6 +10,7 @@ import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { templateCells } from "../apps/template-cells.ts";
+import { defaultCronJob } from "./defaults/job.ts";
 
 const cronJobStrategy: Strategy = {
   ...specStrategy,
@@ -20,6 +21,9 @@ const cronJobStrategy: Strategy = {
 export const cronJob = builtInKind("cronjobs.batch", {
   endpoint: stored(cronJobStrategy),
   table: { cells: cronJobCells },
+  defaults: {
+    "batch/v1.CronJob": defaultCronJob,
+  },
   subresources: {
     status: subresource(statusStrategy(cronJobStrategy)),
   },

@@ -9,6 +9,7 @@ import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { jobCells } from "./job-cells.ts";
 import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
+import { defaultJob } from "./defaults/job.ts";
 
 const orphanWarning =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
@@ -33,6 +34,9 @@ export const job = builtInKind("jobs.batch", {
     // The label has kept a name that the field has lost.
     readers: { "status.successful": countReaderOf("status.succeeded") },
     refusal: (label) => `field label ${JSON.stringify(label)} not supported for Job`,
+  },
+  defaults: {
+    "batch/v1.Job": defaultJob,
   },
   subresources: {
     status: subresource(jobStatusStrategy),

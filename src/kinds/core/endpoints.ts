@@ -5,6 +5,7 @@ import { builtInKind, stored } from "../../registry/kind.ts";
 import { firstFew, numberIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultEndpointPort } from "./defaults/endpoints.ts";
 
 /** Ports and addresses shown before the rest is only counted. */
 export const shownMax = 3;
@@ -19,6 +20,9 @@ const endpointsStrategy: Strategy = {
 export const endpoints = builtInKind("endpoints", {
   endpoint: stored(endpointsStrategy),
   table: { cells: endpointsCells },
+  defaults: {
+    "core/v1.EndpointPort": defaultEndpointPort,
+  },
 });
 
 function endpointsCells(endpoints: JsonObject): Cells {

@@ -2,6 +2,7 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateLimitRange } from "./validation/limit-range.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import { defaultLimitRangeItem } from "./defaults/limit-range.ts";
 
 const limitRangeStrategy: Strategy = {
   ...defaultStrategy,
@@ -12,4 +13,7 @@ const limitRangeStrategy: Strategy = {
 
 export const limitRange = builtInKind("limitranges", {
   endpoint: stored(limitRangeStrategy),
+  defaults: {
+    "core/v1.LimitRangeItem": defaultLimitRangeItem,
+  },
 });

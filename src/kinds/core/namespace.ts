@@ -12,6 +12,7 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { structIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultNamespace } from "./defaults/namespace.ts";
 
 interface Namespace extends KubeObject {
   spec?: { finalizers?: string[] };
@@ -63,6 +64,9 @@ const namespaceStatusStrategy: Strategy = {
 export const namespace = builtInKind("namespaces", {
   endpoint: stored(namespaceStrategy),
   table: { cells: namespaceCells },
+  defaults: {
+    "core/v1.Namespace": defaultNamespace,
+  },
   subresources: {
     finalize: subresource(namespaceFinalizeStrategy),
     status: subresource(namespaceStatusStrategy),

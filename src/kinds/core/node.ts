@@ -6,6 +6,7 @@ import { validateNode, validateNodeUpdate } from "./validation/node.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
 import { nodeCells } from "./node-cells.ts";
 import { flagReaderOf } from "../../api/scheme/selectable-fields.ts";
+import { alignPodCidrs, defaultNode, roundNodeStatus } from "./defaults/node.ts";
 
 const nodeStrategy: Strategy = {
   ...defaultStrategy,
@@ -37,6 +38,11 @@ export const node = builtInKind("nodes", {
   endpoint: stored(nodeStrategy),
   table: { cells: nodeCells },
   labels: { readers: { "spec.unschedulable": flagReaderOf("spec.unschedulable") } },
+  defaults: {
+    "core/v1.Node": defaultNode,
+    "core/v1.NodeSpec": alignPodCidrs,
+    "core/v1.NodeStatus": roundNodeStatus,
+  },
   subresources: {
     proxy: connection("nodeProxy"),
     status: subresource(nodeStatusStrategy),

@@ -8,6 +8,8 @@ import { structIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { accessModesText, claimedCells } from "./volume-cells.ts";
+import { defaultClaim } from "./defaults/persistent-volume.ts";
+import { roundRequirements } from "./defaults/resource-list.ts";
 
 const persistentVolumeClaimStrategy: Strategy = {
   ...defaultStrategy,
@@ -31,6 +33,10 @@ const persistentVolumeClaimStatusStrategy: Strategy = {
 export const persistentVolumeClaim = builtInKind("persistentvolumeclaims", {
   endpoint: stored(persistentVolumeClaimStrategy),
   table: { cells: persistentVolumeClaimCells },
+  defaults: {
+    "core/v1.PersistentVolumeClaim": defaultClaim,
+    "core/v1.VolumeResourceRequirements": roundRequirements,
+  },
   subresources: {
     status: subresource(persistentVolumeClaimStatusStrategy),
   },

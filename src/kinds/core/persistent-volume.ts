@@ -7,6 +7,12 @@ import { structIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { accessModesText, claimedCells } from "./volume-cells.ts";
+import {
+  defaultPersistentIscsi,
+  defaultPersistentRbd,
+  defaultPersistentScaleIo,
+} from "./defaults/persistent-volume-source.ts";
+import { defaultPersistentVolume } from "./defaults/persistent-volume.ts";
 
 const persistentVolumeStrategy: Strategy = {
   ...defaultStrategy,
@@ -23,6 +29,12 @@ const persistentVolumeStrategy: Strategy = {
 export const persistentVolume = builtInKind("persistentvolumes", {
   endpoint: stored(persistentVolumeStrategy),
   table: { cells: persistentVolumeCells },
+  defaults: {
+    "core/v1.ISCSIPersistentVolumeSource": defaultPersistentIscsi,
+    "core/v1.PersistentVolume": defaultPersistentVolume,
+    "core/v1.RBDPersistentVolumeSource": defaultPersistentRbd,
+    "core/v1.ScaleIOPersistentVolumeSource": defaultPersistentScaleIo,
+  },
   subresources: {
     status: subresource(statusStrategy(persistentVolumeStrategy)),
   },

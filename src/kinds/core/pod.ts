@@ -19,6 +19,10 @@ import { qosClassOf } from "./pod-qos.ts";
 import { action, builtInKind, connection, stored, strategyOf, subresource } from "../../registry/kind.ts";
 import { podCells, podRowConditions } from "./pod-cells.ts";
 import { flagReaderOf, readerOf, textAt, valueAt } from "../../api/scheme/selectable-fields.ts";
+import { defaultContainer } from "./defaults/container.ts";
+import { defaultPod, defaultPodSpec } from "./defaults/pod.ts";
+import { roundRequirements } from "./defaults/resource-list.ts";
+import { defaultClaimTemplate, defaultVolume } from "./defaults/volume.ts";
 
 interface Pod extends KubeObject {
   spec?: { nodeName?: string; terminationGracePeriodSeconds?: number; containers?: never[] };
@@ -87,6 +91,15 @@ export const pod = builtInKind("pods", {
       // Accepted as a label, but no value is ever published for it.
       "status.podIPs": () => "",
     },
+  },
+  defaults: {
+    "core/v1.Container": defaultContainer,
+    "core/v1.EphemeralContainer": defaultContainer,
+    "core/v1.PersistentVolumeClaimTemplate": defaultClaimTemplate,
+    "core/v1.Pod": defaultPod,
+    "core/v1.PodSpec": defaultPodSpec,
+    "core/v1.ResourceRequirements": roundRequirements,
+    "core/v1.Volume": defaultVolume,
   },
   subresources: {
     attach: connection("podAttach"),

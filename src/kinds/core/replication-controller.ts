@@ -12,6 +12,7 @@ import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { replicaCells } from "../apps/replica-cells.ts";
 import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
+import { defaultReplicationController } from "./defaults/replication-controller.ts";
 
 const replicationControllerStrategy: Strategy = {
   ...specStrategy,
@@ -29,6 +30,9 @@ export const replicationController = builtInKind("replicationcontrollers", {
   endpoint: stored(replicationControllerStrategy),
   table: { cells: replicationControllerCells },
   labels: { readers: { "status.replicas": countReaderOf("status.replicas") } },
+  defaults: {
+    "core/v1.ReplicationController": defaultReplicationController,
+  },
   subresources: {
     scale: view(scaleViewOf),
     status: subresource(replicationControllerStatusStrategy),

@@ -10,6 +10,7 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { structIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { roundQuota } from "./defaults/resource-list.ts";
 
 const resourceQuotaStrategy: Strategy = {
   ...defaultStrategy,
@@ -25,6 +26,10 @@ const resourceQuotaStatusStrategy = statusRules(resourceQuotaStrategy, validateR
 export const resourceQuota = builtInKind("resourcequotas", {
   endpoint: stored(resourceQuotaStrategy),
   table: { cells: resourceQuotaCells },
+  defaults: {
+    "core/v1.ResourceQuotaSpec": roundQuota,
+    "core/v1.ResourceQuotaStatus": roundQuota,
+  },
   subresources: {
     status: subresource(resourceQuotaStatusStrategy),
   },

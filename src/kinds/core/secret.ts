@@ -1,6 +1,7 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateSecret, validateSecretUpdate } from "./validation/secret.ts";
+import { mergeStringData } from "./defaults/secret.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { sizeOf, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
@@ -16,6 +17,7 @@ const secretStrategy: Strategy = {
 export const secret = builtInKind("secrets", {
   endpoint: stored(secretStrategy),
   table: { cells: secretCells },
+  defaults: { "core/v1.Secret": mergeStringData },
 });
 
 function secretCells(secret: JsonObject): Cells {

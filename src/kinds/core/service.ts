@@ -5,6 +5,7 @@ import { validateService, validateServiceStatus } from "./validation/service.ts"
 import { validateServiceUpdate } from "./validation/service-update.ts";
 import { builtInKind, connection, stored, subresource } from "../../registry/kind.ts";
 import { serviceCells } from "./service-cells.ts";
+import { defaultService } from "./defaults/service.ts";
 
 const serviceStrategy: Strategy = {
   ...defaultStrategy,
@@ -30,6 +31,9 @@ const serviceStatusStrategy: Strategy = {
 export const service = builtInKind("services", {
   endpoint: stored(serviceStrategy),
   table: { cells: serviceCells },
+  defaults: {
+    "core/v1.Service": defaultService,
+  },
   subresources: {
     proxy: connection("serviceProxy"),
     status: subresource(serviceStatusStrategy),

@@ -6,6 +6,7 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultFlowSchema } from "./defaults/flow-schema.ts";
 
 const flowSchemaStrategy: Strategy = {
   ...defaultStrategy,
@@ -23,6 +24,9 @@ const flowSchemaStatusStrategy: Strategy = {
 export const flowSchema = builtInKind("flowschemas.flowcontrol.apiserver.k8s.io", {
   endpoint: stored(flowSchemaStrategy),
   table: { cells: flowSchemaCells },
+  defaults: {
+    "flowcontrol/v1.FlowSchema": defaultFlowSchema,
+  },
   subresources: {
     status: subresource(flowSchemaStatusStrategy),
   },

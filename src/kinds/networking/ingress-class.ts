@@ -5,6 +5,7 @@ import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultIngressClassParameters } from "./defaults/ingress-class.ts";
 
 const ingressClassStrategy: Strategy = {
   ...defaultStrategy,
@@ -17,6 +18,9 @@ const ingressClassStrategy: Strategy = {
 export const ingressClass = builtInKind("ingressclasses.networking.k8s.io", {
   endpoint: stored(ingressClassStrategy),
   table: { cells: ingressClassCells },
+  defaults: {
+    "networking/v1.IngressClassParametersReference": defaultIngressClassParameters,
+  },
 });
 
 function ingressClassCells(ingressClass: JsonObject): Cells {

@@ -6,6 +6,7 @@ import { structIn } from "../../api/codec/table/reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultNetworkPolicy } from "./defaults/network-policy.ts";
 
 const networkPolicyStrategy: Strategy = {
   ...defaultStrategy,
@@ -17,6 +18,9 @@ const networkPolicyStrategy: Strategy = {
 export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
   endpoint: stored(networkPolicyStrategy),
   table: { cells: networkPolicyCells },
+  defaults: {
+    "networking/v1.NetworkPolicy": defaultNetworkPolicy,
+  },
 });
 
 function networkPolicyCells(policy: JsonObject): Cells {

@@ -5,6 +5,7 @@ import { builtInKind, stored } from "../../registry/kind.ts";
 import { textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { roundOverhead } from "../core/defaults/resource-list.ts";
 
 const runtimeClassStrategy: Strategy = {
   ...defaultStrategy,
@@ -18,6 +19,9 @@ const runtimeClassStrategy: Strategy = {
 export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
   endpoint: stored(runtimeClassStrategy),
   table: { cells: runtimeClassCells },
+  defaults: {
+    "node/v1.Overhead": roundOverhead,
+  },
 });
 
 function runtimeClassCells(runtimeClass: JsonObject): Cells {

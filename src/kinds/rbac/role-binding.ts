@@ -6,6 +6,7 @@ import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultRoleBinding, defaultSubject } from "./defaults/role-binding.ts";
 
 export const roleBindingStrategy: Strategy = {
   ...defaultStrategy,
@@ -19,6 +20,10 @@ export const roleBindingStrategy: Strategy = {
 export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io", {
   endpoint: stored(roleBindingStrategy),
   table: { cells: roleBindingCells },
+  defaults: {
+    "rbac/v1.RoleBinding": defaultRoleBinding,
+    "rbac/v1.Subject": defaultSubject,
+  },
 });
 
 /** Bindings of Roles and of ClusterRoles. */

@@ -7,6 +7,7 @@ import { structIn, structsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { resourceClaimConversion } from "./conversion.ts";
+import { defaultDeviceRequest } from "./defaults/device-request.ts";
 
 const resourceClaimStrategy: Strategy = {
   ...defaultStrategy,
@@ -25,6 +26,10 @@ export const resourceClaim = builtInKind("resourceclaims.resource.k8s.io", {
   endpoint: stored(resourceClaimStrategy),
   table: { cells: resourceClaimCells },
   conversions: { v1beta1: () => resourceClaimConversion },
+  defaults: {
+    "resource/v1.DeviceSubRequest": defaultDeviceRequest,
+    "resource/v1.ExactDeviceRequest": defaultDeviceRequest,
+  },
   subresources: {
     status: subresource(resourceClaimStatusStrategy),
   },

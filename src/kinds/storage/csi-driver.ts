@@ -6,6 +6,7 @@ import { fieldsOf } from "../../api/validation/key-values.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, structsIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { defaultCsiDriver } from "./defaults/csi-driver.ts";
 
 const csiDriverStrategy: Strategy = {
   ...defaultStrategy,
@@ -23,6 +24,9 @@ const csiDriverStrategy: Strategy = {
 export const csiDriver = builtInKind("csidrivers.storage.k8s.io", {
   endpoint: stored(csiDriverStrategy),
   table: { cells: csiDriverCells },
+  defaults: {
+    "storage/v1.CSIDriver": defaultCsiDriver,
+  },
 });
 
 function csiDriverCells(driver: JsonObject): Cells {

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { compareQuantities, formatQuantity, parseQuantity } from "../../../api/quantity.ts";
-import { podTotalOf } from "../../../api/scheme/defaults/pod.ts";
+import { podTotalOf } from "../defaults/pod.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
