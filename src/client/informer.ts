@@ -14,7 +14,7 @@ const lastingMs = 10_000;
 /** A collection with more objects is not held: the informer reports it and tries again, as after any failure. */
 export const objectsMaxDefault = 1_000_000;
 
-/** Callbacks for changes. The server's order holds for each object, not for changes that a list makes up for. */
+/** Callbacks for changes, in the server's order for each object. A new list tells several changes of one object as one. */
 export interface InformerHandlers<T extends KubeObject> {
   added?(object: T): void;
   updated?(object: T, old: T): void;
