@@ -28,7 +28,7 @@ export class Deadline implements Disposable {
     this.#timer = this.#clock.after(afterMs, late);
   }
 
-  /** The error that ended the request: an aborted one fails in many ways. */
+  /** Returns the error that ended the request: an aborted one fails in many ways. */
   reasonFor(error: unknown): unknown {
     return this.signal.aborted ? this.signal.reason : error;
   }

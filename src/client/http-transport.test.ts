@@ -72,6 +72,17 @@ test("requests share one connection, and the path of the server's URL stands bef
   expect([texts, sessions.length]).toEqual([["/prefix/a", "/prefix/b?c=d"], 1]);
 });
 
+test("more streams than one connection takes go over another, and all end with the transport", async () => {
+  const { url, sessions } = await serve((stream) => stream.respond({ ":status": 200 }));
+  const transport = transportTo(url);
+  const answers: TransportAnswer[] = [];
+  for (let at = 0; at < 150; at++) answers.push(await get(transport));
+  expect(sessions).toHaveLength(2);
+  transport[Symbol.dispose]();
+  const ends = await Promise.all(answers.map((answer) => failureOf(textOf(answer))));
+  expect(ends).toHaveLength(150);
+});
+
 test("an answer that is cut is no answer, whatever of it came", async () => {
   const { url } = await serve((stream, _, cut) => {
     stream.respond({ ":status": 200 });

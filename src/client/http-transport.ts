@@ -9,24 +9,28 @@ import { NoAnswerError, type Transport, type TransportAnswer, type TransportRequ
 const connectMsMax = 10_000;
 /** How often an open connection is asked for a sign of life; one that gave none since the last time is closed. */
 const pingIntervalMs = 20_000;
-/** What one stream may have on its way to us: a watch that is not read holds its server up beyond it. */
+/** The unread bytes of one stream. Beyond them the server of a watch has to wait. */
 const streamWindowBytes = 1024 * 1024;
 /** Connections that one request is tried on, when servers that are about to go turn it away. */
 const attemptsMax = 3;
-/** A stream that never got to the server's program: it was opened while the connection was being closed. */
-const turnedAwayCodes = ["ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_INVALID_SESSION", "NGHTTP2_REFUSED_STREAM"];
+/** A stream that was opened while the connection was being closed never got to the server's program. */
+const turnedAwayCodes = ["ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_INVALID_SESSION"];
+/** Requests and watches on one connection, as many as servers commonly allow; more go over a further one. */
+const streamsMax = 100;
+/** From here on further requests wait for their turn on the connections that there are. */
+const connectionsMax = 16;
 
 /**
- * Carries requests over one HTTP/2 connection, which is kept while it is good. A connection that the server is about to
+ * Carries requests over one HTTP/2 connection, or a few where one is full. They are kept while they are good. A connection that the server is about to
  * close, and one that was opened with another certificate, ends when its last stream does.
  */
 export class HttpTransport implements Transport {
   readonly #server: KubeconfigServer;
   readonly #clock: Clock;
   readonly #origin: string;
-  /** Of the server's URL; "" for most. */
+  /** The path of the server's URL; mostly "". */
   readonly #prefix: string;
-  #connection: Connection | undefined;
+  readonly #connections = new Set<Connection>();
 
   constructor(server: KubeconfigServer, clock: Clock) {
     const { origin, pathname } = new URL(server.url);
@@ -45,8 +49,7 @@ export class HttpTransport implements Transport {
   }
 
   [Symbol.dispose](): void {
-    this.#connection?.[Symbol.dispose]();
-    this.#connection = undefined;
+    for (const connection of this.#connections) connection[Symbol.dispose]();
   }
 
   async #sendWith({ tls, authorization }: Proof, request: TransportRequest): Promise<TransportAnswer> {
@@ -65,10 +68,13 @@ export class HttpTransport implements Transport {
   }
 
   #connected(tls: TlsOptions): Connection {
-    if (this.#connection?.serves(tls) === true) return this.#connection;
-    this.#connection?.leave();
-    this.#connection = new Connection(this.#origin, tls, this.#clock);
-    return this.#connection;
+    const open = [...this.#connections].filter((connection) => connection.serves(tls));
+    for (const connection of this.#connections) if (!open.includes(connection)) connection.leave();
+    const chosen = open.toSorted((a, b) => a.streams - b.streams)[0];
+    if (chosen !== undefined && (chosen.streams < streamsMax || open.length >= connectionsMax)) return chosen;
+    const connection = new Connection(this.#origin, tls, this.#clock, () => this.#connections.delete(connection));
+    this.#connections.add(connection);
+    return connection;
   }
 }
 
@@ -77,11 +83,13 @@ class Connection implements Disposable {
   readonly #tls: TlsOptions;
   readonly #session: ClientHttp2Session;
   readonly #timers = new DisposableStack();
+  /** Open streams. */
+  streams = 0;
   #isConnected = false;
   #leaving = false;
   #failure: unknown;
 
-  constructor(origin: string, tls: TlsOptions, clock: Clock) {
+  constructor(origin: string, tls: TlsOptions, clock: Clock, onClose: () => void) {
     this.#origin = origin;
     this.#tls = tls;
     const { serverName, ...options } = tls;
@@ -103,6 +111,7 @@ class Connection implements Disposable {
     session.once("close", () => {
       this.#leaving = true;
       this.#timers.dispose();
+      onClose();
     });
   }
 
@@ -135,7 +144,11 @@ class Connection implements Disposable {
     }
     const abort = () => stream.close(constants.NGHTTP2_CANCEL);
     signal.addEventListener("abort", abort, { once: true });
-    stream.once("close", () => signal.removeEventListener("abort", abort));
+    this.streams++;
+    stream.once("close", () => {
+      this.streams--;
+      signal.removeEventListener("abort", abort);
+    });
     if (body !== undefined) stream.end(body);
     const { code, retryAfter } = await this.#head(stream);
     const seconds = Number(retryAfter ?? Number.NaN);
@@ -151,8 +164,8 @@ class Connection implements Disposable {
   #head(stream: ClientHttp2Stream): Promise<{ code: number; retryAfter: string | undefined }> {
     const { promise, resolve, reject } = Promise.withResolvers<{ code: number; retryAfter: string | undefined }>();
     stream.once("response", (head) => resolve({ code: head[":status"] ?? 0, retryAfter: head["retry-after"] }));
-    stream.on("error", (error) => reject(this.#noAnswer(error)));
-    stream.once("close", () => reject(this.#noAnswer(new Error("the connection was closed"))));
+    stream.on("error", (error) => reject(this.#noAnswer(error, stream)));
+    stream.once("close", () => reject(this.#noAnswer(new Error("the connection was closed"), stream)));
     return promise;
   }
 
@@ -190,9 +203,10 @@ class Connection implements Disposable {
     this.#session.destroy();
   }
 
-  #noAnswer(error: unknown): NoAnswerError {
+  #noAnswer(error: unknown, stream?: ClientHttp2Stream): NoAnswerError {
     const why = connectionFailureText(this.#failure ?? error);
-    const wasTurnedAway = turnedAwayCodes.includes((error as { code?: string }).code ?? "");
+    const isRefused = stream?.rstCode === constants.NGHTTP2_REFUSED_STREAM;
+    const wasTurnedAway = isRefused || turnedAwayCodes.includes((error as { code?: string }).code ?? "");
     const outcome = wasTurnedAway || !this.#isConnected ? ({ outcome: "notDone" } as const) : {};
     return new NoAnswerError(`cannot reach ${this.#origin}: ${why}`, { cause: error, ...outcome });
   }

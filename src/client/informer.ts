@@ -14,18 +14,18 @@ const lastingMs = 10_000;
 /** A collection with more objects is not held: the informer reports it and tries again, as after any failure. */
 export const objectsMaxDefault = 1_000_000;
 
-/** What is done about changes. Each is called once per change, in the order of the server's history of the object. */
+/** Callbacks for changes, in the server's order for each object. A new list tells several changes of one object as one. */
 export interface InformerHandlers<T extends KubeObject> {
   added?(object: T): void;
   updated?(object: T, old: T): void;
-  /** In the last state that was seen. */
+  /** The object is in the last state that was seen. */
   deleted?(object: T): void;
 }
 
 export interface InformerOptions<T extends KubeObject> extends InformerHandlers<T> {
   readonly client: Pick<Client, "list" | "watch">;
   readonly type: ResourceType<T>;
-  /** Which objects of the type; all by default. */
+  /** The objects that are kept; all of the type by default. */
   readonly selector?: Selector | undefined;
   readonly clock: Clock;
   /** In [0, 1). */
@@ -47,7 +47,7 @@ export class Informer<T extends KubeObject> implements Disposable {
   readonly #backoff: Backoff;
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
-  /** Whether the next list comes in one answer. */
+  /** The next list comes in one answer. */
   #listsWhole = false;
   /** Undefined: has to list. */
   #resourceVersion: string | undefined;
@@ -59,7 +59,7 @@ export class Informer<T extends KubeObject> implements Disposable {
     void this.#run();
   }
 
-  /** Whether the collection was listed once. */
+  /** Reports whether the collection was listed once. */
   get isSynced(): boolean {
     return this.#isSynced;
   }
@@ -93,7 +93,7 @@ export class Informer<T extends KubeObject> implements Disposable {
         await this.#watch();
       } catch (error) {
         if (signal.aborted) return;
-        // What is expired is listed anew, but not in a circle without a pause.
+        // A list that expires again must not be repeated without a pause.
         if (isExpired(error)) this.#beginAnew();
         else this.#options.onError(error);
         await this.#pause(Math.max(this.#backoff.next(), retryAfterMs(error)));

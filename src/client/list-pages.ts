@@ -2,12 +2,12 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import type { Client, ListOptions, ObjectList, ResourceType } from "./client.ts";
 
-/** What one answer holds at most, as kubectl asks for. */
+/** The most objects in one answer, as in kubectl's lists. */
 const pageObjects = 500;
 
 /**
  * The pages of a whole collection, all of them of one moment. When the history of that moment is gone before the last one,
- * it throws the server's 410: whoever has taken pages begins anew.
+ * it throws the server's 410, and the caller has to begin anew.
  */
 export async function* listPages<T extends KubeObject>(
   client: Pick<Client, "list">,
@@ -24,7 +24,7 @@ export async function* listPages<T extends KubeObject>(
   }
 }
 
-/** Whether the history that was asked for is gone. */
+/** Reports whether the history that was asked for is gone. */
 export function isExpired(error: unknown): boolean {
   return error instanceof StatusError && error.code === 410;
 }

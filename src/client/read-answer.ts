@@ -5,10 +5,10 @@ import { NoAnswerError, type TransportAnswer } from "./transport.ts";
 
 /** A longer answer is given up: list in pages. */
 export const answerBytesMax = 256 * 1024 * 1024;
-/** Of a body that is no Status, such as a proxy's page. */
+/** The part of another body, such as a proxy's page, that becomes the message. */
 const messageCharactersMax = 1_024;
 
-/** Of a refusal: beyond it nobody reads. */
+/** The part of a refusal that is looked at for its text. */
 const refusalBytesMax = 1024 * 1024;
 
 const decoder = new TextDecoder();

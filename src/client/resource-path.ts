@@ -3,7 +3,7 @@ import type { ObjectName, ResourceType } from "./client.ts";
 
 export type QueryParameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The path of a collection, or of one object in it. */
+/** Returns the path of a collection, or of one object in it. */
 export function resourcePath(
   { group, version, resource }: ResourceType<KubeObject>,
   { namespace = "", name = "", subresource = "" }: Partial<ObjectName>,
@@ -14,7 +14,7 @@ export function resourcePath(
   return root + scope + `/${resource}` + object + (subresource === "" ? "" : `/${subresource}`);
 }
 
-/** `?a=1&b=x`, without what is undefined or empty; "" when nothing is left. */
+/** Returns `?a=1&b=x` without undefined and empty values, or "" when nothing is left. */
 export function queryText(parameters: QueryParameters): string {
   const pairs = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
   const text = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&");

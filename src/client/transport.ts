@@ -13,7 +13,7 @@ export interface TransportRequest {
 /** The head of an answer, and its body as it comes. The body has to be read, to its end or until it is left. */
 export interface TransportAnswer {
   readonly code: number;
-  /** What the header says; undefined when it is absent or no number. */
+  /** The Retry-After header; undefined when it is absent or a date. */
   readonly retryAfterSeconds: number | undefined;
   /** Ends when the answer is complete. Throws NoAnswerError when it breaks off. */
   readonly body: AsyncIterable<Uint8Array>;
@@ -28,7 +28,7 @@ export interface Transport extends Disposable {
 /** No answer came, or it broke off. */
 export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError";
-  /** What became of the request. */
+  /** Whether the request may have been done. */
   readonly outcome: "notDone" | "unknown";
 
   constructor(message: string, options: ErrorOptions & { readonly outcome?: "notDone" } = {}) {

@@ -21,7 +21,7 @@ import type { TrustBundle } from "./trust-bundle.ts";
 
 export interface IdentityControllersParts {
   readonly registries: Registries;
-  /** Of the server itself. */
+  /** Acts as the server itself. */
   readonly client: Client;
   readonly store: Store;
   readonly clock: Clock;

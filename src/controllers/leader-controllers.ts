@@ -7,7 +7,7 @@ import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 
 export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {
-  /** What is not served, no client gets at. */
+  /** Reports whether a client can get at a type. */
   readonly serves: (type: ResourceType) => boolean;
 }
 

@@ -5,13 +5,13 @@ import { Informer } from "../client/informer.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 const configMaps: ResourceType<ConfigMap> = { group: "", version: "v1", resource: "configmaps" };
-/** The component that Kubernetes has for it: clients know the fields under its name. */
+/** Clients know the fields under the name of the component that Kubernetes has for this. */
 const fieldManager = "kube-apiserver";
 
 export interface PublishedConfigMapParts {
   readonly namespace: string;
   readonly name: string;
-  /** What it has to say, from what it says now; other keys are nobody's business of ours and stay. */
+  /** Returns the keys that it has to have, given its present state. Other keys stay as they are. */
   readonly data: (current: ConfigMap | undefined) => Readonly<Record<string, string>>;
   /** How often it is asked again, where what it says changes without a word; absent: never. */
   readonly refreshMs?: number;

@@ -7,7 +7,7 @@ const burst = 100;
 /** Spreads the retries of one queue: when everything fails at once, not everything is tried again at once. */
 export class RetryBudget {
   readonly #clock: Clock;
-  /** When the last retry that was handed out would be due if all of them were evenly spread. */
+  /** The time of the last retry that was handed out, if all of them were evenly spread. */
   #dueMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {

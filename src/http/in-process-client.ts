@@ -23,7 +23,7 @@ export interface InProcessClientParts {
   readonly handler: Handler;
   readonly authorizer: Authorizer;
   readonly clock: Clock;
-  /** Hears of what is a fault of ours; the client gets a 500. */
+  /** Hears of faults of the server, which the client sees as a 500. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -37,7 +37,7 @@ const administrator: UserInfo = {
 
 export interface InProcessClients {
   readonly open: OpenClient;
-  /** Of the server itself. */
+  /** Acts as the server itself. */
   readonly own: Client;
 }
 

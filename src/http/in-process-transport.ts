@@ -11,7 +11,7 @@ export interface InProcessTransportParts {
   readonly handler: Handler;
   readonly user: UserInfo;
   readonly clock: Clock;
-  /** Hears of what is a fault of ours; the client gets a 500. */
+  /** Hears of faults of the server, which the client sees as a 500. */
   readonly onFault: (error: unknown) => void;
 }
 

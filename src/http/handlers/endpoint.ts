@@ -50,9 +50,6 @@ export interface ResourceRequestCall extends ConnectionCall {
   readonly parts: HandlerParts;
 }
 
-/** Answers every verb of a subresource that connects to a node, a pod or a service. */
-export type Connector = (call: ResourceRequestCall) => HttpResponse | Promise<HttpResponse>;
-
 /** A request that has found its resource and the resource's registry. */
 export interface ResourceCall extends ResourceRequestCall {
   readonly registry: Registry;
