@@ -1,13 +1,13 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { runCelVectors } from "./cel-vectors.ts";
+import { type FileReport, replayFiles } from "./replay-files.ts";
 import { replayApply } from "./ssa.ts";
 import { replayTranscripts } from "./transcripts.ts";
-import { type Format, readCases } from "./replay.ts";
 
 /** Replays recorded cases: `bun run vectors <format> <directory>`. Prints how many of each file came out the same. */
-const formats: Readonly<Record<string, Format>> = {
-  ssa: replayApply,
-  transcripts: () => replayTranscripts(),
+const formats: Readonly<Record<string, (directory: string) => Promise<readonly FileReport[]>>> = {
+  cel: async (directory) => runCelVectors(directory).map(celReport),
+  ssa: (directory) => replayFiles(directory, replayApply),
+  transcripts: (directory) => replayFiles(directory, () => replayTranscripts()),
 };
 const differencesPrintedMax = 20;
 
@@ -18,20 +18,19 @@ if (format === undefined || directory === undefined) {
   process.exit(2);
 }
 
-const replay = await format(directory);
-let printed = 0;
-let differs = false;
-for (const file of readdirSync(directory)
-  .filter((entry) => entry.endsWith(".jsonl.gz"))
-  .sort()) {
-  let [equal, total] = [0, 0];
-  for (const line of readCases(join(directory, file))) {
-    total++;
-    const difference = await replay(line);
-    if (difference === undefined) equal++;
-    else if (printed++ < differencesPrintedMax) console.log(difference);
-  }
-  differs ||= equal < total;
+const reports = await format(directory);
+for (const difference of reports.flatMap(({ differences }) => differences).slice(0, differencesPrintedMax)) {
+  console.log(difference);
+}
+for (const { file, equal, total } of reports) {
   console.log(`${file}: ${equal} equal, ${total - equal} different, ${total} total`);
 }
-process.exit(differs ? 1 : 0);
+process.exit(reports.some(({ equal, total }) => equal < total) ? 1 : 0);
+
+function celReport(report: ReturnType<typeof runCelVectors>[number]): FileReport {
+  const differences = report.differences.map(
+    ({ name: at, aspect, expected, actual }) =>
+      `${at}: ${aspect}: ${JSON.stringify(expected)} expected, ${JSON.stringify(actual)} found`,
+  );
+  return { ...report, differences };
+}
