@@ -49,7 +49,7 @@ export class LocalClusterCommand {
   pidOf(name: string): number {
     const lines = this.complaints
       .split("\n")
-      .filter((line) => line.startsWith(`${name} is `) || line.startsWith(`${name}, `));
+      .filter((line) => [" is ", ", ", " runs again, "].some((said) => line.startsWith(name + said)));
     const [, pid] = /process (\d+)/.exec(lines.at(-1) ?? "") ?? [];
     return Number(pid);
   }
