@@ -2,11 +2,11 @@ import type { Revision } from "./revision.ts";
 
 /**
  * A key is `/registry/<resource prefix>/[<namespace>/]<name>`, compared by UTF-16 code unit (all keys are ASCII).
- * What lies below `/registry/<resource prefix>/` belongs to one resource.
+ * All keys below `/registry/<resource prefix>/` belong to one resource.
  */
 export type Key = string;
 
-/** What selection and conversion need of an object without reading its bytes; made by the proposer, once per write. */
+/** The facts that selection and conversion need without reading the body. The proposer makes them once per write. */
 export interface ObjectIndex {
   /** apiVersion that `body` is written in (the storage version). */
   readonly apiVersion: string;

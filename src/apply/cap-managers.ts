@@ -29,7 +29,7 @@ export function capManagers(entries: readonly ManagerEntry[]): readonly ManagerE
   return [...kept.values()];
 }
 
-/** What becomes one entry of a version. The first entry stays by itself until there is a second one. */
+/** The entries of a version that become one. The first entry stays by itself until there is a second one. */
 class Bucket {
   readonly #identity: ManagerIdentity;
   readonly #text: string;

@@ -17,7 +17,7 @@ export interface Change {
 export interface ChangedHands {
   readonly others: readonly ManagerEntry[];
   readonly conflicts: readonly Conflict[];
-  /** What changed in the version of the write, without fields that it cannot change. */
+  /** The changes in the version of the write, without fields that it cannot change. */
   readonly difference: Difference;
 }
 

@@ -4,7 +4,7 @@ import type { FieldSet } from "./field-set.ts";
 import { readStoredFields } from "./fields-v1.ts";
 import { compareTexts } from "./text-order.ts";
 
-/** Who owns fields, as an entry of `metadata.managedFields` names it. */
+/** An owner of fields, as an entry of `metadata.managedFields` names it. */
 export interface ManagerIdentity {
   readonly manager: string;
   readonly operation: "Apply" | "Update";

@@ -1,6 +1,6 @@
 const managerNameBytesMax = 128;
 
-/** Who a write is recorded under: the fieldManager parameter, else the User-Agent up to its first slash, else `unknown`. */
+/** Returns the manager of a write: the fieldManager parameter, else the User-Agent up to its first slash, else `unknown`. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== "") return fieldManager;
   return printablePrefix((userAgent ?? "").split("/", 1)[0] as string) || "unknown";
@@ -8,7 +8,7 @@ export function managerName(fieldManager: string, userAgent: string | undefined)
 
 /** All names but the oddest: nothing in them is to be left out. */
 const shortAscii = /^[ -~]{0,128}$/;
-/** What Go does not print: control, format and separator characters, but not the blank. */
+/** Matches the characters that Go does not print: control, format and separator characters, but not the blank. */
 const unprintable = /^(?! )[\p{C}\p{Z}]$/u;
 
 /** The text without its unprintable characters, cut to the limit between two characters. */

@@ -10,7 +10,7 @@ import { sample, sampleType, sampleVersion } from "./sample-type.ts";
 import { trackUpdate } from "./track-update.ts";
 import { runSteps } from "./versions.ts";
 
-/** What must hold of any sequence of writes. `SEED=<n>` repeats one. */
+/** Properties of any sequence of writes. `SEED=<n>` repeats one. */
 const seed = Bun.env.SEED === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(Bun.env.SEED);
 const runs = 300;
 const writesPerRun = 8;
@@ -112,7 +112,7 @@ function stored(object: JsonObject, managedFields: readonly JsonObject[] | undef
   return cloneJson({ ...object, metadata: { ...metadata, uid: "u", ...entries } });
 }
 
-/** What each manager owns, in any order: times differ with the order of writes. */
+/** Returns the fields of each manager, in any order: times differ with the order of writes. */
 function ownership(object: JsonObject | undefined): string[] {
   return storedEntries(object)
     .map(({ manager, operation, fields: owned }) => `${manager} ${operation} ${JSON.stringify(owned.toDocument())}`)

@@ -6,7 +6,7 @@ import { withNamedFields } from "./named-fields.ts";
 import { type Emptied, removeFields } from "./remove-fields.ts";
 import { convertTo, type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
 
-/** What an apply gives up. */
+/** The fields that an apply gives up. */
 export interface Pruning {
   /** The live object with the applied one put over it, in the version of the apply. */
   readonly merged: JsonObject;
@@ -65,7 +65,7 @@ function removed(object: JsonObject, fields: FieldSet, { type }: TrackedVersion,
   return removeFields(object, fields, type, emptied) as JsonObject;
 }
 
-/** What all owners own together, by version; the version in which things are removed comes first. */
+/** Returns the fields of all owners, by version; the version in which fields are removed comes first. */
 function ownedByVersion(entries: readonly ManagerEntry[], first: string): Map<string, FieldSet> {
   const owned = new Map<string, FieldSet>();
   const [there, elsewhere] = [entries.filter(isFirst), entries.filter((entry) => !isFirst(entry))];

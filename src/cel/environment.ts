@@ -25,7 +25,7 @@ export interface Library {
 /** Makes the value of an object literal from its fields. */
 export type Constructor = (fields: ReadonlyMap<string, Value>) => Result;
 
-/** What a place of use adds to the libraries. */
+/** The declarations that a place of use adds to the libraries. */
 export interface Declared {
   readonly variables?: ReadonlyMap<string, CelType>;
   readonly provider?: TypeProvider;

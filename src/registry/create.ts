@@ -23,7 +23,7 @@ export interface CreateOptions extends Pick<WriteOptions, "tracker" | "subresour
   readonly authorize?: () => Promise<void>;
 }
 
-/** What a new object goes through before it has its name. */
+/** The steps of a new object before it has its name. */
 const preparation: readonly WriteStep[] = [
   ({ object }) => wipeSystemFields(object),
   writeSteps.applyDefaults,
@@ -35,7 +35,7 @@ const preparation: readonly WriteStep[] = [
   stamp,
 ];
 
-/** What it goes through under each name that is tried. */
+/** The steps under each name that is tried. */
 const completion: readonly WriteStep[] = [
   ({ object, strategy, context }) => strategy.prepareForCreate(object, context.user),
   allocate,

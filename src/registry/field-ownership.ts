@@ -18,7 +18,7 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { decodeTyped } from "../api/schema/decode.ts";
 import { DecodeTypeError } from "../api/schema/decode-error.ts";
 
-/** Who writes, by which way. */
+/** A writer and the path of its write. */
 export interface FieldWriter {
   readonly manager: string;
   /** "" for the object itself. */
@@ -74,7 +74,7 @@ export class FieldOwnership {
   }
 
   /**
-   * What an apply makes of an object. Documents are in the version of the writer.
+   * Returns the outcome of an apply. Documents are in the version of the writer.
    * @throws BadApplyError
    * @throws TrackingError
    */

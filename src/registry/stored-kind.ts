@@ -41,7 +41,7 @@ export interface RegistryParts {
   readonly gatedFields?: GatedFields | undefined;
   /** Counts creations from before they are admitted until they are stored; default: nobody asks. */
   readonly creations?: InFlight | undefined;
-  /** What writers through each path can own; by default everything. */
+  /** The fields that writers through each path can own; by default all. */
   readonly ownedFields?: FieldFilterFinder | undefined;
   /** For resources whose objects need something unique. */
   readonly allocator?: Allocator | undefined;
@@ -50,7 +50,7 @@ export interface RegistryParts {
 /** A stored object, however it has grown: many small patches must not add up to more than one body may hold. */
 export const objectBytesMax = 2 * 1024 * 1024;
 
-/** What all writes to one kind have in common: its parts, and how its objects get into the store and out of it. */
+/** The common ground of all writes to one kind: its parts, and how its objects enter and leave the store. */
 export class StoredKind {
   readonly parts: RegistryParts;
   readonly info: ResourceInfo;

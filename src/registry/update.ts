@@ -26,7 +26,7 @@ export interface UpdateOptions extends WriteOptions {
 /** A write that has an object to replace. */
 type Replacement = Write & { readonly old: KubeObject };
 
-/** What an object goes through on its way to replacing the stored one. */
+/** The steps of an object that replaces the stored one. */
 const steps: readonly WriteStep[] = [
   ({ object, old }) => carrySystemFields(object, old as KubeObject),
   writeSteps.applyDefaults,

@@ -4,7 +4,7 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import type { Entry } from "../api/entry.ts";
 
-/** What a write carries besides the object. */
+/** The circumstances of a write: its user, its manager, and the places for warnings and annotations. */
 export interface WriteContext {
   readonly user: UserInfo;
   /** Owner of the changed fields in managedFields. */

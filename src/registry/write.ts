@@ -33,7 +33,7 @@ export class Write {
   readonly subresource: string;
   readonly admission: Admission;
   readonly settlement = new Settlement();
-  /** What is replaced; undefined for a creation. */
+  /** The object to replace; undefined for a creation. */
   readonly old: KubeObject | undefined;
   /** As far as the steps have brought it. */
   object: KubeObject;
@@ -59,7 +59,7 @@ export class Write {
     this.#tracker = options.tracker ?? updateTracker(kind, this.subresource, context);
   }
 
-  /** What the admission plugins are told. The object is the one that they get to change, and later the final one. */
+  /** The attributes for admission plugins. Their object is first the one to change, and later the final one. */
   get attributes(): AdmissionAttributes {
     this.#attributes ??= admissionAttributes(this.kind, this.old === undefined ? "CREATE" : "UPDATE", this);
     return this.#attributes;
@@ -124,7 +124,7 @@ export const writeSteps = {
   },
 } satisfies Record<string, WriteStep>;
 
-/** What plugins are told of a write or a deletion. */
+/** Returns the attributes of a write or a deletion for admission plugins. */
 export function admissionAttributes(
   { info }: StoredKind,
   operation: AdmissionAttributes["operation"],

@@ -24,7 +24,7 @@ import { compareRule, type RuleCase } from "./cel-rules.ts";
 import type { Difference } from "./difference.ts";
 import { fakeAuthorizer } from "./fake-authorizer.ts";
 
-/** What the reference answered. */
+/** The answer of the reference. */
 export interface ExpectedResult {
   readonly compiles: boolean;
   readonly type?: string;

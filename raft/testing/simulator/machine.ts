@@ -2,7 +2,7 @@ import type { Entry } from "../../core/entry.ts";
 import type { Index } from "../../core/ids.ts";
 import type { Command } from "./register-machine.ts";
 
-/** What the log of a simulated cluster is replicated for. */
+/** The state machine that the log of a simulated cluster feeds. */
 export interface Machine {
   readonly index: Index;
   /** Equal wherever the same log was applied. */

@@ -33,7 +33,7 @@ export interface Operand {
   readonly size: Range | undefined;
 }
 
-/** What a call costs, without its arguments, and how large its result is. */
+/** The cost of a call without its arguments, and the size of its result. */
 export interface CallEstimate {
   readonly cost: Range;
   readonly size?: Range | undefined;

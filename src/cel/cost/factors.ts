@@ -1,4 +1,4 @@
-/** What operations cost, the same in estimates and in evaluations. */
+/** The costs of operations, the same in estimates and in evaluations. */
 export const listCreationCost = 10;
 export const mapCreationCost = 30;
 export const structCreationCost = 40;

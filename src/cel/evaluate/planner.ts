@@ -54,7 +54,7 @@ const conversionFunctions: ReadonlySet<string> = new Set(
 );
 const patternFunctions: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
 
-/** What is evaluated, and how many variables its loops have. */
+/** The code to evaluate, and the number of variables of its loops. */
 export interface Plan {
   readonly step: Step;
   readonly slotCount: number;

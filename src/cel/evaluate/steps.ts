@@ -74,7 +74,7 @@ function chargeCall(frame: Frame, cost: CallCost, args: readonly Result[], resul
   return result;
 }
 
-/** What a call is made of. */
+/** The parts of a call. */
 export interface CallParts {
   readonly id: number;
   readonly name: string;

@@ -4,7 +4,7 @@ import { type FunctionDeclaration, member } from "../types/declarations.ts";
 import { EvaluationError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
 import { isNamespaceName, isServiceAccountName } from "./format.ts";
 
-/** Who is asked about. */
+/** The user of a check. */
 export interface CheckedUser {
   readonly name: string;
   readonly groups: readonly string[];

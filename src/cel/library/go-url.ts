@@ -4,7 +4,7 @@ import { AddressError, parseAddress } from "./address.ts";
 /** A URL as Go's net/url takes it apart. */
 export interface Url {
   readonly scheme: string;
-  /** What follows the scheme, where that is not a slash. */
+  /** The text behind the scheme, unless it starts with a slash. */
   readonly opaque: string;
   /** `user:password`, escaped, or undefined. */
   readonly userinfo: string | undefined;

@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonValue } from "../../api/json.ts";
 import type { Json } from "../values/json-value.ts";
 
-/** What is wrong with a field, by a rule or with a rule. */
+/** A problem that a rule finds in a field, or that a rule has itself. */
 export interface RuleProblem {
   readonly kind: "Invalid" | "Required" | "Forbidden" | "Duplicate" | "NotSupported";
   readonly field: string;

@@ -10,7 +10,7 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean;
 }
 
-/** What types, values and rules need of a structural OpenAPI schema. */
+/** The part of a structural OpenAPI schema that types, values and rules need. */
 export interface RuleSchema {
   readonly type?: string;
   readonly format?: string;

@@ -89,7 +89,7 @@ export interface RuleValidation {
   readonly errors: readonly RuleProblem[];
   /** Failures at values that this update has not changed. */
   readonly warnings: readonly RuleProblem[];
-  /** What is left of the budget; negative once it is spent, and no rule has run since. */
+  /** The rest of the budget; negative once it is spent, and no rule has run since. */
   readonly budget: number;
 }
 

@@ -20,7 +20,7 @@ export interface RuleEnvironments {
 /** An expression of a rule, ready to run. */
 export interface RuleProgram {
   readonly program: Program;
-  /** What it costs once, estimated by the bounds of the schema. */
+  /** The cost of one run, estimated by the bounds of the schema. */
   readonly estimate: Range;
 }
 

@@ -7,7 +7,7 @@ const reportsMax = 100;
 const skippedMax = 512;
 const rulesNestedMax = 250;
 
-/** What may follow a rule at the place of its use, and whether the rule around it may end there. */
+/** The tokens that may follow a rule at the place of its use, and whether the rule around it may end there. */
 export interface Follow {
   readonly tokens: TokenSet;
   readonly mayEnd: boolean;

@@ -63,7 +63,7 @@ export function describeSet(set: TokenSet): string {
 }
 
 export const numbers = setOf("int", "float");
-/** What a term begins with, after its signs. */
+/** The tokens that begin a term, after its signs. */
 export const termStart = setOf(
   "[",
   "{",

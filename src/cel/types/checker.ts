@@ -29,7 +29,7 @@ import type { Named, Scope } from "./scope.ts";
 import { mostGeneral, TypeBindings } from "./type-bindings.ts";
 import { messageNameOf } from "./well-known-messages.ts";
 
-/** What an identifier or a call was resolved to. */
+/** The declaration that an identifier or a call was resolved to. */
 export type Reference =
   | { readonly kind: "name"; readonly name: string; readonly constant?: Value }
   | { readonly kind: "function"; readonly overloads: readonly string[] };

@@ -2,7 +2,7 @@ import type { Value } from "../values/value.ts";
 import { type CelType, intType, typeOf } from "./cel-type.ts";
 import { namedTypes, type TypeProvider } from "./type-provider.ts";
 
-/** What a name stands for. */
+/** The meaning of a name. */
 export interface Named {
   readonly name: string;
   readonly type: CelType;

@@ -35,7 +35,7 @@ export type Value =
   | OpaqueValue
   | CelType;
 
-/** What an evaluation comes to. Errors are values: `false && error` is false. */
+/** The result of an evaluation. Errors are values: `false && error` is false. */
 export type Result = Value | EvaluationError;
 
 export class EvaluationError {
