@@ -77,8 +77,7 @@ type Reader = (value: JsonValue, options: ReadOptions, depth: number) => unknown
 const text: Reader = (value) => (typeof value === "string" ? value : undefined);
 const set: Reader = (value) => (typeof value === "string" && value !== "" ? value : undefined);
 const flag: Reader = (value) => (value === true ? true : undefined);
-const number: Reader = (value) =>
-  typeof value === "number" || typeof value === "bigint" ? Number(value) : undefined;
+const number: Reader = (value) => (typeof value === "number" || typeof value === "bigint" ? Number(value) : undefined);
 const anything: Reader = (value) => value;
 const forReaders: Reader = (value, { dropsTexts }) => (dropsTexts === true || value === "" ? undefined : value);
 const list: Reader = (value) => (Array.isArray(value) ? value : undefined);
@@ -86,9 +85,7 @@ const names: Reader = (value) =>
   Array.isArray(value) && value.length > 0 ? value.filter((name) => typeof name === "string") : undefined;
 const schema: Reader = (value, options, depth) => readNode(value, options, depth);
 const schemas: Reader = (value, options, depth) =>
-  Array.isArray(value) && value.length > 0
-    ? value.flatMap((part) => readNode(part, options, depth) ?? [])
-    : undefined;
+  Array.isArray(value) && value.length > 0 ? value.flatMap((part) => readNode(part, options, depth) ?? []) : undefined;
 const schemaOrFlag: Reader = (value, options, depth) =>
   typeof value === "boolean" ? value : readNode(value, options, depth);
 const dependencySchemas: Reader = (value, options, depth) =>
@@ -139,7 +136,8 @@ const readers: Readonly<Record<Exclude<keyof OpenApiSchema, "itemSchemas">, Read
   "x-kubernetes-list-map-keys": names,
   "x-kubernetes-list-type": text,
   "x-kubernetes-map-type": text,
-  "x-kubernetes-validations": (value) => (Array.isArray(value) && value.length > 0 ? value.flatMap(readRule) : undefined),
+  "x-kubernetes-validations": (value) =>
+    Array.isArray(value) && value.length > 0 ? value.flatMap(readRule) : undefined,
 };
 const ruleReaders: Readonly<Record<keyof SchemaRule, Reader>> = {
   rule: anything,

@@ -32,12 +32,7 @@ class PruneRun {
     else this.#fields(value, schema, isResource, keepsUnknown);
   }
 
-  #fields(
-    object: JsonObject,
-    schema: OpenApiSchema | undefined,
-    isResource: boolean,
-    keepsUnknown: boolean,
-  ): void {
+  #fields(object: JsonObject, schema: OpenApiSchema | undefined, isResource: boolean, keepsUnknown: boolean): void {
     for (const name of Object.keys(object)) {
       if (isResource && resourceFields.has(name)) continue;
       const property = schema?.properties?.[name];
