@@ -1,4 +1,4 @@
-import { Encoder } from "cbor-x";
+import { Encoder } from "cbor-x/index-no-eval";
 import { isJsonObject } from "../../api/json.ts";
 import { type InvalidationSubject, invalidationSubjects, type ReplicaHealth } from "./gossip.ts";
 
@@ -30,6 +30,7 @@ const endpointsMax = 8;
 const textLengthMax = 200;
 const plainText = /^[\x20-\x7e]*$/;
 
+/** Without the native part of the library, which ends the process on some malformed input. */
 const cbor = new Encoder({ useRecords: false, mapsAsObjects: true });
 /** First byte of the JSON messages of earlier builds. No CBOR map starts with it. */
 const openBrace = 0x7b;
