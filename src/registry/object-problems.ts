@@ -11,14 +11,14 @@ export interface ObjectRules {
   readonly strategy: Strategy;
   /** The stored form: objects are in it. */
   readonly info: ResourceInfo;
-  /** Of the request. */
+  /** Version of the request. */
   readonly version: GroupVersion;
   readonly declarative: DeclarativeValidation | undefined;
 }
 
 /**
- * What the rules of the kind, those that its type declares, and its schema have against an object beyond its metadata.
- * The rules of the kind speak first; the schema adds what nobody has said about a field.
+ * Returns the problems of an object beyond its metadata, by the rules of its kind, the rules that its type declares,
+ * and its schema. The rules of the kind come first. The schema adds problems of fields that have none yet.
  */
 export function objectProblems(
   object: KubeObject,

@@ -207,7 +207,7 @@ class ReplayedObject {
 
   #version(apiVersion: string, { object, subresource }: Step): TrackedVersion | undefined {
     const version = this.#kind.types.get(apiVersion);
-    // Of a custom kind, upstream knows the fields in the version of the request only.
+    // For a custom kind, upstream knows the fields in the version of the request only.
     if (this.#kind.schema === undefined && apiVersion !== object["apiVersion"]) return version;
     const names = resetNames(String(object["kind"]), subresource);
     const excluded = FieldSet.of(...names.map((name) => name.split(".").map(fieldElement)));
