@@ -1,6 +1,5 @@
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { applyDefaults } from "../api/schema/defaults.ts";
 import { fromStorage, toStorage } from "../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 
@@ -16,7 +15,7 @@ export interface DocumentForms {
 export const storedForms: DocumentForms = {
   show: fromStorage,
   enter(document, version) {
-    applyDefaults(version.schema, document as unknown as JsonObject);
+    version.form.applyDefaults(document as unknown as JsonObject);
     return toStorage(document, version);
   },
 };
