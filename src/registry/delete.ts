@@ -1,6 +1,5 @@
 import type { AdmissionAttributes } from "./admission.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
 import { Settlement } from "./settlement.ts";
@@ -17,7 +16,7 @@ export async function deleteObject(
   options: DeleteOptions,
   context: WriteContext,
 ): Promise<DeleteResult | undefined> {
-  const old = decodeEntry(entry, kind.info);
+  const old = await kind.decode(entry);
   checkDeletePreconditions(old, options, kind.info);
   const settlement = new Settlement();
   const deletion = { context, namespace, subresource: "", settlement, object: undefined, old };
