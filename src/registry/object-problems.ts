@@ -29,9 +29,11 @@ export function objectProblems(
     ...strategy.validate(object, old, version),
     ...(old === undefined ? [] : strategy.validateUpdate(object, old, version)),
   ];
-  const errors = declarative?.reconcile(info.schema, object, old, written) ?? written;
+  if (info.form.kind !== "struct") return written;
+  const { schema } = info.form;
+  const errors = declarative?.reconcile(schema, object, old, written) ?? written;
   if (strategy.coversSchema) return errors;
   const known = new Set(errors.map(({ field }) => field));
-  const more = validateSchema(info.schema, object as unknown as JsonObject);
+  const more = validateSchema(schema, object as unknown as JsonObject);
   return [...errors, ...more.filter(({ field }) => !known.has(field))];
 }

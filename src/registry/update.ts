@@ -45,7 +45,7 @@ const steps: readonly WriteStep[] = [
   refuseInvalid,
   writeSteps.warn,
   writeSteps.judge,
-  writeSteps.nullEmptyCollections,
+  writeSteps.complete,
 ];
 
 /** One guarded attempt; undefined when another writer came first and the caller has to look again. */

@@ -2,8 +2,6 @@ import type { Admission, AdmissionAttributes } from "./admission.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { nextTurn } from "../api/turn.ts";
-import { applyDefaults } from "../api/schema/defaults.ts";
-import { nullEmptyCollections } from "../api/schema/empty-collections.ts";
 import { managedFieldsProblem } from "../apply/managed-fields.ts";
 import type { FieldTracker } from "./field-ownership.ts";
 import { isLargeObject } from "./large-object.ts";
@@ -87,14 +85,16 @@ export async function takeSteps(steps: readonly WriteStep[], write: Write): Prom
 /** Steps that creations and updates share. */
 export const writeSteps = {
   applyDefaults({ kind, object }: Write): void {
-    applyDefaults(kind.info.schema, object as unknown as JsonObject);
+    kind.info.form.applyDefaults(object as unknown as JsonObject);
   },
   measure(write: Write): void {
     write.isLarge = isLargeObject(write.object);
   },
   dropGatedFields({ kind, object, old }: Write): void {
     const { info, parts } = kind;
-    parts.gatedFields?.drop(info.schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
+    if (info.form.kind !== "struct") return;
+    const { schema } = info.form;
+    parts.gatedFields?.drop(schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   },
   /** Before admission: what plugins change belongs to nobody. */
   trackFields: (write: Write) => write.trackFields(),
@@ -121,8 +121,8 @@ export const writeSteps = {
     const name = object.metadata.name ?? "";
     return write.admission.validate({ ...attributes, name, object });
   },
-  nullEmptyCollections({ kind, object }: Write): void {
-    nullEmptyCollections(kind.info.schema, object as unknown as JsonObject);
+  complete({ kind, object }: Write): void {
+    kind.info.form.complete(object as unknown as JsonObject);
   },
 } satisfies Record<string, WriteStep>;
 

@@ -41,7 +41,7 @@ const widgetsInfo: ResourceInfo = {
         name: "status",
         gvk: { group: "example.com", version: "v1", kind: "Widget" },
         verbs: ["get", "patch", "update"],
-        schema: configMaps.schema,
+        form: configMaps.form,
       },
     ],
   ]),

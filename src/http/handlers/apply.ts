@@ -116,7 +116,7 @@ function typed(
 ): KubeObject {
   const version = view?.info ?? info;
   const document = outcome.object ?? cloneJson((live ?? {}) as unknown as JsonObject);
-  const { object } = orRefused(() => typedObject(document, { gvk: version, schema: version.schema }));
+  const { object } = orRefused(() => typedObject(document, { gvk: version, form: version.form }));
   setManagedFields(object, outcome.managedFields);
   return object;
 }
