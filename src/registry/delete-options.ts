@@ -36,6 +36,27 @@ export function deleteOptionsOf(values: JsonObject): DeleteOptions {
   };
 }
 
+/** Returns the fields of the meta/v1 DeleteOptions that ask for this. */
+export function deleteOptionsObject(options: DeleteOptions): JsonObject {
+  const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = options;
+  const { uid, resourceVersion } = preconditions;
+  const given = uid !== undefined || resourceVersion !== undefined;
+  return {
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(given
+      ? {
+          preconditions: {
+            ...(uid === undefined ? {} : { uid }),
+            ...(resourceVersion === undefined ? {} : { resourceVersion }),
+          },
+        }
+      : {}),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(dryRun ? { dryRun: ["All"] } : {}),
+  };
+}
+
 /** Converts seconds to a number. Beyond the exact integers, rounding does not matter. */
 function secondsOf(value: number | bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);

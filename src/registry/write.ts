@@ -1,4 +1,5 @@
 import type { Admission, AdmissionAttributes } from "./admission.ts";
+import { admissionAttributes } from "./admission-attributes.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { nextTurn } from "../api/turn.ts";
@@ -59,7 +60,16 @@ export class Write {
 
   /** The attributes for admission plugins. Their object is first the one to change, and later the final one. */
   get attributes(): AdmissionAttributes {
-    this.#attributes ??= admissionAttributes(this.kind, this.old === undefined ? "CREATE" : "UPDATE", this);
+    this.#attributes ??= admissionAttributes({
+      operation: this.old === undefined ? "CREATE" : "UPDATE",
+      info: this.kind.info,
+      subresource: this.subresource,
+      namespace: this.namespace,
+      object: this.object,
+      oldObject: this.old,
+      context: this.context,
+      onSettled: this.settlement.add,
+    });
     return this.#attributes;
   }
 
@@ -125,32 +135,6 @@ export const writeSteps = {
     kind.info.form.complete(object as unknown as JsonObject);
   },
 } satisfies Record<string, WriteStep>;
-
-/** Returns the attributes of a write or a deletion for admission plugins. */
-export function admissionAttributes(
-  { info }: StoredKind,
-  operation: AdmissionAttributes["operation"],
-  write: Pick<Write, "context" | "namespace" | "subresource" | "settlement"> & {
-    readonly object: KubeObject | undefined;
-    readonly old: KubeObject | undefined;
-  },
-): AdmissionAttributes {
-  const { context, namespace, subresource, settlement, object, old } = write;
-  return {
-    operation,
-    info,
-    subresource,
-    namespace,
-    name: (object ?? old)?.metadata.name ?? "",
-    object,
-    oldObject: old,
-    user: context.user,
-    dryRun: context.dryRun,
-    warn: context.warn,
-    annotate: (key, value) => context.annotate?.(key, value),
-    onSettled: settlement.add,
-  };
-}
 
 function updateTracker(kind: StoredKind, subresource: string, { manager, version }: WriteContext): FieldTracker {
   const writer = { manager, subresource, version: version ?? kind.info, nowMs: kind.parts.clock.nowMs() };

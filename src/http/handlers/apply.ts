@@ -45,7 +45,7 @@ export async function apply(
   const bytes = await exchange.request.body();
   const isLarge = bytes.length > ordinaryBytesMax;
   if (isLarge) await nextTurn();
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const warnings = exchange.warnings.length;
   // Whether there is an object to apply to is said before what is wrong with the body.
   let body: AppliedBody | undefined;

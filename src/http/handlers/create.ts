@@ -16,7 +16,7 @@ export const create: VerbHandler = async (call) => {
   if ((object.metadata.resourceVersion ?? "") !== "") {
     throw status.unconverted("resourceVersion should not be set on objects to be created");
   }
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const result = await registry.create(await toStoredVersion(object, info), request.namespace, context);
   return objectReply(call, 201, result, representation);
 };

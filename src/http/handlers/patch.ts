@@ -37,7 +37,7 @@ export const patch: VerbHandler = async (call) => {
   if (bytes.length > ordinaryBytesMax) await nextTurn();
   const { value, duplicates } = parsePatch(bytes, options);
   const warnings = exchange.warnings.length;
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const change = (old: KubeObject) => {
     exchange.warnings.length = warnings;
     return patched(call, old, type, value, duplicates, options);

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../api/json.ts";
-import type { AdmissionAttributes } from "../../registry/admission.ts";
+import { admissionAttributes } from "../../registry/admission-attributes.ts";
+import { onlyForm } from "../../registry/document-forms.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Status } from "../../api/status.ts";
 import { encodeDecoded, encodeStatus } from "../../api/codec/encode-object.ts";
@@ -30,9 +31,9 @@ export async function runAction(
   );
   alignNamespace(call, body);
   bodyInfo.form.applyDefaults(body as unknown as JsonObject);
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const { subresource, namespace } = request;
-  const attributes: AdmissionAttributes = {
+  const attributes = admissionAttributes({
     operation: "CREATE",
     info,
     subresource,
@@ -40,13 +41,11 @@ export async function runAction(
     name: request.name === "" ? (body.metadata.name ?? "") : request.name,
     object: body,
     oldObject: undefined,
-    user: context.user,
-    dryRun: context.dryRun,
-    warn: context.warn,
-    annotate: (key, value) => context.annotate?.(key, value),
+    context,
+    forms: onlyForm,
     // Nothing is stored, so there is nothing to settle.
     onSettled() {},
-  };
+  });
   await parts.admission.admit(attributes);
   await parts.admission.validate(attributes);
   const answer = await action.run({ ...context, info, subresource, namespace, name: request.name }, body);

@@ -3,6 +3,7 @@ import { alreadyTracked, FieldOwnership, type FieldTracker } from "../../registr
 import type { Eventual } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
+import { onlyForm } from "../../registry/document-forms.ts";
 import { setManagedFields } from "../../registry/system-fields.ts";
 import type { Transform, UpdateOptions } from "../../registry/update.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
@@ -30,7 +31,7 @@ export function throughView(
   const shown = async (attributes: AdmissionAttributes): Promise<AdmissionAttributes> => {
     const { oldObject } = attributes;
     const old = oldObject === undefined ? undefined : view.show(await inServedVersion(oldObject, info));
-    return { ...attributes, object: document, oldObject: old };
+    return { ...attributes, forms: onlyForm, object: document, oldObject: old };
   };
   const written = async (object: KubeObject, changed: KubeObject): Promise<KubeObject> =>
     inStoredVersion(view.write(await inServedVersion(object, info), changed), info);

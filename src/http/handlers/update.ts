@@ -18,7 +18,7 @@ export const update: VerbHandler = async (call) => {
   const object = await readObjectBody(call, { gvk: view?.info ?? info, form }, options.fieldValidation);
   requireSameName(call, object);
   alignNamespace(call, object);
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const copy = () => cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
   const { namespace, name, subresource } = request;
   if (strategy.allowCreateOnUpdate) {
