@@ -1,4 +1,5 @@
 import { formatTime } from "../api/time.ts";
+import type { FieldError } from "../api/field-error.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type StatusError, status } from "../api/status.ts";
@@ -7,7 +8,7 @@ import { nextTurn } from "../api/turn.ts";
 import { validateObjectMeta } from "../api/validation/object-meta.ts";
 import type { ApplyResult } from "../storage/store.ts";
 import type { Entry } from "../api/entry.ts";
-import { objectProblems } from "./object-problems.ts";
+import { objectProblems, objectProblemsInSteps } from "./object-problems.ts";
 import { generatedName } from "./random-name.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import { wipeSystemFields } from "./system-fields.ts";
@@ -127,12 +128,14 @@ function allocate({ kind, object, subresource, context, settlement }: Write): Pr
   return kind.parts.allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
 }
 
-function refuseInvalid({ kind, object, strategy, context }: Write): void {
+function refuseInvalid({ kind, object, strategy, context }: Write): Promise<void> | void {
   const { info, declarative } = kind.parts;
-  kind.refuseInvalid(object, [
-    ...validateObjectMeta(object.metadata, kind.metaRules()),
-    ...objectProblems(object, undefined, { strategy, version: context.version ?? info, info, declarative }),
-  ]);
+  const version = context.version ?? info;
+  const metadataErrors = validateObjectMeta(object.metadata, kind.metaRules());
+  const rules = { strategy, version, info, declarative };
+  const refuse = (found: readonly FieldError[]) => kind.refuseInvalid(object, [...metadataErrors, ...found]);
+  const pending = objectProblemsInSteps(object, undefined, rules, { metadataErrors, warn: context.warn });
+  return pending === undefined ? refuse(objectProblems(object, undefined, rules)) : pending.then(refuse);
 }
 
 function alreadyExists(kind: StoredKind, name: string, current: Entry | undefined): StatusError {

@@ -5,7 +5,8 @@ import type { KubeObject } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { validateSchema } from "../api/schema/validate.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
-import type { Strategy } from "./strategy.ts";
+import { inTurns } from "./in-turns.ts";
+import type { StepContext, Strategy } from "./strategy.ts";
 
 export interface ObjectRules {
   readonly strategy: Strategy;
@@ -23,12 +24,33 @@ export interface ObjectRules {
 export function objectProblems(
   object: KubeObject,
   old: KubeObject | undefined,
-  { strategy, info, version, declarative }: ObjectRules,
+  rules: ObjectRules,
 ): readonly FieldError[] {
+  const { strategy, version } = rules;
   const written = [
     ...strategy.validate(object, old, version),
     ...(old === undefined ? [] : strategy.validateUpdate(object, old, version)),
   ];
+  return withDeclared(object, old, rules, written);
+}
+
+/** Returns the same for a kind whose validation takes steps; undefined for the others. */
+export function objectProblemsInSteps(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  rules: ObjectRules,
+  context: StepContext,
+): Promise<readonly FieldError[]> | undefined {
+  const steps = rules.strategy.validateInSteps?.(object, old, context);
+  return steps && inTurns(steps).then((written) => withDeclared(object, old, rules, written));
+}
+
+function withDeclared(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { strategy, info, declarative }: ObjectRules,
+  written: readonly FieldError[],
+): readonly FieldError[] {
   if (info.form.kind !== "struct") return written;
   const { schema } = info.form;
   const errors = declarative?.reconcile(schema, object, old, written) ?? written;

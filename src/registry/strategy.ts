@@ -15,6 +15,13 @@ export interface DeleteOptions {
   readonly ignoreReadErrors?: boolean;
 }
 
+export interface StepContext {
+  /** Errors that were found in the metadata; they are not to be repeated. */
+  readonly metadataErrors: readonly FieldError[];
+  /** Adds a warning to the answer. */
+  readonly warn: (text: string) => void;
+}
+
 /**
  * The rules of one resource, where they differ from the generic verbs of registry.ts. Prepare functions change the
  * object that they are given; validate functions only look. A subresource that writes its parent has its own Strategy.
@@ -42,6 +49,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    */
   validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
+  /** Validates in place of the two above where that may take long: it yields where others may get their turn. */
+  validateInSteps?(object: T, old: T | undefined, context: StepContext): Generator<void, readonly FieldError[]>;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */

@@ -1,11 +1,11 @@
 import type { Eventual } from "../api/eventual.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
-import { fieldError } from "../api/field-error.ts";
+import { type FieldError, fieldError } from "../api/field-error.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import type { Entry } from "../api/entry.ts";
-import { objectProblems } from "./object-problems.ts";
+import { objectProblems, objectProblemsInSteps } from "./object-problems.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";
 import { carrySystemFields } from "./system-fields.ts";
@@ -160,14 +160,18 @@ function countGeneration(write: Write): void {
   object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
 }
 
-function refuseInvalid(write: Write): void {
+function refuseInvalid(write: Write): Promise<void> | void {
   const { kind, object, old, strategy, context } = write as Replacement;
   const { info, declarative } = kind.parts;
-  kind.refuseInvalid(object, [
+  const version = context.version ?? info;
+  const metadataErrors = [
     ...validateObjectMeta(object.metadata, kind.metaRules()),
     ...validateObjectMetaUpdate(object.metadata, old.metadata),
-    ...objectProblems(object, old, { strategy, version: context.version ?? info, info, declarative }),
-  ]);
+  ];
+  const rules = { strategy, version, info, declarative };
+  const refuse = (found: readonly FieldError[]) => kind.refuseInvalid(object, [...metadataErrors, ...found]);
+  const pending = objectProblemsInSteps(object, old, rules, { metadataErrors, warn: context.warn });
+  return pending === undefined ? refuse(objectProblems(object, old, rules)) : pending.then(refuse);
 }
 
 /** The value at a dotted path of names. */

@@ -2,32 +2,33 @@ import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import {
-  validateCustomResourceDefinition,
-  validateCustomResourceDefinitionStatus,
-  validateCustomResourceDefinitionUpdate,
-} from "./validation/custom-resource-definition.ts";
+import { validateDefinition, validateDefinitionStatus } from "./validation/custom-resource-definition.ts";
+import { formatWarnings } from "./validation/format-warnings.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { objectsOf, textOf, textsOf } from "../../api/validation/fields.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { defaultCustomResourceDefinition } from "./defaults/custom-resource-definition.ts";
 
-const customResourceDefinitionStrategy: Strategy = {
-  ...defaultStrategy,
+const definitionRules = {
   coversSchema: true,
   allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
   generationFields: ["spec"],
+} as const;
+
+const customResourceDefinitionStrategy: Strategy = {
+  ...defaultStrategy,
+  ...definitionRules,
   resetFields: ["status"],
   prepareForCreate: recordStorageVersion,
   prepareForUpdate: recordStorageVersion,
-  validate: validateCustomResourceDefinition,
-  validateUpdate: validateCustomResourceDefinitionUpdate,
+  validateInSteps: validateDefinition,
+  warnings: formatWarnings,
 };
 
 const customResourceDefinitionStatusStrategy: Strategy = {
-  ...statusStrategy(customResourceDefinitionStrategy),
-  validate: validateCustomResourceDefinitionStatus,
+  ...statusStrategy({ ...defaultStrategy, ...definitionRules }),
+  validate: validateDefinitionStatus,
 };
 
 export const customResourceDefinition = builtInKind("customresourcedefinitions.apiextensions.k8s.io", {
