@@ -3,7 +3,7 @@ import { apiVersionOf } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
 import { type ApplyOutcome, applyObject } from "../apply/apply-object.ts";
-import { schemaType } from "../apply/schema-type.ts";
+import { formType } from "../apply/form-type.ts";
 import { trackUpdate } from "../apply/track-update.ts";
 import {
   type ConversionReply,
@@ -15,7 +15,6 @@ import {
 } from "../apply/versions.ts";
 import { fromStorage, toStorage } from "../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import { decodeTyped } from "../api/schema/decode.ts";
 import { DecodeTypeError } from "../api/schema/decode-error.ts";
 
 /** A writer and the path of its write. */
@@ -117,9 +116,9 @@ export class FieldOwnership {
       const resetFields = this.#filterOf(subresource);
       tracked = {
         apiVersion,
-        type: schemaType(info.schema),
-        empty: decodeTyped(info.schema, { apiVersion, kind: info.kind }, { kind: info.kind }).object,
-        isDecoded: true,
+        type: formType(info.form),
+        empty: info.form.decode({ apiVersion, kind: info.kind }, { kind: info.kind }).object,
+        isDecoded: info.form.kind === "struct",
         ...(resetFields === undefined ? {} : { resetFields }),
       };
       this.#tracked.set(key, tracked);
@@ -146,6 +145,6 @@ function inVersion(object: KubeObject, version: ResourceInfo): JsonObject {
 
 /** A document may be the result of a merge, which no type has decoded yet. */
 function storedForm(document: JsonObject, info: ResourceInfo): JsonObject {
-  const { object } = decodeTyped(info.schema, document, { kind: info.kind });
+  const { object } = info.form.decode(document, { kind: info.kind });
   return toStorage({ ...object, kind: info.kind } as unknown as KubeObject, info) as unknown as JsonObject;
 }

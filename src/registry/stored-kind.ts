@@ -8,7 +8,6 @@ import { status } from "../api/status.ts";
 import type { Cacher } from "../storage/cacher/cacher.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import { decodeTyped } from "../api/schema/decode.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Operation, Store } from "../storage/store.ts";
@@ -90,7 +89,7 @@ export class StoredKind {
   canonical(object: KubeObject): KubeObject {
     const { info } = this;
     const options = { kind: info.kind, takesOver: true };
-    const { object: canonical } = decodeTyped(info.schema, object as unknown as JsonObject, options);
+    const { object: canonical } = info.form.decode(object as unknown as JsonObject, options);
     const { kind: _kind, apiVersion: _apiVersion, ...fields } = canonical;
     return { kind: info.kind, apiVersion: apiVersionOf(info), ...fields } as unknown as KubeObject;
   }

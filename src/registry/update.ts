@@ -17,7 +17,10 @@ import type { WriteContext, WriteResult } from "./write-context.ts";
 export type Transform = (old: KubeObject) => KubeObject | Promise<KubeObject>;
 
 export interface UpdateOptions extends WriteOptions {
-  /** The transform builds on `old` (a patch): the resourceVersion that it carries along from there is no guard. */
+  /**
+   * The transform builds on `old` (a patch): the resourceVersion that it carries along from there does not guard the
+   * write.
+   */
   readonly reapplies?: boolean;
   /** The transform leaves `old` as it is and takes nothing of it over: it gets the object itself, not a copy. */
   readonly makesAnew?: boolean;
@@ -42,7 +45,7 @@ const steps: readonly WriteStep[] = [
   refuseInvalid,
   writeSteps.warn,
   writeSteps.judge,
-  writeSteps.nullEmptyCollections,
+  writeSteps.complete,
 ];
 
 /** One guarded attempt; undefined when another writer came first and the caller has to look again. */

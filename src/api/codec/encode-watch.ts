@@ -126,7 +126,7 @@ function bookmarkObject(info: ResourceInfo, revision: Revision, initialEventsEnd
   return {
     kind: info.kind,
     apiVersion: apiVersionOf(info),
-    ...zeroObject(info.schema),
+    ...zeroObject(info.form),
     metadata: {
       resourceVersion: String(revision),
       ...(initialEventsEnd ? { annotations: { [initialEventsEndAnnotation]: "true" } } : {}),

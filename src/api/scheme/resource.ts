@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { GroupVersionKind } from "../gvk.ts";
 import type { TableRules } from "../codec/table/table-rules.ts";
-import type { StructSchema } from "../schema/schema.ts";
+import type { ObjectForm } from "./object-form.ts";
 
 export interface SubresourceInfo {
   /** `status`, `finalize` … */
@@ -9,7 +9,7 @@ export interface SubresourceInfo {
   /** Kind and version of the body, which may differ from the parent's. */
   readonly gvk: GroupVersionKind;
   readonly verbs: readonly string[];
-  readonly schema: StructSchema;
+  readonly form: ObjectForm;
 }
 
 /** One served (group, version, resource). Everything here is data; rules of one resource live in its Strategy. */
@@ -27,7 +27,7 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly virtual: boolean;
   /** `/registry/pods/`, with the trailing slash. */
   readonly keyPrefix: string;
-  readonly schema: StructSchema;
+  readonly form: ObjectForm;
   readonly columns: readonly TableColumn[];
   /** Fills the columns; undefined for a kind without columns of its own. */
   readonly table?: TableRules | undefined;

@@ -45,13 +45,17 @@ export function serviceProxy(parts: ProxyParts): Connector {
   };
 }
 
-/** `nodes/x/proxy`: requests to the agent of a node, or to another port of it. */
+/**
+ * `nodes/x/proxy`: requests to the agent of a node, or to another port of it. The node chooses its addresses and the
+ * port of its agent, so the address is checked for every port.
+ */
 export function nodeProxy(parts: ProxyParts): Connector {
   return async (call) => {
     const { scheme, name, port } = split(call, "node");
     const agent = agentOf(parts, name);
-    if (port === "" || port === String(agent.port)) return proxy(call, agent);
-    return proxy(call, backendAt(scheme, await proxyableAddress(agent.host), port));
+    const host = await proxyableAddress(agent.host);
+    if (port === "" || port === String(agent.port)) return proxy(call, { ...agent, host, serverName: agent.host });
+    return proxy(call, backendAt(scheme, host, port));
   };
 }
 

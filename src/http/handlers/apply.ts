@@ -45,7 +45,7 @@ export async function apply(
   const bytes = await exchange.request.body();
   const isLarge = bytes.length > ordinaryBytesMax;
   if (isLarge) await nextTurn();
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const warnings = exchange.warnings.length;
   // Whether there is an object to apply to is said before what is wrong with the body.
   let body: AppliedBody | undefined;
@@ -116,7 +116,7 @@ function typed(
 ): KubeObject {
   const version = view?.info ?? info;
   const document = outcome.object ?? cloneJson((live ?? {}) as unknown as JsonObject);
-  const { object } = orRefused(() => typedObject(document, { gvk: version, schema: version.schema }));
+  const { object } = orRefused(() => typedObject(document, { gvk: version, form: version.form }));
   setManagedFields(object, outcome.managedFields);
   return object;
 }

@@ -23,7 +23,7 @@ export const deleteCollection: VerbHandler = async (call) => {
   }
   const selection = selectionOf(info, request.namespace, request.name, listOptions);
   const page = await readPage(registry.cacher, parts.store, selection, listOptions);
-  const context = writeContext(call, options.dryRun, "");
+  const context = writeContext(call, options);
   for (const { key } of page.entries) {
     if (exchange.request.signal.aborted) break;
     const name = key.slice(key.lastIndexOf("/") + 1);

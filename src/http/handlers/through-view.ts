@@ -2,6 +2,7 @@ import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { alreadyTracked, FieldOwnership, type FieldTracker } from "../../registry/field-ownership.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
+import { onlyForm } from "../../registry/document-forms.ts";
 import { setManagedFields } from "../../registry/system-fields.ts";
 import type { Transform, UpdateOptions } from "../../registry/update.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
@@ -27,6 +28,7 @@ export function throughView(
   let document: KubeObject | undefined;
   const shown = (attributes: AdmissionAttributes): AdmissionAttributes => ({
     ...attributes,
+    forms: onlyForm,
     object: document,
     oldObject: attributes.oldObject === undefined ? undefined : view.show(attributes.oldObject),
   });

@@ -6,16 +6,21 @@ import type { Representation } from "../../api/codec/representation.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
 import type { Entry } from "../../api/entry.ts";
 import { annotateExchange, header, type HttpResponse } from "../../request/exchange.ts";
+import type { WriteOptions } from "./write-options.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
 
 /** What the registry has to know of the request besides the object. */
-export function writeContext(call: ResourceRequestCall, dryRun: boolean, fieldManager: string): WriteContext {
+export function writeContext(
+  call: ResourceRequestCall,
+  { dryRun, fieldManager = "", given }: { dryRun: boolean } & Partial<Pick<WriteOptions, "fieldManager" | "given">>,
+): WriteContext {
   const { exchange } = call;
   return {
     user: exchange.user,
     manager: managerName(fieldManager, header(exchange.request, "user-agent")),
     dryRun,
     version: call.info,
+    options: given,
     warn: (text) => exchange.warnings.push(text),
     annotate: (key, value) => annotateExchange(exchange, key, value),
   };

@@ -1,7 +1,6 @@
 import { apiVersionOf } from "../../gvk.ts";
 import type { JsonObject } from "../../json.ts";
 import type { KubeObject } from "../../object-meta.ts";
-import { decodeTyped } from "../../schema/decode.ts";
 import type { ResourceInfo } from "../resource.ts";
 
 /** An object of a served version in the form in which it is stored. */
@@ -18,7 +17,7 @@ export function fromStorage(object: KubeObject, info: ResourceInfo): KubeObject 
   const { conversion } = info.storedAs;
   const body = object as unknown as JsonObject;
   if (conversion === undefined) return typed(body, info);
-  return typed(decodeTyped(info.schema, conversion.fromStorage(body), { kind: info.kind }).object, info);
+  return typed(info.form.decode(conversion.fromStorage(body), { kind: info.kind }).object, info);
 }
 
 function typed(body: JsonObject, info: ResourceInfo): KubeObject {
