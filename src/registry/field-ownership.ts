@@ -5,14 +5,8 @@ import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
 import { type ApplyOutcome, applyObject } from "../apply/apply-object.ts";
 import { formType } from "../apply/form-type.ts";
 import { trackUpdate } from "../apply/track-update.ts";
-import {
-  type ConversionReply,
-  type ConversionRequest,
-  type FieldFilter,
-  runSteps,
-  type TrackedVersion,
-  TrackingError,
-} from "../apply/versions.ts";
+import { TrackingError } from "../apply/tracking-error.ts";
+import { type ConversionReply, type ConversionRequest, type FieldFilter, runSteps, type TrackedVersion } from "../apply/versions.ts";
 import { fromStorage, toStorage } from "../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { DecodeTypeError } from "../api/schema/decode-error.ts";
@@ -137,6 +131,11 @@ export class FieldOwnership {
       throw error;
     }
   };
+}
+
+/** Returns the ownership of documents that are not stored and have one version: reviews, Scales. */
+export function ownershipOfDocument({ storedAs: _storedAs, ...info }: ResourceInfo): FieldOwnership {
+  return new FieldOwnership([info], () => undefined);
 }
 
 function inVersion(object: KubeObject, version: ResourceInfo): JsonObject {

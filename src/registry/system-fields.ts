@@ -7,13 +7,15 @@ const systemFields = [
   "deletionTimestamp",
   "deletionGracePeriodSeconds",
   "generation",
-  "selfLink",
   "resourceVersion",
-] satisfies (keyof ObjectMeta | "selfLink")[];
+] satisfies (keyof ObjectMeta)[];
 
 /** Removes from a new object what only the server sets. */
 export function wipeSystemFields({ metadata }: KubeObject): void {
-  for (const name of systemFields) if (name !== "resourceVersion") delete (metadata as Record<string, unknown>)[name];
+  const fields = metadata as Record<string, unknown>;
+  for (const name of systemFields) if (name !== "resourceVersion") delete fields[name];
+  // Updates may set it: nobody reads it.
+  delete fields["selfLink"];
 }
 
 /** Takes what a writer cannot change from the stored object. */
