@@ -74,8 +74,10 @@ export class Write {
     return this.#attributes;
   }
 
-  trackFields(): void {
-    setManagedFields(this.object, this.#tracker(this.old, this.object));
+  trackFields(): Promise<void> | void {
+    const tracked = this.#tracker(this.old, this.object);
+    if (tracked instanceof Promise) return tracked.then((entries) => setManagedFields(this.object, entries));
+    setManagedFields(this.object, tracked);
   }
 }
 
@@ -106,7 +108,7 @@ export const writeSteps = {
     parts.gatedFields?.drop(schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   },
   /** Runs before admission, because nobody owns what plugins change, and sees the fields that are dropped later. */
-  trackFields: (write: Write): void => write.trackFields(),
+  trackFields: (write: Write) => write.trackFields(),
   dropRepeatedOwners({ object, context }: Write): void {
     dropRepeatedOwners(object, context.warn, " after mutating admission happens");
   },

@@ -38,7 +38,7 @@ export async function runAction(
   const { subresource, namespace } = request;
   dropRepeatedOwners(body, context.warn, "");
   const writer = { manager: context.manager, subresource, version: bodyInfo, nowMs: parts.clock.nowMs() };
-  setManagedFields(body, ownershipOfDocument(bodyInfo).afterUpdate(undefined, body, writer));
+  setManagedFields(body, await ownershipOfDocument(bodyInfo).afterUpdate(undefined, body, writer));
   const attributes = admissionAttributes({
     operation: "CREATE",
     info,
