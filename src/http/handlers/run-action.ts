@@ -9,7 +9,7 @@ import type { Representation } from "../../api/codec/representation.ts";
 import type { Action } from "../../registry/action.ts";
 import { ownershipOfDocument } from "../../registry/field-ownership.ts";
 import { dropRepeatedOwners } from "../../registry/repeated-owners.ts";
-import { setManagedFields } from "../../registry/system-fields.ts";
+import { setManagedFields, wipeSystemFields } from "../../registry/system-fields.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, negotiateFor, type ResourceRequestCall } from "./endpoint.ts";
@@ -37,6 +37,7 @@ export async function runAction(
   const context = writeContext(call, options);
   const { subresource, namespace } = request;
   dropRepeatedOwners(body, context.warn, "");
+  if (subresource === "" || action.keepsSystemFields !== true) wipeSystemFields(body);
   const writer = { manager: context.manager, subresource, version: bodyInfo, nowMs: parts.clock.nowMs() };
   setManagedFields(body, await ownershipOfDocument(bodyInfo).afterUpdate(undefined, body, writer));
   const attributes = admissionAttributes({
