@@ -1,7 +1,6 @@
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { applyDefaults } from "../api/schema/defaults.ts";
-import { fromStorage, toStorage } from "../api/scheme/conversion/convert.ts";
+import { inServedVersion, inStoredVersion } from "../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 
 /** Converts the documents that admission sees between their own version and the one that a plugin works with. */
@@ -14,10 +13,10 @@ export interface DocumentForms {
 
 /** The forms of objects that are stored: any served version, and the stored one. */
 export const storedForms: DocumentForms = {
-  show: fromStorage,
+  show: inServedVersion,
   enter(document, version) {
-    applyDefaults(version.schema, document as unknown as JsonObject);
-    return toStorage(document, version);
+    version.form.applyDefaults(document as unknown as JsonObject);
+    return inStoredVersion(document, version);
   },
 };
 

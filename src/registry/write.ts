@@ -73,8 +73,10 @@ export class Write {
     return this.#attributes;
   }
 
-  trackFields(): void {
-    setManagedFields(this.object, this.#tracker(this.old, this.object));
+  trackFields(): Promise<void> | void {
+    const tracked = this.#tracker(this.old, this.object);
+    if (tracked instanceof Promise) return tracked.then((entries) => setManagedFields(this.object, entries));
+    setManagedFields(this.object, tracked);
   }
 }
 
@@ -105,7 +107,7 @@ export const writeSteps = {
     parts.gatedFields?.drop(schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   },
   /** Before admission: what plugins change belongs to nobody. */
-  trackFields: (write: Write): void => write.trackFields(),
+  trackFields: (write: Write) => write.trackFields(),
   async admit(write: Write): Promise<void> {
     const { object, admission, attributes, context } = write;
     const { managedFields } = object.metadata;

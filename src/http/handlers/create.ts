@@ -17,6 +17,6 @@ export const create: VerbHandler = async (call) => {
     throw status.unconverted("resourceVersion should not be set on objects to be created");
   }
   const context = writeContext(call, options);
-  const result = await registry.create(toStoredVersion(object, info), request.namespace, context);
+  const result = await registry.create(await toStoredVersion(object, info), request.namespace, context);
   return objectReply(call, 201, result, representation);
 };
