@@ -109,7 +109,6 @@ export const status = {
       kind: ref.kind,
     }),
   invalid: (ref: KindRef, errors: readonly FieldError[]) => {
-    // As upstream has it, only the message leaves out repeats.
     const texts = [...new Set(errors.map(fieldErrorText))];
     const joined = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
     return failure(422, "Invalid", `${groupKindText(ref)} ${quote(ref.name)} is invalid: ${joined}`, {

@@ -7,15 +7,13 @@ const systemFields = [
   "deletionTimestamp",
   "deletionGracePeriodSeconds",
   "generation",
+  "selfLink",
   "resourceVersion",
-] satisfies (keyof ObjectMeta)[];
+] satisfies (keyof ObjectMeta | "selfLink")[];
 
 /** Removes from a new object what only the server sets. */
 export function wipeSystemFields({ metadata }: KubeObject): void {
-  const fields = metadata as Record<string, unknown>;
-  for (const name of systemFields) if (name !== "resourceVersion") delete fields[name];
-  // Updates may set it: nobody reads it.
-  delete fields["selfLink"];
+  for (const name of systemFields) if (name !== "resourceVersion") delete (metadata as Record<string, unknown>)[name];
 }
 
 /** Takes what a writer cannot change from the stored object. */

@@ -164,12 +164,9 @@ function countGeneration(write: Write): void {
 function refuseInvalid(write: Write): void {
   const { kind, object, old, strategy, context } = write as Replacement;
   const { info, declarative } = kind.parts;
-  const changes = validateObjectMetaUpdate(object.metadata, old.metadata);
   kind.refuseInvalid(object, [
     ...validateObjectMeta(object.metadata, kind.metaRules()),
-    // Upstream checks them for all objects, and the rules of each kind check them again.
-    ...changes,
-    ...changes,
+    ...validateObjectMetaUpdate(object.metadata, old.metadata),
     ...objectProblems(object, old, { strategy, version: context.version ?? info, info, declarative }),
   ]);
 }
