@@ -26,8 +26,11 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly allowUnconditionalUpdate: boolean;
   /** A delete answers with the object instead of a Status. */
   readonly returnsDeletedObject: boolean;
-  /** `metadata.generation` counts changes at these dotted paths; empty for kinds without a generation. */
-  readonly generationFields: readonly string[];
+  /**
+   * `metadata.generation` counts changes at these dotted paths, or of everything outside the metadata; empty for kinds
+   * without a generation.
+   */
+  readonly generationFields: readonly string[] | "all";
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
   /** A message for each rule that the name breaks. */

@@ -154,7 +154,11 @@ function prepare(write: Write): void {
 
 function countGeneration(write: Write): void {
   const { object, old, strategy } = write as Replacement;
-  const changed = strategy.generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
+  const { generationFields } = strategy;
+  const changed =
+    generationFields === "all"
+      ? contentOf(object, old).some((name) => !equalJson(fieldIn(object, name), fieldIn(old, name)))
+      : generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
   if (old.metadata.generation === undefined && !changed) return;
   if (strategy.generationFields.length === 0) return;
   object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
@@ -168,6 +172,15 @@ function refuseInvalid(write: Write): void {
     ...validateObjectMetaUpdate(object.metadata, old.metadata),
     ...objectProblems(object, old, { strategy, version: context.version ?? info, info, declarative }),
   ]);
+}
+
+/** Returns the fields of either object besides its metadata. */
+function contentOf(object: KubeObject, old: KubeObject): string[] {
+  return Object.keys({ ...old, ...object }).filter((name) => name !== "metadata");
+}
+
+function fieldIn(object: KubeObject, name: string): JsonValue | undefined {
+  return (object as unknown as JsonObject)[name];
 }
 
 /** The value at a dotted path of names. */

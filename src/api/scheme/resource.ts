@@ -76,6 +76,11 @@ export interface VersionConverter {
    * @throws StatusError, also as a rejection
    */
   convert(objects: readonly KubeObject[], to: ResourceInfo): Eventual<readonly KubeObject[]>;
+  /**
+   * An object in the version `to` as it is put into the store, without the defaults of that version.
+   * @throws StatusError, also as a rejection
+   */
+  forStorage(object: KubeObject, to: ResourceInfo): Eventual<KubeObject>;
 }
 
 /** Tells whether a document is of a generated type. */
