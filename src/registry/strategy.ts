@@ -1,3 +1,4 @@
+import type { Eventual } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
@@ -13,6 +14,21 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
   /** Remove the object only if it cannot be read. */
   readonly ignoreReadErrors?: boolean;
+}
+
+/** An object to be judged beyond its metadata. */
+export interface ExaminedWrite<T extends KubeObject = KubeObject> {
+  readonly object: T;
+  /** Undefined for a new object. */
+  readonly old: T | undefined;
+  /** Problems of the metadata, which are known already. */
+  readonly metadataErrors: readonly FieldError[];
+}
+
+export interface Examination {
+  readonly errors: readonly FieldError[];
+  /** Texts for the client of a write that is otherwise fine. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -45,6 +61,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    */
   validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
+  /** Stands for the two rules above where judging an object may take several turns. */
+  examine?(write: ExaminedWrite<T>): Eventual<Examination>;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */

@@ -5,7 +5,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import type { Entry } from "../api/entry.ts";
-import { objectProblems } from "./object-problems.ts";
+import { judgeObject } from "./judge-object.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";
 import { carrySystemFields } from "./system-fields.ts";
@@ -164,13 +164,11 @@ function countGeneration(write: Write): void {
   object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
 }
 
-function refuseInvalid(write: Write): void {
-  const { kind, object, old, strategy, context } = write as Replacement;
-  const { info, declarative } = kind.parts;
-  kind.refuseInvalid(object, [
+function refuseInvalid(write: Write): Promise<void> | void {
+  const { kind, object, old } = write as Replacement;
+  return judgeObject(write, [
     ...validateObjectMeta(object.metadata, kind.metaRules()),
     ...validateObjectMetaUpdate(object.metadata, old.metadata),
-    ...objectProblems(object, old, { strategy, version: context.version ?? info, info, declarative }),
   ]);
 }
 
