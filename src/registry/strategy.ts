@@ -77,6 +77,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   gracePeriodSeconds(object: T, options: DeleteOptions): number;
   /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
   holdsDeletion?(object: T): boolean;
+  /** Marks an object whose deletion begins, in place of the usual marks. */
+  markDeletion?(object: T, now: string): void;
   /** Changes the object when its deletion begins. */
   prepareForDelete?(object: T): void;
 }

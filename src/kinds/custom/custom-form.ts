@@ -1,3 +1,4 @@
+import { fieldErrorText } from "../../api/field-error.ts";
 import { metaSchema } from "../../api/codec/meta-schema.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
@@ -44,7 +45,7 @@ export class CustomForm implements StructuralForm {
     const undeclared = this.structural.prune(object);
     this.structural.dropNulls(object);
     const embedded = this.structural.coerceEmbedded(object);
-    if (embedded.error !== undefined) throw new DecodeTypeError(embedded.error);
+    if (embedded.error !== undefined) throw new DecodeTypeError(fieldErrorText(embedded.error));
     const all = [...unknownFields, ...undeclared, ...embedded.unknownFields];
     return { object, unknownFields: all.slice(0, maxUnknownFields) };
   }

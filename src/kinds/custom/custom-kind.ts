@@ -13,7 +13,7 @@ import { customScaleView } from "./custom-scale.ts";
 import { customStatusStrategy, customStrategy } from "./custom-strategy.ts";
 import type { CustomDefinition, DefinedVersion } from "./definition.ts";
 import { InstanceValidator } from "./instance-validation.ts";
-import { customColumns, customTable } from "./printer-columns.ts";
+import { customColumns, customTable } from "./custom-table.ts";
 
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const subresourceVerbs = ["get", "patch", "update"];

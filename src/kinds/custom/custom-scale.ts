@@ -35,7 +35,7 @@ export function customScaleView(info: ResourceInfo, scale: ScalePaths, replicasP
     show(object) {
       const replicas = found(numberAt(contentOf(object), scale.specReplicasPath));
       if (replicas === undefined) {
-        throw status.internalError(`the spec replicas field ${JSON.stringify(scale.specReplicasPath)} does not exist`);
+        throw status.internal(`the spec replicas field ${JSON.stringify(scale.specReplicasPath)} does not exist`);
       }
       return scaleOf(object, Number(replicas));
     },
@@ -50,7 +50,7 @@ export function customScaleView(info: ResourceInfo, scale: ScalePaths, replicasP
 
 /** @throws StatusError 500 when something else is there */
 function found<T>(at: PathValue<T>): T | undefined {
-  if ("problem" in at) throw status.internalError(at.problem);
+  if ("problem" in at) throw status.internal(at.problem);
   return at.value;
 }
 
@@ -68,7 +68,8 @@ function identityOf({ name, namespace, uid, resourceVersion, creationTimestamp }
 function scaled(object: KubeObject, scale: KubeObject, path: string): KubeObject {
   const { name = "" } = object.metadata;
   const replicas = Number(fieldsOf(scale["spec"])["replicas"] ?? 0);
-  if (replicas === noReplicas) throw status.badRequest(`the spec replicas field ${JSON.stringify(path)} cannot be empty`);
+  if (replicas === noReplicas)
+    throw status.badRequest(`the spec replicas field ${JSON.stringify(path)} cannot be empty`);
   if (replicas < 0) {
     throw status.invalid({ group: "autoscaling", kind: scale.kind, name }, [
       fieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),

@@ -3,7 +3,8 @@ import { cloneJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { finalizerWarnings, type InstanceValidator } from "./instance-validation.ts";
+import { finalizerWarnings } from "./finalizer-warnings.ts";
+import type { InstanceValidator } from "./instance-validation.ts";
 
 /** Returns the rules of the objects of one version. */
 export function customStrategy(validator: () => InstanceValidator, hasStatus: boolean): Strategy {

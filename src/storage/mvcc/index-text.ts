@@ -62,7 +62,9 @@ export class IndexCache {
   /** @param body the object's bytes in one piece or more, where owners are looked for that the text does not know */
   index(uid: string, text: string, ...body: readonly Uint8Array[]): ObjectIndex {
     const ownersAt = text.endsWith(endWithOwners) ? text.lastIndexOf("[") : -1;
-    const { apiVersion, labels, fields, form } = this.#selection(ownersAt < 0 ? text : `${text.slice(0, ownersAt - 1)}]`);
+    const { apiVersion, labels, fields, form } = this.#selection(
+      ownersAt < 0 ? text : `${text.slice(0, ownersAt - 1)}]`,
+    );
     const owners = ownersAt < 0 ? ownersInBody(...body) : this.#ownersOf(text.slice(ownersAt, -1));
     const index = { apiVersion, uid, labels, fields, owners };
     return form === undefined ? index : { ...index, form };
