@@ -82,7 +82,9 @@ export function readUserProofs(file: string, clock: Clock): UserProofs {
   if (!isJsonObject(config)) throw new Error(`${file} is not a kubeconfig`);
   const folder = dirname(file);
   const entries = Array.isArray(config["users"]) ? config["users"].filter(isJsonObject) : [];
-  const users = entries.map(({ name, user }) => [textOf(name), proofOf(isJsonObject(user) ? user : {}, folder, clock)] as const);
+  const users = entries.map(
+    ({ name, user }) => [textOf(name), proofOf(isJsonObject(user) ? user : {}, folder, clock)] as const,
+  );
   const current = textOf(config["current-context"]);
   const currentUser = current === "" ? "" : textOf(named(config, "contexts", current, "context")["user"]);
   return { users: new Map(users), currentUser };

@@ -95,10 +95,7 @@ const texts = new Map([
   [422, "the server rejected our request due to an error in our request"],
   [429, "the server has received too many requests and has asked us to try again later"],
   [503, "the server is currently unable to handle the request"],
-  [
-    504,
-    "the server was unable to return a response in the time allotted, but may still be processing the request",
-  ],
+  [504, "the server was unable to return a response in the time allotted, but may still be processing the request"],
 ]);
 
 function codeText(code: number, shown: string): string {

@@ -41,7 +41,9 @@ const bundle = (ca = authority) => Buffer.from(ca.certificate).toString("base64"
 const call = { body: '{"a":1}', timeoutMs: 5_000, answerBytesMax: 1_024 };
 const urlOf = (server: Bun.Server<undefined>, path = "/x") => `https://127.0.0.1:${server.port}${path}`;
 const post = (url: string, caBundle = bundle(), more = {}) =>
-  clients().of({ url, caBundle }).post({ ...call, ...more });
+  clients()
+    .of({ url, caBundle })
+    .post({ ...call, ...more });
 
 test("a webhook gets its time, our name and no credential; its answer comes back as it is", async () => {
   const server = serve(async (request) => {

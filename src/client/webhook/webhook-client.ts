@@ -31,6 +31,18 @@ export interface WebhookAnswer {
   readonly body: Uint8Array;
 }
 
+/** A webhook that can be called. */
+export interface Webhook {
+  /** @throws WebhookCallError */
+  post(call: WebhookCall): Promise<WebhookAnswer>;
+}
+
+/** Finds webhooks by their client configuration. */
+export interface WebhookFinder {
+  /** @throws Error with upstream's text for a configuration that cannot be used, such as a bad CA bundle */
+  of(config: WebhookClientConfig): Webhook;
+}
+
 /** No answer came. The message is upstream's and quotes neither the request nor a credential. */
 export class WebhookCallError extends Error {
   override readonly name = "WebhookCallError";
@@ -49,7 +61,7 @@ export interface WebhookClientsParts {
 }
 
 /** The clients of webhooks, one for each client configuration. */
-export class WebhookClients {
+export class WebhookClients implements WebhookFinder {
   readonly #parts: WebhookClientsParts;
   /** Least recently used first. */
   readonly #clients = new Map<string, WebhookClient>();
@@ -58,8 +70,7 @@ export class WebhookClients {
     this.#parts = parts;
   }
 
-  /** @throws Error with upstream's text for a configuration that cannot be used, such as a bad CA bundle */
-  of(config: WebhookClientConfig): WebhookClient {
+  of(config: WebhookClientConfig): Webhook {
     const key = JSON.stringify([config.url, config.service, config.caBundle]);
     const client = this.#clients.get(key) ?? new WebhookClient(webhookAddress(config), this.#parts);
     this.#clients.delete(key);
@@ -74,7 +85,7 @@ export class WebhookClients {
  * Calls one webhook over HTTPS. Connections are kept and reused. Redirects are answers like any other: our credentials go
  * where the configuration says.
  */
-export class WebhookClient {
+class WebhookClient implements Webhook {
   readonly #address: WebhookAddress;
   readonly #parts: WebhookClientsParts;
   #running = 0;
@@ -85,7 +96,6 @@ export class WebhookClient {
     this.#parts = parts;
   }
 
-  /** @throws WebhookCallError */
   async post({ body, timeoutMs, answerBytesMax, signal }: WebhookCall): Promise<WebhookAnswer> {
     const seconds = Math.max(1, Math.ceil(timeoutMs / 1_000));
     const query = `?timeout=${seconds}s`;
