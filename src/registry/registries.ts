@@ -22,7 +22,7 @@ export interface RegistriesParts {
   readonly randomInt: RandomInt;
   /** The chain that every write goes through. */
   readonly admission: Admission;
-  /** Rules that types declare (gate DeclarativeValidation). */
+  /** Rules that types declare; by default with every feature gate on. */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields behind feature gates that are off. */
   readonly gatedFields?: GatedFields | undefined;

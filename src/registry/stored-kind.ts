@@ -36,7 +36,7 @@ export interface RegistryParts {
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   readonly newUid?: (() => string) | undefined;
-  /** Rules that types declare, beside those of the Strategy; default: none. */
+  /** Rules that types declare, beside those of the Strategy; by default with every feature gate on. */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields that cannot be written; default: none. */
   readonly gatedFields?: GatedFields | undefined;

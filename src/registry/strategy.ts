@@ -42,6 +42,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    */
   validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
+  /** The type declares every rule about the fields, so the declared rules are enforced. */
+  readonly declaresRules?: true;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
