@@ -1,0 +1,69 @@
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { celTypes, ExpressionProblem } from "../../../cel/index.ts";
+import { Composition } from "../expressions/composition.ts";
+import type { ExpressionPlace } from "../expressions/environments.ts";
+import { objectType, patchOperationType } from "../expressions/patch-values.ts";
+
+const { boolType, listOf, nullType, stringType } = celTypes;
+
+/** The types of results, by use. */
+export const resultTypes = {
+  condition: [boolType],
+  message: [stringType],
+  auditAnnotation: [stringType, nullType],
+  applyConfiguration: [objectType],
+  jsonPatch: [listOf(patchOperationType)],
+  variable: [],
+} as const satisfies Record<string, readonly celTypes.CelType[]>;
+
+/** Compiles the expressions of one policy as they are written, in their order. */
+export class PolicyExpressions {
+  readonly #hasParams: boolean;
+  readonly #stored: ReadonlySet<string>;
+  readonly #composition = new Composition();
+
+  /** @param stored texts that the policy had before this write */
+  constructor(hasParams: boolean, stored: ReadonlySet<string>) {
+    this.#hasParams = hasParams;
+    this.#stored = stored;
+  }
+
+  addVariable(name: string, text: string, field: string): FieldError[] {
+    return problemsOf(field, text, () =>
+      this.#composition.addVariable(name, text, this.#place({ hasAuthorizer: true }), this.#age(text)),
+    );
+  }
+
+  /** @param shown the value that an error shows, where it is not the text itself */
+  check(
+    use: "condition" | "message" | "auditAnnotation" | "applyConfiguration" | "jsonPatch",
+    text: string,
+    field: string,
+    shown = text,
+  ): FieldError[] {
+    const makesPatches = use === "applyConfiguration" || use === "jsonPatch";
+    const place = this.#place({ hasAuthorizer: use !== "message", makesPatches });
+    return problemsOf(field, shown, () =>
+      this.#composition.compile(text, place, this.#age(shown), resultTypes[use]),
+    );
+  }
+
+  #place(place: ExpressionPlace): ExpressionPlace {
+    return { ...place, hasParams: this.#hasParams };
+  }
+
+  #age(text: string): "new" | "stored" {
+    return this.#stored.has(text) ? "stored" : "new";
+  }
+}
+
+/** Runs a compilation. @returns its problem as that of a field */
+export function problemsOf(field: string, text: string, compile: () => void): FieldError[] {
+  try {
+    compile();
+    return [];
+  } catch (error) {
+    if (error instanceof ExpressionProblem) return [fieldError.invalid(field, text, error.message)];
+    throw error;
+  }
+}
