@@ -69,7 +69,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
     "spec.reinvocationPolicy",
     "Always",
-    ['spec.reinvocationPolicy: Unsupported value: "Always": supported values: "Never", "IfNeeded"'],
+    ['spec.reinvocationPolicy: Unsupported value: "Always": supported values: "IfNeeded", "Never"'],
   ],
   ["spec.reinvocationPolicy", undefined, ["spec.reinvocationPolicy: Required value"]],
   ["spec.matchConstraints", undefined, ["spec.matchConstraints: Required value"]],

@@ -107,7 +107,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "spec.validations[0].reason",
     "Tired",
     [
-      'spec.validations[0].reason: Unsupported value: "Tired": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"',
+      'spec.validations[0].reason: Unsupported value: "Tired": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
     ],
   ],
   [

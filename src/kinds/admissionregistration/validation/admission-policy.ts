@@ -16,10 +16,10 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const failurePolicies = ["Fail", "Ignore"];
 const matchPolicies = ["Equivalent", "Exact"];
-const reinvocationPolicies = ["Never", "IfNeeded"];
+const reinvocationPolicies = ["IfNeeded", "Never"];
 const mutableOperations = ["*", "CONNECT", "CREATE", "UPDATE"];
 const patchTypes = ["ApplyConfiguration", "JSONPatch"];
-const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
+const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const auditAnnotationsMax = 20;
 const valueExpressionBytesMax = 5 * 1024;
 const celReserved = new Set(
@@ -34,14 +34,15 @@ export function validateValidatingPolicy(policy: KubeObject, old?: KubeObject): 
   const stored = fieldsOf(old?.["spec"]);
   const annotations = objectsOf(spec["auditAnnotations"]);
   const validations = objectsOf(stored["validations"]);
-  const expressions = new PolicyExpressions(
-    isPresent(spec["paramKind"]),
-    new Set([
+  const expressions = new PolicyExpressions({
+    hasParams: isPresent(spec["paramKind"]),
+    composes: objectsOf(spec["variables"]).length > 0,
+    stored: new Set([
       ...textsAt(validations, "expression"),
       ...textsAt(validations, "messageExpression"),
       ...textsAt(objectsOf(stored["auditAnnotations"]), "valueExpression"),
     ]),
-  );
+  });
   return [
     ...validateCommon(spec, stored, expressions),
     ...validateValidations(objectsOf(spec["validations"]), annotations.length === 0, expressions),
@@ -73,10 +74,11 @@ export function validateMutatingPolicy(policy: KubeObject, old?: KubeObject): Fi
   const stored = fieldsOf(old?.["spec"]);
   const mutations = objectsOf(spec["mutations"]);
   const configurations = objectsOf(stored["mutations"]).map((mutation) => fieldsOf(mutation["applyConfiguration"]));
-  const expressions = new PolicyExpressions(
-    isPresent(spec["paramKind"]),
-    new Set(textsAt(configurations, "expression")),
-  );
+  const expressions = new PolicyExpressions({
+    hasParams: isPresent(spec["paramKind"]),
+    composes: true,
+    stored: new Set(textsAt(configurations, "expression")),
+  });
   return [
     ...validateConstraints(spec),
     ...validateMutableOperations(spec["matchConstraints"], "spec.matchConstraints"),

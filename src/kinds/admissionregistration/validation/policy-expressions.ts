@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { celTypes, ExpressionProblem } from "../../../cel/index.ts";
+import { celTypes, compileTyped, ExpressionProblem } from "../../../cel/index.ts";
 import { Composition } from "../expressions/composition.ts";
-import type { ExpressionPlace } from "../expressions/environments.ts";
+import { type ExpressionPlace, expressionEnvironment } from "../expressions/environments.ts";
 import { objectType, patchOperationType } from "../expressions/patch-values.ts";
 
 const { boolType, listOf, nullType, stringType } = celTypes;
@@ -16,16 +16,21 @@ export const resultTypes = {
   variable: [],
 } as const satisfies Record<string, readonly celTypes.CelType[]>;
 
+export interface PolicyExpressionOptions {
+  readonly hasParams: boolean;
+  /** Whether expressions know the name `variables`. */
+  readonly composes: boolean;
+  /** The texts that the policy had before this write. */
+  readonly stored: ReadonlySet<string>;
+}
+
 /** Compiles the expressions of one policy as they are written, in their order. */
 export class PolicyExpressions {
-  readonly #hasParams: boolean;
-  readonly #stored: ReadonlySet<string>;
+  readonly #options: PolicyExpressionOptions;
   readonly #composition = new Composition();
 
-  /** @param stored texts that the policy had before this write */
-  constructor(hasParams: boolean, stored: ReadonlySet<string>) {
-    this.#hasParams = hasParams;
-    this.#stored = stored;
+  constructor(options: PolicyExpressionOptions) {
+    this.#options = options;
   }
 
   addVariable(name: string, text: string, field: string): FieldError[] {
@@ -43,17 +48,18 @@ export class PolicyExpressions {
   ): FieldError[] {
     const makesPatches = use === "applyConfiguration" || use === "jsonPatch";
     const place = this.#place({ hasAuthorizer: use !== "message", makesPatches });
-    return problemsOf(field, shown, () =>
-      this.#composition.compile(text, place, this.#age(shown), resultTypes[use]),
-    );
+    return problemsOf(field, shown, () => {
+      if (this.#options.composes) this.#composition.compile(text, place, this.#age(shown), resultTypes[use]);
+      else compileTyped(text, expressionEnvironment(place, this.#age(shown)), resultTypes[use]);
+    });
   }
 
   #place(place: ExpressionPlace): ExpressionPlace {
-    return { ...place, hasParams: this.#hasParams };
+    return { ...place, hasParams: this.#options.hasParams };
   }
 
   #age(text: string): "new" | "stored" {
-    return this.#stored.has(text) ? "stored" : "new";
+    return this.#options.stored.has(text) ? "stored" : "new";
   }
 }
 
