@@ -4,10 +4,10 @@ import { status } from "../api/status.ts";
 import type { DeleteOptions } from "./strategy.ts";
 
 export const ignoreReadErrorsOption = "ignoreStoreReadErrorWithClusterBreakingPotential";
-/** What an object that cannot be read has nothing to be held against. */
+/** Options that need a readable object. */
 const optionsOfReadable = ["dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions"];
 
-/** Of who asks for nothing but the deletion. */
+/** Options of a client that sends none. */
 export const plainDeletion: DeleteOptions = {
   gracePeriodSeconds: undefined,
   propagationPolicy: undefined,
@@ -57,7 +57,7 @@ export function deleteOptionsObject(options: DeleteOptions): JsonObject {
   };
 }
 
-/** What is beyond the exact numbers is as good as for ever. */
+/** Converts seconds to a number. Beyond the exact integers, rounding does not matter. */
 function secondsOf(value: number | bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }

@@ -1,7 +1,6 @@
 import type { AdmissionAttributes } from "./admission.ts";
 import { admissionAttributes } from "./admission-attributes.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
 import { deleteOptionsObject } from "./delete-options.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
@@ -18,7 +17,7 @@ export async function deleteObject(
   options: DeleteOptions,
   context: WriteContext,
 ): Promise<DeleteResult | undefined> {
-  const old = decodeEntry(entry, kind.info);
+  const old = await kind.decode(entry);
   checkDeletePreconditions(old, options, kind.info);
   const settlement = new Settlement();
   const attributes = admissionAttributes({

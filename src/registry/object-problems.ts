@@ -11,14 +11,14 @@ export interface ObjectRules {
   readonly strategy: Strategy;
   /** The stored form: objects are in it. */
   readonly info: ResourceInfo;
-  /** Of the request. */
+  /** Version of the request. */
   readonly version: GroupVersion;
   readonly declarative: DeclarativeValidation | undefined;
 }
 
 /**
- * What the rules of the kind, those that its type declares, and its schema have against an object beyond its metadata.
- * The rules of the kind speak first; the schema adds what nobody has said about a field.
+ * Returns the problems of an object beyond its metadata, by the rules of its kind, the rules that its type declares,
+ * and its schema. The rules of the kind come first. The schema adds problems of fields that have none yet.
  */
 export function objectProblems(
   object: KubeObject,
@@ -29,9 +29,11 @@ export function objectProblems(
     ...strategy.validate(object, old, version),
     ...(old === undefined ? [] : strategy.validateUpdate(object, old, version)),
   ];
-  const errors = declarative?.reconcile(info.schema, object, old, written) ?? written;
+  if (info.form.kind !== "struct") return written;
+  const { schema } = info.form;
+  const errors = declarative?.reconcile(schema, object, old, written) ?? written;
   if (strategy.coversSchema) return errors;
   const known = new Set(errors.map(({ field }) => field));
-  const more = validateSchema(info.schema, object as unknown as JsonObject);
+  const more = validateSchema(schema, object as unknown as JsonObject);
   return [...errors, ...more.filter(({ field }) => !known.has(field))];
 }

@@ -57,7 +57,7 @@ export class Registries {
     return registry;
   }
 
-  /** Of a kind that the server itself works with; it is there whether it is served or not. */
+  /** The registry of a kind that the server itself works with. It exists whether the kind is served or not. */
   builtIn(resource: GroupResource): Registry {
     const registry = this.find(resource);
     if (registry === undefined) throw new Error(`no registry for ${resource.resource}`);

@@ -3,8 +3,6 @@ import { admissionAttributes } from "./admission-attributes.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { nextTurn } from "../api/turn.ts";
-import { applyDefaults } from "../api/schema/defaults.ts";
-import { nullEmptyCollections } from "../api/schema/empty-collections.ts";
 import { managedFieldsProblem } from "../apply/managed-fields.ts";
 import type { FieldTracker } from "./field-ownership.ts";
 import { isLargeObject } from "./large-object.ts";
@@ -75,8 +73,10 @@ export class Write {
     return this.#attributes;
   }
 
-  trackFields(): void {
-    setManagedFields(this.object, this.#tracker(this.old, this.object));
+  trackFields(): Promise<void> | void {
+    const tracked = this.#tracker(this.old, this.object);
+    if (tracked instanceof Promise) return tracked.then((entries) => setManagedFields(this.object, entries));
+    setManagedFields(this.object, tracked);
   }
 }
 
@@ -95,17 +95,19 @@ export async function takeSteps(steps: readonly WriteStep[], write: Write): Prom
 /** Steps that creations and updates share. */
 export const writeSteps = {
   applyDefaults({ kind, object }: Write): void {
-    applyDefaults(kind.info.schema, object as unknown as JsonObject);
+    kind.info.form.applyDefaults(object as unknown as JsonObject);
   },
   measure(write: Write): void {
     write.isLarge = isLargeObject(write.object);
   },
   dropGatedFields({ kind, object, old }: Write): void {
     const { info, parts } = kind;
-    parts.gatedFields?.drop(info.schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
+    if (info.form.kind !== "struct") return;
+    const { schema } = info.form;
+    parts.gatedFields?.drop(schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   },
   /** Before admission: what plugins change belongs to nobody. */
-  trackFields: (write: Write): void => write.trackFields(),
+  trackFields: (write: Write) => write.trackFields(),
   async admit(write: Write): Promise<void> {
     const { object, admission, attributes, context } = write;
     const { managedFields } = object.metadata;
@@ -129,8 +131,8 @@ export const writeSteps = {
     const name = object.metadata.name ?? "";
     return write.admission.validate({ ...attributes, name, object });
   },
-  nullEmptyCollections({ kind, object }: Write): void {
-    nullEmptyCollections(kind.info.schema, object as unknown as JsonObject);
+  complete({ kind, object }: Write): void {
+    kind.info.form.complete(object as unknown as JsonObject);
   },
 } satisfies Record<string, WriteStep>;
 

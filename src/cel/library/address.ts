@@ -7,7 +7,7 @@ export interface Address {
   readonly zone: string;
 }
 
-/** A text that is no address or network. The words are those of Go's netip. */
+/** A text that is neither an address nor a network. The words are those of Go's netip. */
 export class AddressError extends Error {
   constructor(message: string) {
     super(message);

@@ -18,7 +18,7 @@ export interface Url {
   readonly fragment: string;
 }
 
-/** A text that is no URL. The words are those of Go. */
+/** A text that is not a URL. The words are those of Go. */
 export class UrlError extends Error {
   constructor(message: string) {
     super(message);

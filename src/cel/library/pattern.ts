@@ -8,7 +8,7 @@ const patternKeptLengthMax = 1_024;
 
 const kept = new Map<string, RE2JS>();
 
-/** A pattern that is no RE2 expression. The text is Go's. */
+/** A pattern that is not an RE2 expression. The text is Go's. */
 export class PatternError extends Error {
   constructor(message: string) {
     super(message);

@@ -343,7 +343,7 @@ function kindOf(reason: string | undefined): RuleProblem["kind"] {
   }
 }
 
-/** Returns the key of an item of a keyed list; undefined if it lacks one, or has one that is no scalar. */
+/** Returns the key of an item of a keyed list; undefined if it lacks one, or has one that is not a scalar. */
 function itemKey(item: Json, keys: readonly string[]): string | undefined {
   if (!isJsonFields(item)) return undefined;
   const parts: string[] = [];

@@ -15,7 +15,7 @@ export async function connect(call: ResourceRequestCall, connector: Connector): 
   }
   const subresource = info.subresources.get(request.subresource);
   // The log of a container is read like an object. Options of their own are the mark of a connection.
-  if (subresource !== undefined && subresource.schema !== info.schema) {
+  if (subresource !== undefined && subresource.form !== info.form) {
     await admit(call, connectionOptions(subresource, request.query, proxiedPath(call)));
   }
   return connector(call);

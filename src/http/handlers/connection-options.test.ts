@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { metaSchema } from "../../api/codec/meta-schema.ts";
+import { structForm } from "../../api/scheme/object-form.ts";
 import type { SubresourceInfo } from "../../api/scheme/resource.ts";
 import { connectionOptions } from "./connection-options.ts";
 
@@ -8,7 +9,7 @@ function optionsOf(kind: string, query: string, path = ""): unknown {
     name: "x",
     gvk: { group: "", version: "v1", kind },
     verbs: [],
-    schema: metaSchema(`core/v1.${kind}`),
+    form: structForm(metaSchema(`core/v1.${kind}`)),
   };
   const values = new URLSearchParams(query);
   const parsed = new Map([...new Set(values.keys())].map((name) => [name, values.getAll(name)]));

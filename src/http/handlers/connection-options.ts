@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
 import type { Schema } from "../../api/schema/schema.ts";
+import { structOf } from "../../api/scheme/object-form.ts";
 import type { SubresourceInfo } from "../../api/scheme/resource.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 
@@ -13,9 +14,9 @@ const portMax = 65_535;
  * @param path the rest of the path behind a proxy; "" for other connections
  * @throws StatusError 400 for a port that is none
  */
-export function connectionOptions({ gvk, schema }: SubresourceInfo, query: Query, path: string): KubeObject {
+export function connectionOptions({ gvk, form }: SubresourceInfo, query: Query, path: string): KubeObject {
   const options: JsonObject = { kind: gvk.kind, apiVersion: apiVersionOf(gvk) };
-  for (const field of schema.fields.values()) {
+  for (const field of structOf({ form }).fields.values()) {
     const value = field.name === "path" ? path : parameterOf(query, field.name, field.schema);
     const isEmpty = value === "" || value === false || (Array.isArray(value) && value.length === 0);
     if (!isEmpty) options[field.name] = value;

@@ -1,6 +1,7 @@
 import { fieldError } from "../../api/field-error.ts";
 import { StatusError, status } from "../../api/status.ts";
 import { encodeList } from "../../api/codec/encode-list.ts";
+import { prepareEntries } from "../../api/codec/prepare-entries.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import { ignoreReadErrorsOption } from "../../registry/delete-options.ts";
 import { selectionOf } from "../../registry/selection.ts";
@@ -33,7 +34,8 @@ export const deleteCollection: VerbHandler = async (call) => {
       if (!(error instanceof StatusError) || error.code !== 404) throw error;
     }
   }
-  const { entries, revision } = page;
+  const { revision } = page;
+  const entries = await prepareEntries(page.entries, info);
   return {
     kind: "reply",
     code: 200,

@@ -8,7 +8,6 @@ import { contentTypeOf } from "../negotiate.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import type { Action } from "../../registry/action.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { applyDefaults } from "../../api/schema/defaults.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, negotiateFor, type ResourceRequestCall } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
@@ -27,11 +26,11 @@ export async function runAction(
   const options = parseWriteOptions(request.query, "CreateOptions");
   const body = await readObjectBody(
     call,
-    { gvk: bodyInfo, schema: bodyInfo.schema, aliases: action.aliases },
+    { gvk: bodyInfo, form: bodyInfo.form, aliases: action.aliases },
     options.fieldValidation,
   );
   alignNamespace(call, body);
-  applyDefaults(bodyInfo.schema, body as unknown as JsonObject);
+  bodyInfo.form.applyDefaults(body as unknown as JsonObject);
   const context = writeContext(call, options);
   const { subresource, namespace } = request;
   const attributes = admissionAttributes({

@@ -8,7 +8,7 @@ import { parseMarker } from "./marker.ts";
 
 const rules = new DeclaredRules((gate) => gate === "On");
 
-/** What the rules say about an object of a type with these fields; the fields are pointers unless they are lists. */
+/** Returns the problems of an object of a type with these fields. The fields are pointers unless they are lists. */
 function said(fields: Record<string, string[]>, object: JsonObject, old?: JsonObject): string[] {
   const entries = Object.entries(fields).map(([name, dv]): FieldEntry => {
     const [n = "", t = "string"] = name.split(" ");

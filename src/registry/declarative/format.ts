@@ -3,7 +3,7 @@ import { dnsLabelProblems, dnsSubdomainProblems } from "../../api/validation/nam
 
 const poolNameBytesMax = 253;
 
-/** What each named format has against a text. A format that is not here allows anything. */
+/** Returns the problem of a text, by name of its format. A format that is not here allows anything. */
 const formats: ReadonlyMap<string, (text: string) => readonly string[]> = new Map([
   ["k8s-label-key", labelKeyErrors],
   ["k8s-long-name", dnsSubdomainProblems],
