@@ -81,11 +81,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ],
   ],
   ["spec.failurePolicy", "x", ['spec.failurePolicy: Unsupported value: "x": supported values: "Fail", "Ignore"']],
-  [
-    "spec.variables[0].name",
-    "a-b",
-    ['spec.variables[0].name: Invalid value: "a-b": must be a valid CEL identifier'],
-  ],
+  ["spec.variables[0].name", "a-b", ['spec.variables[0].name: Invalid value: "a-b": must be a valid CEL identifier']],
 ])("a MutatingAdmissionPolicy with %s = %j is refused", async (field, value, causes) => {
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
 });

@@ -74,11 +74,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ["a", "a"],
     ['spec.matchConstraints.resourceRules[0].resourceNames[1]: Duplicate value: "a"'],
   ],
-  [
-    "spec.variables[0].name",
-    "a-b",
-    ['spec.variables[0].name: Invalid value: "a-b": must be a valid CEL identifier'],
-  ],
+  ["spec.variables[0].name", "a-b", ['spec.variables[0].name: Invalid value: "a-b": must be a valid CEL identifier']],
   ["spec.variables[0].name", "", ["spec.variables[0].name: Required value: name is not specified"]],
   ["spec.variables[0].expression", "", ["spec.variables[0].expression: Required value: expression is not specified"]],
   [

@@ -30,8 +30,7 @@ export function expressionEnvironment(place: ExpressionPlace, age: ExpressionAge
   const key = `${hasParams} ${hasAuthorizer} ${makesPatches} ${age}`;
   const known = made.get(key);
   if (known !== undefined) return known;
-  const base =
-    age === "new" ? newEnvironment(compatibility, { AuthorizeWithSelectors: true }) : storedEnvironment();
+  const base = age === "new" ? newEnvironment(compatibility, { AuthorizeWithSelectors: true }) : storedEnvironment();
   const { dynType } = celTypes;
   const declared = base.extend({
     variables: new Map([
