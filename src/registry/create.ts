@@ -1,5 +1,4 @@
 import { formatTime } from "../api/time.ts";
-import type { FieldError } from "../api/field-error.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type StatusError, status } from "../api/status.ts";
@@ -8,9 +7,10 @@ import { nextTurn } from "../api/turn.ts";
 import { validateObjectMeta } from "../api/validation/object-meta.ts";
 import type { ApplyResult } from "../storage/store.ts";
 import type { Entry } from "../api/entry.ts";
-import { objectProblems, objectProblemsInSteps } from "./object-problems.ts";
+import { judgeObject } from "./judge-object.ts";
 import { generatedName } from "./random-name.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
+import { dropRepeatedOwners } from "./repeated-owners.ts";
 import { wipeSystemFields } from "./system-fields.ts";
 import { absent } from "./unreadable.ts";
 import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
@@ -29,10 +29,12 @@ const preparation: readonly WriteStep[] = [
   ({ object }) => wipeSystemFields(object),
   writeSteps.applyDefaults,
   writeSteps.measure,
+  ({ object, context }) => dropRepeatedOwners(object, context.warn, ""),
+  writeSteps.trackFields,
   writeSteps.dropGatedFields,
   dropResetFields,
-  writeSteps.trackFields,
   writeSteps.admit,
+  writeSteps.dropRepeatedOwners,
   stamp,
 ];
 
@@ -128,14 +130,8 @@ function allocate({ kind, object, subresource, context, settlement }: Write): Pr
   return kind.parts.allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
 }
 
-function refuseInvalid({ kind, object, strategy, context }: Write): Promise<void> | void {
-  const { info, declarative } = kind.parts;
-  const version = context.version ?? info;
-  const metadataErrors = validateObjectMeta(object.metadata, kind.metaRules());
-  const rules = { strategy, version, info, declarative };
-  const refuse = (found: readonly FieldError[]) => kind.refuseInvalid(object, [...metadataErrors, ...found]);
-  const pending = objectProblemsInSteps(object, undefined, rules, { metadataErrors, warn: context.warn });
-  return pending === undefined ? refuse(objectProblems(object, undefined, rules)) : pending.then(refuse);
+function refuseInvalid(write: Write): Promise<void> | void {
+  return judgeObject(write, validateObjectMeta(write.object.metadata, write.kind.metaRules()));
 }
 
 function alreadyExists(kind: StoredKind, name: string, current: Entry | undefined): StatusError {

@@ -4,9 +4,8 @@ import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { validateSchema } from "../api/schema/validate.ts";
-import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
-import { inTurns } from "./in-turns.ts";
-import type { StepContext, Strategy } from "./strategy.ts";
+import { DeclarativeValidation } from "./declarative/declarative-validation.ts";
+import type { Strategy } from "./strategy.ts";
 
 export interface ObjectRules {
   readonly strategy: Strategy;
@@ -17,6 +16,8 @@ export interface ObjectRules {
   readonly declarative: DeclarativeValidation | undefined;
 }
 
+const everyGateOn = new DeclarativeValidation({ enabled: () => true, takeover: false, onMismatch() {} });
+
 /**
  * Returns the problems of an object beyond its metadata, by the rules of its kind, the rules that its type declares,
  * and its schema. The rules of the kind come first. The schema adds problems of fields that have none yet.
@@ -24,36 +25,16 @@ export interface ObjectRules {
 export function objectProblems(
   object: KubeObject,
   old: KubeObject | undefined,
-  rules: ObjectRules,
+  { strategy, info, version, declarative = everyGateOn }: ObjectRules,
 ): readonly FieldError[] {
-  const { strategy, version } = rules;
   const written = [
     ...strategy.validate(object, old, version),
     ...(old === undefined ? [] : strategy.validateUpdate(object, old, version)),
   ];
-  return withDeclared(object, old, rules, written);
-}
-
-/** Returns the same for a kind whose validation takes steps; undefined for the others. */
-export function objectProblemsInSteps(
-  object: KubeObject,
-  old: KubeObject | undefined,
-  rules: ObjectRules,
-  context: StepContext,
-): Promise<readonly FieldError[]> | undefined {
-  const steps = rules.strategy.validateInSteps?.(object, old, context);
-  return steps && inTurns(steps).then((written) => withDeclared(object, old, rules, written));
-}
-
-function withDeclared(
-  object: KubeObject,
-  old: KubeObject | undefined,
-  { strategy, info, declarative }: ObjectRules,
-  written: readonly FieldError[],
-): readonly FieldError[] {
   if (info.form.kind !== "struct") return written;
   const { schema } = info.form;
-  const errors = declarative?.reconcile(schema, object, old, written) ?? written;
+  if (strategy.declaresRules) return [...written, ...declarative.enforce(schema, object, old)];
+  const errors = declarative.reconcile(schema, object, old, written);
   if (strategy.coversSchema) return errors;
   const known = new Set(errors.map(({ field }) => field));
   const more = validateSchema(schema, object as unknown as JsonObject);

@@ -6,6 +6,7 @@ import { structOf } from "../../src/api/scheme/object-form.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../../src/api/validation/object-meta.ts";
 import { systemUser } from "../../src/access/authentication/system-user.ts";
 import { customResourceDefinition } from "../../src/kinds/apiextensions/custom-resource-definition.ts";
+import { validateDefinition } from "../../src/kinds/apiextensions/validation/custom-resource-definition.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { strategyOf } from "../../src/registry/kind.ts";
 import { compareErrors, type WrittenError } from "./crd-objects.ts";
@@ -51,8 +52,7 @@ function problemsOf(definition: KubeObject, old: KubeObject | undefined): FieldE
     old === undefined
       ? validateObjectMeta(definition.metadata, rules)
       : validateObjectMetaUpdate(definition.metadata, old.metadata);
-  const steps = strategy.validateInSteps?.(definition, old, { metadataErrors, warn() {} });
-  if (steps === undefined) throw new Error("definitions are not validated in steps");
+  const steps = validateDefinition(definition, old);
   let step = steps.next();
   while (step.done !== true) step = steps.next();
   return [...metadataErrors, ...step.value];

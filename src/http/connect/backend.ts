@@ -1,5 +1,6 @@
 import { isIP, connect as connectTcp, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, type ConnectionOptions } from "node:tls";
+import { dialErrorText } from "../../client/dial-error.ts";
 import type { HeaderList } from "../../request/exchange.ts";
 
 /** A server that requests are passed on to. */
@@ -65,11 +66,6 @@ export function returnedHeaders(headers: HeaderList): [string, string][] {
   return headers.filter(([name]) => !ours.has(name)).map(([name, value]) => [name, value]);
 }
 
-/** `10.0.0.1:80`, `[fd00::1]:80`. */
-export function authorityOf({ host, port }: Pick<Backend, "host" | "port">): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
 /** Returns the TLS settings of a connection to the backend. Pods, and by default nodes, sign their own certificates. */
 export function tlsOptions({ host, serverName = host, authorities, client }: Backend): ConnectionOptions {
   return {
@@ -111,26 +107,4 @@ export function dial(backend: Backend): Promise<Socket> {
     resolve(socket);
   });
   return promise;
-}
-
-const unknownAuthorityCodes: ReadonlySet<string> = new Set([
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
-
-/** Returns Go's text for a connection that failed: tools look for these words. */
-export function dialErrorText(error: Error, backend: Pick<Backend, "host" | "port">): string {
-  const { code = "" } = error as { code?: string };
-  const target = authorityOf(backend);
-  if (code === "ECONNREFUSED" || code === "ConnectionRefused") return `dial tcp ${target}: connect: connection refused`;
-  if (code === "ETIMEDOUT") return `dial tcp ${target}: i/o timeout`;
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `dial tcp: lookup ${backend.host}: no such host`;
-  if (code === "EHOSTUNREACH") return `dial tcp ${target}: connect: no route to host`;
-  if (code === "ENETUNREACH") return `dial tcp ${target}: connect: network is unreachable`;
-  if (unknownAuthorityCodes.has(code)) {
-    return "tls: failed to verify certificate: x509: certificate signed by unknown authority";
-  }
-  return `dial tcp ${target}: ${error.message}`;
 }

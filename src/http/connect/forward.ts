@@ -1,16 +1,9 @@
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
+import { authorityOf, dialErrorText } from "../../client/dial-error.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import type { ByteSink, IncomingRequest } from "../../request/exchange.ts";
-import {
-  authorityOf,
-  type Backend,
-  dialErrorText,
-  dialTimeoutMs,
-  forwardedHeaders,
-  returnedHeaders,
-  tlsOptions,
-} from "./backend.ts";
+import { type Backend, dialTimeoutMs, forwardedHeaders, returnedHeaders, tlsOptions } from "./backend.ts";
 
 const bodilessMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 

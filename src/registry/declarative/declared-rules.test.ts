@@ -131,6 +131,7 @@ describe("declared rules", () => {
     ["k8s-long-name", "a.b", "A.b"],
     ["k8s-long-name-caseless", "A.b", "a_b"],
     ["k8s-label-key", "example.com/a", "a b"],
+    ["k8s-path-segment-name", "A b", "a/b"],
     ["k8s-resource-pool-name", "a/b.c", "a//b"],
     ["k8s-uuid", "11111111-1111-1111-1111-111111111111", "11111111111111111111111111111111"],
   ])("the format %s allows %p and not %p", (format, good, bad) => {
