@@ -9,7 +9,7 @@ import type { TlsOptions } from "./json-endpoint.ts";
 /** How to connect to a server, and what to tell it of who we are. */
 export interface Proof {
   readonly tls: TlsOptions;
-  /** Of the header. */
+  /** Value of the header. */
   readonly authorization: string | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface KubeconfigOptions {
 }
 
 /**
- * The server of a context, and how we prove to it who we are. Files that the kubeconfig names are relative to its own folder. A
- * token file is read for each request.
+ * The server of a context, and how we prove to it who we are. Files that the kubeconfig names are relative to its own
+ * folder. A token file is read for each request.
  * @throws Error that says what is missing or wrong, without any credential
  */
 export function readKubeconfig(file: string, options: KubeconfigOptions = {}): KubeconfigServer {

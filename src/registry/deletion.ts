@@ -18,7 +18,7 @@ export type DeletionStep =
 const lastTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
- * What a delete does to an object: it goes at once when nothing holds it, else it is marked and stays until its
+ * Begins the deletion of an object. It goes at once when nothing holds it, else it is marked and stays until its
  * finalizers are gone and its grace is over. A second delete can only shorten the grace.
  */
 export function beginDeletion(

@@ -22,7 +22,7 @@ export interface RegistriesParts {
   readonly randomInt: RandomInt;
   /** The chain that every write goes through. */
   readonly admission: Admission;
-  /** Rules that types declare (gate DeclarativeValidation). */
+  /** Rules that types declare; by default with every feature gate on. */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields behind feature gates that are off. */
   readonly gatedFields?: GatedFields | undefined;
@@ -57,7 +57,7 @@ export class Registries {
     return registry;
   }
 
-  /** Of a kind that the server itself works with; it is there whether it is served or not. */
+  /** The registry of a kind that the server itself works with. It exists whether the kind is served or not. */
   builtIn(resource: GroupResource): Registry {
     const registry = this.find(resource);
     if (registry === undefined) throw new Error(`no registry for ${resource.resource}`);

@@ -3,7 +3,7 @@ import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
-/** What a delete asks for, decoded and validated. */
+/** Options of a delete, decoded and validated. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined;
   readonly propagationPolicy: "Orphan" | "Background" | "Foreground" | undefined;
@@ -44,11 +44,13 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    */
   validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
+  /** The type declares every rule about the fields, so the declared rules are enforced. */
+  readonly declaresRules?: true;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
-  /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */
+  /** A delete that does not mention the dependents keeps them (batch/v1 jobs, replication controllers). */
   readonly orphansByDefault?: true;
   /** Texts that a write answers with besides its result: what is valid and hardly meant. */
   warnings?(object: T, old?: T): readonly string[];

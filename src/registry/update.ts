@@ -1,8 +1,8 @@
+import type { Eventual } from "../api/eventual.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { fieldError } from "../api/field-error.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import type { Entry } from "../api/entry.ts";
 import { objectProblems } from "./object-problems.ts";
@@ -14,10 +14,13 @@ import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from 
 import type { WriteContext, WriteResult } from "./write-context.ts";
 
 /** Makes the new state out of the stored one. Called again with a newer `old` when another writer was faster. */
-export type Transform = (old: KubeObject) => KubeObject | Promise<KubeObject>;
+export type Transform = (old: KubeObject) => Eventual<KubeObject>;
 
 export interface UpdateOptions extends WriteOptions {
-  /** The transform builds on `old` (a patch): the resourceVersion that it carries along from there is no guard. */
+  /**
+   * The transform builds on `old` (a patch): the resourceVersion that it carries along from there does not guard the
+   * write.
+   */
   readonly reapplies?: boolean;
   /** The transform leaves `old` as it is and takes nothing of it over: it gets the object itself, not a copy. */
   readonly makesAnew?: boolean;
@@ -42,7 +45,7 @@ const steps: readonly WriteStep[] = [
   refuseInvalid,
   writeSteps.warn,
   writeSteps.judge,
-  writeSteps.nullEmptyCollections,
+  writeSteps.complete,
 ];
 
 /** One guarded attempt; undefined when another writer came first and the caller has to look again. */
@@ -55,7 +58,8 @@ export async function updateObject(
   options: UpdateOptions,
 ): Promise<WriteResult | undefined> {
   const { strategy = kind.parts.strategy, reapplies = false, makesAnew = false } = options;
-  const old = decodeEntry(entry, kind.info);
+  const decoded = kind.decode(entry);
+  const old = decoded instanceof Promise ? await decoded : decoded;
   const copy = () => cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
   const object = await transform(makesAnew ? old : copy());
   const guarded = checkGuards(kind, object, entry, strategy, reapplies);
@@ -75,7 +79,7 @@ async function replace(
   guarded: boolean,
 ): Promise<WriteResult | undefined> {
   const ref = kind.ref(old.metadata.name ?? "");
-  if (isUnchanged(object, old)) return { object: old, entry, created: false, removed: false };
+  if (kind.isCurrent(entry) && isUnchanged(object, old)) return { object: old, entry, created: false, removed: false };
   if (finishesDeletion(object, kind.parts.strategy)) {
     if (context.dryRun || (await kind.remove(entry)) !== undefined) {
       return { object, entry: undefined, created: false, removed: true };

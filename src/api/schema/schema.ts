@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 
 /**
- * The one representation of a type: built-in kinds compile to it from generated data, custom resources from OpenAPI.
+ * The representation of a built-in type, compiled from generated data. Custom kinds follow an OpenAPI schema instead.
  * Decoding, pruning, defaulting, strategic merge, managed fields, protobuf, OpenAPI and tables are functions of it.
  */
 export type Schema = ScalarSchema | ListSchema | MapSchema | StructSchema;

@@ -1,9 +1,10 @@
 import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import type { Connector, Endpoint } from "../../registry/endpoint.ts";
+import type { Endpoint } from "../../registry/endpoint.ts";
 import type { Exchange, Handler } from "../../request/exchange.ts";
 import type { ResourceRequest, Verb } from "../../request/request-info.ts";
+import { connect } from "./connect.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
 import { deleteCollection } from "./delete-collection.ts";
@@ -107,14 +108,6 @@ function answer(call: ResourceRequestCall, endpoint: Endpoint): ReturnType<Handl
     case "connection":
       return connect(call, endpoint.connect);
   }
-}
-
-/** @throws StatusError 400: there is no way to try a connection out */
-function connect(call: ResourceRequestCall, connector: Connector): ReturnType<Handler> {
-  if ((call.request.query.get("dryRun") ?? []).some((value) => value !== "")) {
-    throw status.badRequest("dryRun is not supported");
-  }
-  return connector(call);
 }
 
 /** Creation is a request to the collection, update and patch to one object; the other verbs follow from the path. */

@@ -1,11 +1,13 @@
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { alreadyTracked, FieldOwnership, type FieldTracker } from "../../registry/field-ownership.ts";
+import type { Eventual } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
+import { onlyForm } from "../../registry/document-forms.ts";
 import { setManagedFields } from "../../registry/system-fields.ts";
 import type { Transform, UpdateOptions } from "../../registry/update.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
-import { fromStorage } from "../../api/scheme/conversion/convert.ts";
+import { inServedVersion, inStoredVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceCall } from "./endpoint.ts";
 import { toStoredVersion } from "./stored-version.ts";
 
@@ -17,41 +19,44 @@ import { toStoredVersion } from "./stored-version.ts";
  */
 export function throughView(
   { view, info, parts }: ResourceCall,
-  change: (shown: KubeObject) => KubeObject | Promise<KubeObject>,
+  change: (shown: KubeObject) => Eventual<KubeObject>,
   track: FieldTracker,
 ): { readonly transform: Transform; readonly options: Pick<UpdateOptions, "admission" | "makesAnew" | "tracker"> } {
   if (view === undefined) {
-    const transform: Transform = async (object) => toStoredVersion(await change(fromStorage(object, info)), info);
+    const transform: Transform = async (object) =>
+      toStoredVersion(await change(await inServedVersion(object, info)), info);
     return { transform, options: { makesAnew: true } };
   }
   let document: KubeObject | undefined;
-  const shown = (attributes: AdmissionAttributes): AdmissionAttributes => ({
-    ...attributes,
-    object: document,
-    oldObject: attributes.oldObject === undefined ? undefined : view.show(attributes.oldObject),
-  });
+  const shown = async (attributes: AdmissionAttributes): Promise<AdmissionAttributes> => {
+    const { oldObject } = attributes;
+    const old = oldObject === undefined ? undefined : view.show(await inServedVersion(oldObject, info));
+    return { ...attributes, forms: onlyForm, object: document, oldObject: old };
+  };
+  const written = async (object: KubeObject, changed: KubeObject): Promise<KubeObject> =>
+    inStoredVersion(view.write(await inServedVersion(object, info), changed), info);
   return {
     async transform(object) {
       const { managedFields } = object.metadata;
-      const before = view.show(object);
+      const before = view.show(await inServedVersion(object, info));
       setManagedFields(before, view.entriesOf(managedFields));
       document = await change(before);
-      setManagedFields(document, track(before, document));
-      const written = view.write(object, document);
-      setManagedFields(written, view.entriesWith(managedFields, document.metadata.managedFields));
-      return written;
+      setManagedFields(document, await track(before, document));
+      const changed = await written(object, document);
+      setManagedFields(changed, view.entriesWith(managedFields, document.metadata.managedFields));
+      return changed;
     },
     options: {
       tracker: alreadyTracked,
       admission: {
         async admit(attributes) {
-          await parts.admission.admit(shown(attributes));
+          await parts.admission.admit(await shown(attributes));
           const { object } = attributes;
           if (object === undefined || document === undefined) return;
-          const { metadata: _metadata, ...fields } = view.write(object, document);
+          const { metadata: _metadata, ...fields } = await written(object, document);
           Object.assign(object, fields);
         },
-        validate: (attributes) => parts.admission.validate(shown(attributes)),
+        validate: async (attributes) => parts.admission.validate(await shown(attributes)),
       },
     },
   };

@@ -2,14 +2,17 @@ import type { JsonObject, JsonValue } from "../../json.ts";
 import type { KubeObject } from "../../object-meta.ts";
 import { metaGroup } from "../../vendor.ts";
 import { fromStorage } from "../../scheme/conversion/convert.ts";
-import { type ResourceInfo, storedInfo } from "../../scheme/resource.ts";
+import { type ResourceInfo, tableInfo } from "../../scheme/resource.ts";
 import { partialMetadata } from "../partial-metadata.ts";
 import type { Transform } from "../representation.ts";
 import { cellsOf, rowConditionsOf } from "./cells.ts";
 
 export type TableTransform = Extract<Transform, { kind: "table" }>;
 
-/** A Table of the given objects, which are in their stored form: rows do not depend on the version. Its metadata is that of the only object unless `listMeta` is given. */
+/**
+ * A Table of the given objects, which are in the form of `tableInfo`. Its metadata is that of the only object unless
+ * `listMeta` is given.
+ */
 export function tableOf(
   objects: readonly KubeObject[],
   info: ResourceInfo,
@@ -30,7 +33,7 @@ export function tableType({ version }: TableTransform): { kind: string; apiVersi
 }
 
 export function columnDefinitions(info: ResourceInfo): JsonValue[] {
-  return storedInfo(info).columns.map(({ name, type, format, description, priority }) => ({
+  return tableInfo(info).columns.map(({ name, type, format, description, priority }) => ({
     name,
     type,
     format,
@@ -41,11 +44,11 @@ export function columnDefinitions(info: ResourceInfo): JsonValue[] {
 
 /** One row: a cell per column of the resource, and as much of the object as the client asked for. */
 export function tableRow(object: KubeObject, info: ResourceInfo, transform: TableTransform, nowMs: number): JsonObject {
-  const stored = storedInfo(info);
-  const cells = cellsOf(object, stored, nowMs);
-  const conditions = rowConditionsOf(object, stored);
+  const shown = tableInfo(info);
+  const cells = cellsOf(object, shown, nowMs);
+  const conditions = rowConditionsOf(object, shown);
   return {
-    cells: stored.columns.map((column) => cells[column.name] ?? null),
+    cells: shown.columns.map((column) => cells[column.name] ?? null),
     ...(conditions.length === 0 ? {} : { conditions }),
     ...rowObject(object, info, transform),
   };
