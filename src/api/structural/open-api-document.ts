@@ -66,7 +66,6 @@ function mapSchemas(schemas: SchemaMap, change: (child: OpenApiSchema) => OpenAp
   return changed;
 }
 
-
 /** Writes a published schema, and gives embedded resources the properties that they have without saying so. */
 export function schemaDocument(schema: OpenApiSchema, version: OpenApiVersion, embedded: JsonObject): JsonObject {
   const { items, itemSchemas: _items, properties, additionalProperties, ...plain } = schema;
