@@ -42,6 +42,7 @@ export function compareDefinition(recorded: DefinitionCase): Difference[] {
 /** Returns the problems of a definition that a client creates. */
 export function definitionProblems(json: JsonObject): FieldError[] {
   const definition = decoded(json);
+  delete definition["status"];
   strategy.prepareForCreate(definition, systemUser);
   return problemsOf(definition, undefined);
 }
