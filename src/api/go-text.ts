@@ -10,3 +10,13 @@ export function goText(value: JsonValue): string {
     .map((key) => `${key}:${goText(value[key] as JsonValue)}`);
   return `map[${pairs.join(" ")}]`;
 }
+
+/** The Go type that a value of a document without a type has. */
+export function goInterfaceType(value: JsonValue): string {
+  if (value === null) return "<nil>";
+  if (Array.isArray(value)) return "[]interface {}";
+  if (isJsonObject(value)) return "map[string]interface {}";
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "string") return "string";
+  return typeof value === "bigint" || Number.isInteger(value) ? "int64" : "float64";
+}

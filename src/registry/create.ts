@@ -106,9 +106,18 @@ async function insert({ kind, object, namespace, context }: Write): Promise<Inse
   const { name = "" } = object.metadata;
   const key = kind.keyOf(namespace, name);
   if (store.corruptAt(key) !== undefined) throw absent(kind, store, namespace, name);
-  if (!context.dryRun) return kind.put(object, key, undefined);
+  if (!context.dryRun) {
+    refuseResourceVersion(object);
+    return kind.put(object, key, undefined);
+  }
   const current = store.get(key);
   return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };
+}
+
+/** The last check, and one of the store alone: a dry run passes. @throws StatusError 500 without a reason */
+function refuseResourceVersion({ metadata }: KubeObject): void {
+  if ((metadata.resourceVersion ?? "") === "") return;
+  throw status.unconverted("resourceVersion should not be set on objects to be created");
 }
 
 function dropResetFields({ object, strategy }: Write): void {
@@ -129,10 +138,12 @@ function allocate({ kind, object, subresource, context, settlement }: Write): Pr
 
 function refuseInvalid({ kind, object, strategy, context }: Write): void {
   const { info, declarative } = kind.parts;
-  kind.refuseInvalid(object, [
-    ...validateObjectMeta(object.metadata, kind.metaRules()),
-    ...objectProblems(object, undefined, { strategy, version: context.version ?? info, info, declarative }),
-  ]);
+  const version = context.version ?? info;
+  const checksMeta = strategy.metaRules !== "none";
+  const own = checksMeta ? validateObjectMeta(object.metadata, kind.metaRules()) : [];
+  kind.refuseInvalid(object, [...own, ...objectProblems(object, undefined, { strategy, version, info, declarative })]);
+  // Kinds with rules of their own for metadata include those of every object.
+  if (!checksMeta) kind.refuseInvalid(object, validateObjectMeta(object.metadata, kind.metaRules()));
 }
 
 function alreadyExists(kind: StoredKind, name: string, current: Entry | undefined): StatusError {

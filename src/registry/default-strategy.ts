@@ -22,6 +22,7 @@ export function statusStrategy(parent: Strategy): Strategy {
     ...parent,
     allowCreateOnUpdate: false,
     resetFields: ["spec"],
+    metaRules: repeatsChange(parent) ? "update" : "none",
     prepareForUpdate(object, old) {
       for (const name of Object.keys(object)) if (!writableByStatus.has(name)) delete object[name];
       for (const [name, value] of Object.entries(old)) if (!writableByStatus.has(name)) object[name] = value;
@@ -31,6 +32,10 @@ export function statusStrategy(parent: Strategy): Strategy {
     validateUpdate: () => [],
     warnings: () => [],
   };
+}
+
+function repeatsChange({ metaRules = "both" }: Strategy): boolean {
+  return metaRules === "both" || metaRules === "update";
 }
 
 const writableByStatus = new Set(["kind", "apiVersion", "metadata", "status"]);

@@ -1,6 +1,7 @@
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { MetaRules } from "../api/validation/object-meta.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
 /** What a delete asks for, decoded and validated. */
@@ -44,6 +45,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
+  /** The rules of metadata that the validation of this kind includes; default: both. */
+  readonly metaRules?: MetaRules;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
   /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */

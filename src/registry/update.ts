@@ -3,7 +3,7 @@ import { fieldError } from "../api/field-error.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
-import { validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
+import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import type { Entry } from "../api/entry.ts";
 import { objectProblems } from "./object-problems.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
@@ -160,8 +160,10 @@ function refuseInvalid(write: Write): void {
   const { kind, object, old, strategy, context } = write as Replacement;
   const { info, declarative } = kind.parts;
   kind.refuseInvalid(object, [
-    ...validateObjectMeta(object.metadata, kind.metaRules()),
-    ...validateObjectMetaUpdate(object.metadata, old.metadata),
+    ...validateObjectMetaUpdate(object.metadata, old.metadata, {
+      ...kind.metaRules(),
+      repeats: strategy.metaRules ?? "both",
+    }),
     ...objectProblems(object, old, { strategy, version: context.version ?? info, info, declarative }),
   ]);
 }

@@ -105,5 +105,5 @@ export function prefixOfName(text: string): string {
 }
 
 function tooLong(text: string, max: number): string[] {
-  return Buffer.byteLength(text) > max ? [`must be no more than ${max} bytes`] : [];
+  return Buffer.byteLength(text) > max ? [`must be no more than ${max} characters`] : [];
 }

@@ -1,6 +1,7 @@
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { countValues, objectValuesMax } from "../../api/object-extent.ts";
 import { StatusError, status } from "../../api/status.ts";
+import { wrongDocument } from "./wrong-document.ts";
 import { depthOf, documentDepthMax, jsonByteLength } from "./document-depth.ts";
 
 export const jsonPatchOperationsMax = 10_000;
@@ -14,7 +15,8 @@ const jsonPatchWorkMax = 1_000_000;
 const shiftedItemsPerValue = 256;
 
 /**
- * RFC 6902 with the leniencies that clients know: negative array indices, and a missing `value` is null.
+ * RFC 6902 with the leniencies that clients know: negative array indices, a missing `value` is null, and `replace` adds
+ * a member that an object does not have.
  * The inputs stay as they are and share nothing with the result. Throws 400 for a body that is no list of operations,
  * 413 for too many of them or too much work, and 422 when an operation does not apply.
  */
@@ -34,16 +36,12 @@ interface PatchState {
 type Container = JsonValue[] | JsonObject;
 
 function decodeOperations(patch: JsonValue): readonly JsonObject[] {
-  if (!Array.isArray(patch)) {
-    const found = typeof patch === "boolean" ? "bool" : typeof patch;
-    throw status.badRequest(
-      `error decoding patch: json: cannot unmarshal ${found} into Go value of type jsonpatch.Patch`,
-    );
-  }
+  if (patch === null) return [];
+  if (!Array.isArray(patch)) throw wrongDocument(patch, "[]handlers.jsonPatchOp");
   if (patch.length > jsonPatchOperationsMax) throw tooManyOperations(patch.length);
-  return patch.map((operation, at) => {
+  return patch.map((operation) => {
     if (isJsonObject(operation)) return operation;
-    throw status.badRequest(`error decoding patch: operation ${at} is not an object`);
+    throw wrongDocument(operation, "handlers.jsonPatchOp");
   });
 }
 
@@ -113,8 +111,9 @@ function checkDepth(path: string, value: JsonValue): JsonValue {
   return value;
 }
 
+/** A member that is not there is copied as null. */
 function copyOf(state: PatchState, from: string, path: string): JsonValue {
-  const value = read(state.root, from) ?? null;
+  const value = readLast(locate(state.root, from)) ?? null;
   state.copiedValues += countValues(value, jsonPatchCopyValuesMax);
   if (state.copiedValues > jsonPatchCopyValuesMax) throw status.patchNotApplicable();
   checkDepth(path, value);
@@ -158,12 +157,8 @@ function replace(state: PatchState, path: string, value: JsonValue): void {
     return;
   }
   const { container, key } = locate(state.root, path);
-  if (Array.isArray(container)) {
-    container[arrayIndex(key, container.length)] = value;
-    return;
-  }
-  if (!Object.hasOwn(container, key)) throw status.patchNotApplicable();
-  container[key] = value;
+  if (Array.isArray(container)) container[arrayIndex(key, container.length)] = value;
+  else container[key] = value;
 }
 
 function test(state: PatchState, path: string, expected: JsonValue): void {

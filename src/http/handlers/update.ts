@@ -15,7 +15,11 @@ export const update: VerbHandler = async (call) => {
   const representation = negotiateFor(call, "object");
   const options = parseWriteOptions(request.query, "UpdateOptions");
   const { schema } = view?.info ?? info;
-  const object = await readObjectBody(call, { gvk: view?.info ?? info, schema }, options.fieldValidation);
+  const object = await readObjectBody(
+    call,
+    { gvk: view?.info ?? info, schema, internal: view === undefined ? info.storedAs?.info : undefined },
+    options.fieldValidation,
+  );
   requireSameName(call, object);
   alignNamespace(call, object);
   const context = writeContext(call, options.dryRun, options.fieldManager);

@@ -14,6 +14,7 @@ import { defaultCustomResourceDefinition } from "./defaults/custom-resource-defi
 
 const customResourceDefinitionStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,

@@ -18,6 +18,7 @@ const templateGenerationAnnotation = "deprecated.daemonset.template.generation";
 
 const daemonSetStrategy: Strategy = {
   ...specStrategy,
+  metaRules: "update",
   prepareForCreate(object) {
     setTemplateGeneration(object, Math.max(1, templateGenerationOf(object)));
   },

@@ -13,6 +13,7 @@ import { conditionTypes } from "./condition-types.ts";
 
 const podCertificateRequestStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],

@@ -11,8 +11,9 @@ import { shownMax } from "../core/endpoints.ts";
 
 const endpointSliceStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
-  generationFields: ["addressType", "endpoints", "ports"],
+  generationFields: ["addressType", "endpoints", "ports", "metadata.labels"],
   prepareForCreate: (slice) => dropTopology(endpointsOf(slice)),
   prepareForUpdate(slice, old) {
     if (!equalJson(endpointsOf(slice), endpointsOf(old))) dropTopology(endpointsOf(slice));

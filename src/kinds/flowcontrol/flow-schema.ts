@@ -10,6 +10,7 @@ import { defaultFlowSchema } from "./defaults/flow-schema.ts";
 
 const flowSchemaStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   generationFields: ["spec"],
   resetFields: ["status"],

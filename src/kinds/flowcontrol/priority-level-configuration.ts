@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 
 const priorityLevelStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   generationFields: ["spec"],
   resetFields: ["status"],

@@ -10,6 +10,7 @@ import { defaultNetworkPolicy } from "./defaults/network-policy.ts";
 
 const networkPolicyStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   generationFields: ["spec"],
   validate: validateNetworkPolicy,

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../api/json.ts";
 
 const serviceCidrStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   resetFields: ["status"],
   validate: validateServiceCidr,

@@ -12,6 +12,7 @@ import type { Cells } from "../../api/codec/table/table-rules.ts";
 
 const deviceTaintRuleStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   generationFields: ["spec"],
   resetFields: ["status"],

@@ -13,6 +13,7 @@ import type { JsonObject } from "../../api/json.ts";
 
 const resourcePoolStatusRequestStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   resetFields: ["status"],
   validate: validatePoolStatusRequest,

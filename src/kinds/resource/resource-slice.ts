@@ -14,6 +14,7 @@ import { resourceSliceConversion } from "./conversion.ts";
 
 const resourceSliceStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   generationFields: ["spec"],
   prepareForCreate: (slice) => dateTaints(slice, slice.metadata.creationTimestamp ?? ""),

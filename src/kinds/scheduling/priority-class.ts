@@ -8,6 +8,7 @@ import type { JsonObject } from "../../api/json.ts";
 
 const priorityClassStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   prepareForCreate(object) {
     object.metadata.generation = 1;

@@ -10,6 +10,7 @@ import { defaultCsiDriver } from "./defaults/csi-driver.ts";
 
 const csiDriverStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   allowUnconditionalUpdate: false,
   // The only kind whose generation starts with its first change.

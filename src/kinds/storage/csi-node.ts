@@ -8,6 +8,7 @@ import type { JsonObject } from "../../api/json.ts";
 
 const csiNodeStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   allowUnconditionalUpdate: false,
   validate: validateCsiNode,

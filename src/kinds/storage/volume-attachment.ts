@@ -12,6 +12,7 @@ import type { JsonObject } from "../../api/json.ts";
 
 const volumeAttachmentStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
