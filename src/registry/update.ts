@@ -102,6 +102,9 @@ function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
   return !(strategy.holdsDeletion?.(object) ?? false);
 }
 
+/** Messages name keys without it. */
+const registryPrefix = /^\/registry(?=\/)/;
+
 /** True when the writer named the version that it has seen. */
 function checkGuards(
   kind: StoredKind,
@@ -115,7 +118,7 @@ function checkGuards(
   if (!reapplies && uid !== "" && uid !== entry.index.uid) {
     throw status.conflict(
       kind.ref(name),
-      `StorageError: invalid object, Code: 4, Key: ${entry.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.index.uid}`,
+      `StorageError: invalid object, Code: 4, Key: ${entry.key.replace(registryPrefix, "")}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.index.uid}`,
     );
   }
   if (reapplies && resourceVersion === String(entry.revision)) return false;
@@ -124,6 +127,9 @@ function checkGuards(
     throw status.invalid({ group: info.group, kind: info.resource, name }, [
       fieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update"),
     ]);
+  }
+  if (!/^[0-9]+$/.test(resourceVersion)) {
+    throw status.unconverted(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
   }
   if (resourceVersion !== String(entry.revision)) throw status.staleResourceVersion(kind.ref(name));
   return true;

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { messageDecoder } from "../access/audit/decode-message.ts";
 import type { OpenAudit } from "../access/audit/open-audit.ts";
+import { unservedPath } from "../http/unserved-path.ts";
 import { encodeStatus } from "../api/codec/encode-object.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import type { AppOptions, AppPlugin } from "../http/app.ts";
@@ -76,22 +77,26 @@ export function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler([
-      catalogServer({
-        catalog,
-        typeSchema: (name) => scheme.typeSchema(name),
-        store,
-        clock,
-        cbor,
-        minRequestTimeoutMs: config.minRequestTimeoutMs,
-        randomInt: (below) => (below > 0 ? randomInt(below) : 0),
-        metrics,
-        authorizer,
-        unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
-        endpoint: (info, subresource) => endpoints.find(info, subresource),
-        admission: parts.api.admission,
-      }),
-    ]),
+    resources: resourceHandler(
+      [
+        catalogServer({
+          catalog,
+          typeSchema: (name) => scheme.typeSchema(name),
+          store,
+          clock,
+          cbor,
+          minRequestTimeoutMs: config.minRequestTimeoutMs,
+          randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+          metrics,
+          authorizer,
+          unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
+          endpoint: (info, subresource) => endpoints.find(info, subresource),
+          admission: parts.api.admission,
+        }),
+      ],
+      catalog,
+    ),
+    notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
     plugins: documentPlugins(parts),
   };
 }

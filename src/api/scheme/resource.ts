@@ -38,6 +38,8 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly subresources: ReadonlyMap<string, SubresourceInfo>;
   /** How objects of this version lie in the store; absent when they are stored as they are. */
   readonly storedAs?: StoredAs;
+  /** The resource comes and goes while the server runs, as those of extensions do. Absent means false. */
+  readonly dynamic?: boolean;
   /** Present once the version is deprecated in the served release. */
   readonly deprecation?: Deprecation;
 }

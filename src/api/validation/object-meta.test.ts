@@ -30,8 +30,8 @@ describe("metadata is refused", () => {
     ["without a namespace", { name: "a" }, "metadata.namespace: Required value"],
     [
       "with a bad generateName",
-      { ...good, generateName: "A-" },
-      'metadata.generateName: Invalid value: "A-": a lowercase',
+      { ...good, generateName: "A.-" },
+      'metadata.generateName: Invalid value: "A.-": a lowercase',
     ],
     ["with a bad name", { ...good, name: "A" }, 'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain'],
     [

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { labelKeyErrors } from "../label-syntax.ts";
 import type { ObjectMeta } from "../object-meta.ts";
 import { foregroundDeletionFinalizer, namespaceFinalizer, orphanFinalizer } from "../vendor.ts";
+import { validateFieldManager } from "./field-manager.ts";
 import { validateImmutable } from "./immutable.ts";
 import { fieldErrorsMax, validateAnnotations, validateLabels } from "./labels.ts";
 import { dnsLabelProblems, pathSegmentProblems, prefixOfName } from "./names.ts";
@@ -34,7 +35,6 @@ const standardFinalizers: ReadonlySet<string> = new Set([
   orphanFinalizer,
   foregroundDeletionFinalizer,
 ]);
-const managerBytesMax = 128;
 const subresourceBytesMax = 256;
 const ownersShownMax = 64;
 
@@ -243,12 +243,7 @@ function validateManagedFieldsEntry(entry: JsonObject, field: string): FieldErro
   if (fieldsType !== "" && fieldsType !== "FieldsV1") {
     errors.push(fieldError.invalid(`${field}.fieldsType`, fieldsType, "must be `FieldsV1`"));
   }
-  const manager = textOf(entry["manager"]);
-  if (Buffer.byteLength(manager) > managerBytesMax)
-    errors.push(fieldError.tooLong(`${field}.manager`, managerBytesMax));
-  if (/\p{C}/u.test(manager)) {
-    errors.push(fieldError.invalid(`${field}.manager`, manager, "should only contain printable characters"));
-  }
+  errors.push(...validateFieldManager(textOf(entry["manager"]), `${field}.manager`));
   if (Buffer.byteLength(textOf(entry["subresource"])) > subresourceBytesMax) {
     errors.push(fieldError.tooLong(`${field}.subresource`, subresourceBytesMax));
   }

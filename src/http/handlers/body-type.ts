@@ -1,6 +1,7 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { type StatusError, status } from "../../api/status.ts";
+import { formerKinds } from "../../api/scheme/former-kinds.ts";
 import { metaKinds } from "../../api/scheme/meta-kinds.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { malformedBody } from "../decode-body.ts";
@@ -45,13 +46,14 @@ export function refuseOtherType(
   if (kind === gvk.kind && (apiVersion === expected || aliases.includes(apiVersion))) return;
   const { group, version } = parseApiVersion(apiVersion) ?? { group: "", version: apiVersion };
   const refusal = (why: string) => cannotHandle({ group, version, kind }, gvk.kind, why);
-  const found = internalTypeOf({ group, version, kind }, known);
+  const wanted = goType(internal);
+  const isFormer = kind === gvk.kind && formerKinds.get(apiVersion)?.includes(kind) === true;
+  const found = isFormer ? wanted : internalTypeOf({ group, version, kind }, known);
   if (found === undefined) {
     const name = JSON.stringify(kind);
     const registry = `is registered for version ${JSON.stringify(apiVersion)} in scheme "${schemeName}"`;
     throw refusal(`no kind ${name} ${registry}`);
   }
-  const wanted = goType(internal);
   if (found !== wanted) throw refusal(`converting (${version}.${kind}) to (${wanted}): unknown conversion`);
   throw status.badRequest(
     `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,

@@ -85,6 +85,7 @@ export const patch: VerbHandler = async (call) => {
     reportFields(target, problems, fieldValidation, refusal);
     requireSameName(target, object);
     alignNamespace(target, object);
+    if (target.view !== undefined) requireSameUid(target, object, old);
     return object;
   }
 };
@@ -143,6 +144,17 @@ function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: st
   if (kind === old.kind && apiVersion === old.apiVersion) return;
   throw refusal(
     `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+  );
+}
+
+/** A patch of a view carries the uid of the object along. @throws StatusError 409 for another one */
+function requireSameUid({ info, request }: ResourceCall, { metadata }: KubeObject, old: KubeObject): void {
+  const [{ uid: given = "" }, { uid = "" }] = [metadata, old.metadata];
+  if (given === "" || given === uid) return;
+  const resource = `${info.resource}/${request.subresource}`;
+  throw status.conflict(
+    { group: info.group, resource, name: request.name },
+    `Precondition failed: UID in precondition: ${given}, UID in object meta: ${uid}`,
   );
 }
 

@@ -1,8 +1,10 @@
+import { producedTypes, refuseUnproduced } from "../produced-types.ts";
+import { type KnownGroups, unservedPath } from "../unserved-path.ts";
 import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Connector, Endpoint } from "../../registry/endpoint.ts";
-import type { Exchange, Handler } from "../../request/exchange.ts";
+import { type Exchange, type Handler, header } from "../../request/exchange.ts";
 import type { ResourceRequest, Verb } from "../../request/request-info.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
@@ -39,7 +41,7 @@ const handlers = {
 export type ResourceServer = (exchange: Exchange, request: ResourceRequest) => ReturnType<Handler> | undefined;
 
 /** Hands a request to the first server that knows its group version. */
-export function resourceHandler(servers: readonly ResourceServer[]): Handler {
+export function resourceHandler(servers: readonly ResourceServer[], known: KnownGroups): Handler {
   return (exchange) => {
     const { info: request } = exchange;
     if (request.kind === "nonResource") throw status.pathNotFound();
@@ -47,7 +49,7 @@ export function resourceHandler(servers: readonly ResourceServer[]): Handler {
       const answer = serve(exchange, request);
       if (answer !== undefined) return answer;
     }
-    throw status.pathNotFound();
+    throw unservedPath(request.path, known);
   };
 }
 
@@ -60,10 +62,13 @@ export function catalogServer(parts: HandlerParts): ResourceServer {
     if (info === undefined) throw status.resourceNotServed();
     refuseOtherScope(request, info);
     const call = { exchange, request, info, parts };
-    noteDeprecation(call);
     const endpoint = parts.endpoint(info, subresource);
-    if (endpoint === undefined) throw status.resourceNotServed();
+    if (endpoint === undefined || request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
     if (!hasVerb(call)) throw status.methodNotAllowed();
+    if (info.dynamic !== true && endpoint.kind !== "connection") {
+      refuseUnproduced(header(exchange.request, "accept"), producedBy(request), parts.cbor);
+    }
+    noteDeprecation(call);
     return answer(call, endpoint);
   };
 }
@@ -72,10 +77,25 @@ export function catalogServer(parts: HandlerParts): ResourceServer {
 function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceRequest, info: ResourceInfo): void {
   const collectionVerb = verb === "list" || verb === "watch";
   if (info.namespaced && namespace === "" && (nameInPath || !collectionVerb)) {
-    if (nameInPath) throw status.resourceNotServed();
+    if (nameInPath || !info.verbs.includes("list")) throw status.resourceNotServed();
     throw status.methodNotAllowed();
   }
   if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
+}
+
+const collectionVerbs = ["list", "watch", "create", "deletecollection"];
+const objectVerbs = ["get", "update", "patch", "delete"];
+
+/** Whether the resource answers to any verb at a path of this form. */
+function hasPath({ request: { verb, subresource, nameInPath, isWatchPath }, info }: ResourceRequestCall): boolean {
+  if (verb === "proxy") return false;
+  if (isWatchPath) return info.verbs.includes("watch");
+  if (subresource !== "") return true;
+  return (nameInPath ? objectVerbs : collectionVerbs).some((each) => info.verbs.includes(each));
+}
+
+function producedBy({ verb }: ResourceRequest): readonly string[] {
+  return verb === "list" || verb === "watch" ? producedTypes.collections : producedTypes.documents;
 }
 
 function hasVerb({ request, info }: ResourceRequestCall): boolean {

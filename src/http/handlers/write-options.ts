@@ -1,6 +1,7 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
 import { status } from "../../api/status.ts";
 import type { PatchType } from "../../apply/patch/patch-type.ts";
+import { validateFieldManager } from "../../api/validation/field-manager.ts";
 import { dryRunErrors } from "../../registry/delete-options.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 
@@ -14,8 +15,6 @@ export interface WriteOptions {
   /** Apply takes over fields of other managers. */
   readonly force: boolean;
 }
-
-const fieldManagerBytesMax = 128;
 
 /** The same for PATCH, with the rules that depend on the type of the patch. */
 export function parsePatchOptions(query: Query, type: PatchType): WriteOptions {
@@ -41,8 +40,8 @@ export function parseWriteOptions(
   const fieldValidation = queryValue(query, "fieldValidation");
   const errors = [
     ...ruled,
+    ...validateFieldManager(fieldManager, "fieldManager"),
     ...dryRunErrors(query.get("dryRun") ?? []),
-    ...fieldManagerErrors(fieldManager),
     ...fieldValidationErrors(fieldValidation),
   ];
   if (errors.length > 0) throw status.invalidOptions(kind, errors);
@@ -52,17 +51,6 @@ export function parseWriteOptions(
     fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as FieldValidation),
     force: queryFlag(query, "force"),
   };
-}
-
-function fieldManagerErrors(manager: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (Buffer.byteLength(manager) > fieldManagerBytesMax) {
-    errors.push(fieldError.tooLong("fieldManager", fieldManagerBytesMax));
-  }
-  if (/[\p{C}]/u.test(manager)) {
-    errors.push(fieldError.invalid("fieldManager", manager, "should only contain printable characters"));
-  }
-  return errors;
 }
 
 function fieldValidationErrors(value: string): FieldError[] {

@@ -27,7 +27,7 @@ const customResourceDefinitionStrategy: Strategy = {
 };
 
 const customResourceDefinitionStatusStrategy: Strategy = {
-  ...statusStrategy(customResourceDefinitionStrategy),
+  ...statusStrategy(customResourceDefinitionStrategy, { keepsMetadata: true }),
   validate: validateCustomResourceDefinitionStatus,
 };
 

@@ -22,7 +22,7 @@ const podCertificateRequestStrategy: Strategy = {
 };
 
 const podCertificateRequestStatusStrategy: Strategy = {
-  ...statusStrategy(podCertificateRequestStrategy),
+  ...statusStrategy(podCertificateRequestStrategy, { keepsMetadata: true }),
   validate: validatePodCertificateRequestStatus,
 };
 

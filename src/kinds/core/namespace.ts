@@ -47,9 +47,8 @@ const namespaceStrategy: Strategy = {
 /** `namespaces/finalize`: replaces `spec.finalizers` and nothing else. */
 const namespaceFinalizeStrategy: Strategy = {
   ...namespaceStrategy,
-  prepareForUpdate(object: Namespace, old: Namespace) {
+  prepareForUpdate(object: Namespace) {
     const finalizers = object.spec?.finalizers;
-    object.metadata = { ...old.metadata };
     object.spec = finalizers === undefined ? {} : { finalizers };
   },
   validate: () => [],

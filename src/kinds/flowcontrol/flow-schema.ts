@@ -18,7 +18,7 @@ const flowSchemaStrategy: Strategy = {
 };
 
 const flowSchemaStatusStrategy: Strategy = {
-  ...statusStrategy(flowSchemaStrategy),
+  ...statusStrategy(flowSchemaStrategy, { keepsMetadata: true }),
   validate: validateTypedConditions,
 };
 

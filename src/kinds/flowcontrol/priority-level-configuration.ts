@@ -17,7 +17,7 @@ const priorityLevelStrategy: Strategy = {
 };
 
 const priorityLevelStatusStrategy: Strategy = {
-  ...statusStrategy(priorityLevelStrategy),
+  ...statusStrategy(priorityLevelStrategy, { keepsMetadata: true }),
   validate: validateTypedConditions,
 };
 

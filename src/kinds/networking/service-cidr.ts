@@ -19,7 +19,7 @@ export const serviceCidr = builtInKind("servicecidrs.networking.k8s.io", {
   endpoint: stored(serviceCidrStrategy),
   table: { cells: serviceCidrCells },
   subresources: {
-    status: subresource(statusStrategy(serviceCidrStrategy)),
+    status: subresource(statusStrategy(serviceCidrStrategy, { keepsMetadata: true })),
   },
 });
 

@@ -22,7 +22,7 @@ const deviceTaintRuleStrategy: Strategy = {
 };
 
 const deviceTaintRuleStatusStrategy: Strategy = {
-  ...statusStrategy(deviceTaintRuleStrategy),
+  ...statusStrategy(deviceTaintRuleStrategy, { keepsMetadata: true }),
   validate: validateDeviceTaintRuleStatus,
 };
 

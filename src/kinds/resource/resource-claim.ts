@@ -18,7 +18,7 @@ const resourceClaimStrategy: Strategy = {
 };
 
 const resourceClaimStatusStrategy: Strategy = {
-  ...statusStrategy(resourceClaimStrategy),
+  ...statusStrategy(resourceClaimStrategy, { keepsMetadata: true }),
   validate: validateResourceClaimStatus,
 };
 

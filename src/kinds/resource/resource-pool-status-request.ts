@@ -21,7 +21,7 @@ const resourcePoolStatusRequestStrategy: Strategy = {
 };
 
 const resourcePoolStatusRequestStatusStrategy: Strategy = {
-  ...statusStrategy(resourcePoolStatusRequestStrategy),
+  ...statusStrategy(resourcePoolStatusRequestStrategy, { keepsMetadata: true }),
   validate: validatePoolStatus,
 };
 

@@ -21,7 +21,7 @@ const volumeAttachmentStrategy: Strategy = {
 };
 
 const volumeAttachmentStatusStrategy: Strategy = {
-  ...statusStrategy(volumeAttachmentStrategy),
+  ...statusStrategy(volumeAttachmentStrategy, { keepsMetadata: true }),
   validate: validateVolumeAttachmentStatus,
 };
 
