@@ -1,3 +1,4 @@
+import { followedBy } from "../api/eventual.ts";
 import { formatTime } from "../api/time.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
@@ -7,9 +8,10 @@ import { nextTurn } from "../api/turn.ts";
 import { validateObjectMeta } from "../api/validation/object-meta.ts";
 import type { ApplyResult } from "../storage/store.ts";
 import type { Entry } from "../api/entry.ts";
-import { objectProblems } from "./object-problems.ts";
+import { judgeObject } from "./judge-object.ts";
 import { generatedName } from "./random-name.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
+import { dropRepeatedOwners } from "./repeated-owners.ts";
 import { wipeSystemFields } from "./system-fields.ts";
 import { absent } from "./unreadable.ts";
 import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
@@ -28,10 +30,12 @@ const preparation: readonly WriteStep[] = [
   ({ object }) => wipeSystemFields(object),
   writeSteps.applyDefaults,
   writeSteps.measure,
+  ({ object, context }) => dropRepeatedOwners(object, context.warn, ""),
+  writeSteps.trackFields,
   writeSteps.dropGatedFields,
   dropResetFields,
-  writeSteps.trackFields,
   writeSteps.admit,
+  writeSteps.dropRepeatedOwners,
   stamp,
 ];
 
@@ -45,7 +49,7 @@ const completion: readonly WriteStep[] = [
 ];
 
 /** The last steps before it is stored. */
-const acceptance: readonly WriteStep[] = [writeSteps.judge, writeSteps.nullEmptyCollections];
+const acceptance: readonly WriteStep[] = [writeSteps.judge, writeSteps.complete];
 
 /** Creates an object. @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
 export async function createObject(
@@ -136,14 +140,12 @@ function allocate({ kind, object, subresource, context, settlement }: Write): Pr
   return kind.parts.allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
 }
 
-function refuseInvalid({ kind, object, strategy, context }: Write): void {
-  const { info, declarative } = kind.parts;
-  const version = context.version ?? info;
-  const checksMeta = strategy.metaRules !== "none";
-  const own = checksMeta ? validateObjectMeta(object.metadata, kind.metaRules()) : [];
-  kind.refuseInvalid(object, [...own, ...objectProblems(object, undefined, { strategy, version, info, declarative })]);
-  // Kinds with rules of their own for metadata include those of every object.
-  if (!checksMeta) kind.refuseInvalid(object, validateObjectMeta(object.metadata, kind.metaRules()));
+function refuseInvalid(write: Write): Promise<void> | void {
+  const { kind, object, strategy } = write;
+  const metadataErrors = validateObjectMeta(object.metadata, kind.metaRules());
+  if (strategy.metaRules !== "none") return judgeObject(write, metadataErrors);
+  // Kinds with rules of their own for metadata include those of every object. For the others, these come last.
+  return followedBy(judgeObject(write, []), () => kind.refuseInvalid(object, metadataErrors));
 }
 
 function alreadyExists(kind: StoredKind, name: string, current: Entry | undefined): StatusError {

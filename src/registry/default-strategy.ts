@@ -2,7 +2,10 @@ import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import type { Strategy } from "./strategy.ts";
 import { dnsSubdomainProblems } from "../api/validation/names.ts";
 
-/** What most resources do: DNS subdomain names, unconditional updates, immediate removal, a Status as delete result. */
+/**
+ * The rules of most resources: DNS subdomain names, unconditional updates, immediate removal, a Status as delete
+ * result.
+ */
 export const defaultStrategy: Strategy = {
   allowCreateOnUpdate: false,
   allowUnconditionalUpdate: true,

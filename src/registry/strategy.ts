@@ -1,10 +1,11 @@
+import type { Eventual } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { MetaRules } from "../api/validation/object-meta.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
-/** What a delete asks for, decoded and validated. */
+/** Options of a delete, decoded and validated. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined;
   readonly propagationPolicy: "Orphan" | "Background" | "Foreground" | undefined;
@@ -14,6 +15,21 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
   /** Remove the object only if it cannot be read. */
   readonly ignoreReadErrors?: boolean;
+}
+
+/** An object to be judged beyond its metadata. */
+export interface ExaminedWrite<T extends KubeObject = KubeObject> {
+  readonly object: T;
+  /** Undefined for a new object. */
+  readonly old: T | undefined;
+  /** Problems of the metadata, which are known already. */
+  readonly metadataErrors: readonly FieldError[];
+}
+
+export interface Examination {
+  readonly errors: readonly FieldError[];
+  /** Texts for the client of a write that is otherwise fine. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -27,8 +43,11 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly allowUnconditionalUpdate: boolean;
   /** A delete answers with the object instead of a Status. */
   readonly returnsDeletedObject: boolean;
-  /** `metadata.generation` counts changes at these dotted paths; empty for kinds without a generation. */
-  readonly generationFields: readonly string[];
+  /**
+   * `metadata.generation` counts changes at these dotted paths, or of everything outside the metadata; empty for kinds
+   * without a generation.
+   */
+  readonly generationFields: readonly string[] | "all";
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
   /** A message for each rule that the name breaks. */
@@ -43,13 +62,17 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    */
   validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
+  /** Stands for the two rules above where judging an object may take several turns. */
+  examine?(write: ExaminedWrite<T>): Eventual<Examination>;
+  /** The type declares every rule about the fields, so the declared rules are enforced. */
+  readonly declaresRules?: true;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
   /** The rules of metadata that the validation of this kind includes; default: both. */
   readonly metaRules?: MetaRules;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
-  /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */
+  /** A delete that does not mention the dependents keeps them (batch/v1 jobs, replication controllers). */
   readonly orphansByDefault?: true;
   /** Texts that a write answers with besides its result: what is valid and hardly meant. */
   warnings?(object: T, old?: T): readonly string[];
@@ -59,6 +82,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   gracePeriodSeconds(object: T, options: DeleteOptions): number;
   /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
   holdsDeletion?(object: T): boolean;
+  /** Marks an object whose deletion begins, in place of the usual marks. */
+  markDeletion?(object: T, now: string): void;
   /** Changes the object when its deletion begins. */
   prepareForDelete?(object: T): void;
 }

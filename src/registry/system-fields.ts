@@ -15,7 +15,7 @@ export function wipeSystemFields({ metadata }: KubeObject): void {
 }
 
 /** Metadata that an update takes from the stored object, whatever it says itself. */
-const carriedFields = ["creationTimestamp", "generation", "selfLink", "resourceVersion"] as const;
+const carriedFields = ["creationTimestamp", "generation", "resourceVersion"] as const;
 
 /**
  * Takes over what a writer cannot change from the stored object. Another uid, and a deletion that has not begun, are

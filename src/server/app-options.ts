@@ -95,6 +95,7 @@ export function appOptions(parts: AppParts): AppOptions {
         }),
       ],
       catalog,
+      () => store.readBarrier(),
     ),
     notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
     plugins: documentPlugins(parts),
@@ -115,6 +116,7 @@ function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints
     endpointSlices: registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }),
     authorizer,
     nodeClient: () => identity.nodeClient(clock.nowMs()),
+    nodeAuthorities: identity.nodeAuthorities,
     randomInt: (below) => (below > 0 ? randomInt(below) : 0),
   });
   const tokens = { ...config.authentication.serviceAccounts, ...authentication };

@@ -32,7 +32,7 @@ export interface CompiledRule {
   readonly usesOldSelf: boolean;
   readonly message?: RuleProgram;
   readonly messageError?: string;
-  /** Where the problem is reported, below the node. */
+  /** Path of the problem, below the node. */
   readonly fieldPath?: string;
 }
 

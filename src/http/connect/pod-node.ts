@@ -5,12 +5,14 @@ import type { ConnectionCall } from "../../registry/endpoint.ts";
 import type { Backend } from "./backend.ts";
 import { nodeEndpointOf } from "./node-endpoint.ts";
 
-/** What the connections to nodes need. */
+/** The parts that connections to nodes need. */
 export interface NodeConnectorParts {
   readonly pods: Registry;
   readonly nodes: Registry;
-  /** How this server proves itself to the agents of nodes. */
+  /** The certificate with which this server connects to the agents of nodes. */
   nodeClient(): { readonly certificate: string; readonly key: string };
+  /** Authorities of the agents' certificates, PEM. Without them, an agent may sign its own. */
+  readonly nodeAuthorities: string | undefined;
 }
 
 /** @throws StatusError 404 */
@@ -25,10 +27,10 @@ export function podOf({ pods }: NodeConnectorParts, { request }: ConnectionCall,
  * @param asked the registry of the resource in the path: upstream names it where the node is missing
  * @throws StatusError 404 for a node that does not exist, 500 for one without an address
  */
-export function agentOf({ nodes, nodeClient }: NodeConnectorParts, nodeName: string, asked = nodes): Backend {
-  const node = nodes.current("", nodeName);
+export function agentOf(parts: NodeConnectorParts, nodeName: string, asked = parts.nodes): Backend {
+  const node = parts.nodes.current("", nodeName);
   if (node === undefined) throw status.notFound(asked.ref(nodeName));
-  return { protocol: "https", ...nodeEndpointOf(node), client: nodeClient() };
+  return { protocol: "https", ...nodeEndpointOf(node), client: parts.nodeClient(), authorities: parts.nodeAuthorities };
 }
 
 /** The node that a pod runs on, "" for none yet. */

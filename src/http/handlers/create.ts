@@ -12,11 +12,11 @@ export const create: VerbHandler = async (call) => {
   const options = parseWriteOptions(request.query, "CreateOptions");
   const object = await readObjectBody(
     call,
-    { gvk: info, schema: info.schema, internal: info.storedAs?.info },
+    { gvk: info, form: info.form, internal: info.storedAs?.info },
     options.fieldValidation,
   );
   alignNamespace(call, object);
-  const context = writeContext(call, options.dryRun, options.fieldManager);
-  const result = await registry.create(toStoredVersion(object, info), request.namespace, context);
+  const context = writeContext(call, options);
+  const result = await registry.create(await toStoredVersion(object, info), request.namespace, context);
   return objectReply(call, 201, result, representation);
 };

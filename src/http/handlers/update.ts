@@ -14,15 +14,12 @@ export const update: VerbHandler = async (call) => {
   const { request, info, registry, strategy, view } = call;
   const representation = negotiateFor(call, "object");
   const options = parseWriteOptions(request.query, "UpdateOptions");
-  const { schema } = view?.info ?? info;
-  const object = await readObjectBody(
-    call,
-    { gvk: view?.info ?? info, schema, internal: view === undefined ? info.storedAs?.info : undefined },
-    options.fieldValidation,
-  );
+  const { form } = view?.info ?? info;
+  const internal = view === undefined ? info.storedAs?.info : undefined;
+  const object = await readObjectBody(call, { gvk: view?.info ?? info, form, internal }, options.fieldValidation);
   requireSameName(call, object);
   alignNamespace(call, object);
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const copy = () => cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
   const { namespace, name, subresource } = request;
   if (strategy.allowCreateOnUpdate) {

@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
+import type { JsonObject } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
 import type { PatchType } from "../../apply/patch/patch-type.ts";
 import { validateFieldManager } from "../../api/validation/field-manager.ts";
@@ -14,6 +15,8 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
   /** Apply takes over fields of other managers. */
   readonly force: boolean;
+  /** The fields of the options object, as far as the client gave them. */
+  readonly given: JsonObject;
 }
 
 /** The same for PATCH, with the rules that depend on the type of the patch. */
@@ -50,7 +53,18 @@ export function parseWriteOptions(
     fieldManager,
     fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as FieldValidation),
     force: queryFlag(query, "force"),
+    given: givenOptions(query),
   };
+}
+
+function givenOptions(query: Query): JsonObject {
+  const dryRun = (query.get("dryRun") ?? []).filter((value) => value !== "");
+  const given: JsonObject = dryRun.length === 0 ? {} : { dryRun };
+  for (const name of ["fieldManager", "fieldValidation"]) {
+    const value = queryValue(query, name);
+    if (value !== "") given[name] = value;
+  }
+  return given;
 }
 
 function fieldValidationErrors(value: string): FieldError[] {
