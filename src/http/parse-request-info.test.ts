@@ -68,6 +68,7 @@ const nonResources: [method: string, target: string, path: string][] = [
   ["GET", "/API/v1/pods", "/API/v1/pods"],
   ["GET", "/livez?verbose", "/livez"],
   ["TRACE", "/version", "/version"],
+  ["GET", "/api/v1/watch", "/api/v1/watch"],
 ];
 
 const malformed = [

@@ -1,4 +1,4 @@
-import { status, TextError } from "../api/status.ts";
+import { status } from "../api/status.ts";
 import { pinnedName } from "./field-selector-name.ts";
 import {
   type Query,
@@ -137,7 +137,7 @@ function parseResource(
   const verbPrefix = rest[0] === "watch" || rest[0] === "proxy" ? rest[0] : undefined;
   if (verbPrefix !== undefined) {
     rest = rest.slice(1);
-    if (rest.length === 0) throw unreadablePath(path);
+    if (rest.length === 0) return undefined;
   }
   let namespace = "";
   if (rest[0] === "namespaces" && rest.length > 1) {
@@ -158,12 +158,6 @@ function parseResource(
   const place = { group, version, resource, subresource, namespace, name, nameInPath };
   const form = { ...(verbPrefix === "watch" ? { isWatchPath: true } : {}), ...(isBeyond ? { isBeyond } : {}) };
   return { kind: "resource", verb, path, ...place, ...form, query };
-}
-
-/** The answer to a path that promises a resource and names none: upstream gives up before it authenticates. */
-function unreadablePath(path: string): TextError {
-  const why = `unable to determine kind and namespace from url, ${path}`;
-  return new TextError(500, `Internal Server Error: ${JSON.stringify(path)}: failed to create RequestInfo: ${why}\n`);
 }
 
 function prefixedVerb(prefix: "watch" | "proxy", method: string): Verb {

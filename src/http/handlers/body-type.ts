@@ -3,9 +3,19 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import { type StatusError, status } from "../../api/status.ts";
 import { formerKinds } from "../../api/scheme/former-kinds.ts";
 import { metaKinds } from "../../api/scheme/meta-kinds.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { malformedBody } from "../decode-body.ts";
-import type { ExpectedBody } from "./object-body.ts";
+
+/** The kind that a body has to be of, and how to read it. */
+export interface ExpectedBody {
+  readonly gvk: GroupVersionKind;
+  readonly form: ObjectForm;
+  /** Other apiVersions that are taken for this one. */
+  readonly aliases?: readonly string[] | undefined;
+  /** The stored form, where it is of another group. */
+  readonly internal?: GroupVersionKind | undefined;
+}
 
 /** The resources whose kinds a body can be of. */
 export interface KnownKinds {

@@ -2,26 +2,15 @@ import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { cannotHandle, refuseOtherType, typedDocument } from "./body-type.ts";
+import { cannotHandle, type ExpectedBody, refuseOtherType, typedDocument } from "./body-type.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { recordObject } from "../../request/annotations.ts";
 import { decodeBody } from "../decode-body.ts";
 import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
-import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import { header } from "../../request/exchange.ts";
 import { bodyMediaTypes, type ResourceRequestCall } from "./endpoint.ts";
 import type { FieldValidation } from "./write-options.ts";
-
-/** The kind that a body has to be of, and how to read it. */
-export interface ExpectedBody {
-  readonly gvk: GroupVersionKind;
-  readonly form: ObjectForm;
-  /** Other apiVersions that are taken for this one. */
-  readonly aliases?: readonly string[] | undefined;
-  /** The stored form, where it is of another group. */
-  readonly internal?: GroupVersionKind | undefined;
-}
 
 /**
  * Reads a body of POST and PUT in any accepted media type into an object of the expected kind. Unknown and duplicate

@@ -113,7 +113,10 @@ function hasOnlyGrown(term: JsonObject, oldTerm: JsonObject): boolean {
 }
 
 function validateImages(containers: readonly JsonObject[], field: string): FieldError[] {
-  return validateEach(containers, (container, at) => [...validateImageOfPod(container, `${field}[${at}]`)]);
+  return validateEach(containers, (container, at) => [
+    ...(textOf(container["image"]) === "" ? [fieldError.required(`${field}[${at}].image`)] : []),
+    ...validateImageOfPod(container, `${field}[${at}]`),
+  ]);
 }
 
 /** A deadline may be set, and may come closer. */
