@@ -1,4 +1,5 @@
 import type { ResourceType } from "../client/client.ts";
+import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { startClusterObjects, type ClusterObjectsParts } from "./cluster-objects.ts";
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startIdentityControllers, type IdentityControllersParts } from "./identity-controllers.ts";
@@ -27,6 +28,7 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
+  running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));
   return running;

@@ -37,7 +37,8 @@ export function throughView(
   return {
     async transform(object) {
       const { managedFields } = object.metadata;
-      const before = view.show(await inServedVersion(object, info));
+      const served = await inServedVersion(object, info);
+      const before = view.draft?.(served) ?? view.show(served);
       setManagedFields(before, view.entriesOf(managedFields));
       document = await change(before);
       setManagedFields(document, await track(before, document));
