@@ -1,5 +1,6 @@
 import { equalJson, type JsonValue, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import type { DaemonSet } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateDaemonSet, validateDaemonSetStatusUpdate } from "./validation/daemon-set.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
@@ -16,7 +17,7 @@ import { defaultDaemonSet } from "./defaults/daemon-set.ts";
 /** Counts the templates that there have been: a field of the first versions, which lives on for their clients. */
 const templateGenerationAnnotation = "deprecated.daemonset.template.generation";
 
-const daemonSetStrategy: Strategy = {
+const daemonSetStrategy: Strategy<DaemonSet> = {
   ...specStrategy,
   prepareForCreate(object) {
     setTemplateGeneration(object, Math.max(1, templateGenerationOf(object)));

@@ -1,3 +1,4 @@
+import type { StatefulSet } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
 import {
@@ -15,7 +16,7 @@ import type { JsonObject } from "../../api/json.ts";
 import { templateCells } from "./template-cells.ts";
 import { defaultStatefulSet } from "./defaults/stateful-set.ts";
 
-const statefulSetStrategy: Strategy = {
+const statefulSetStrategy: Strategy<StatefulSet> = {
   ...specStrategy,
   validateName: dnsLabelProblems,
   validate: (set, old) => validateStatefulSet(set, old),

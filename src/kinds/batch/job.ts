@@ -1,5 +1,6 @@
 import { emptyJsonObject, equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import type { Job } from "../../api/types/batch-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "./validation/job.ts";
 import { validateJobStatusUpdate } from "./validation/job-status.ts";
@@ -14,7 +15,7 @@ import { defaultJob } from "./defaults/job.ts";
 const orphanWarning =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 
-const jobStrategy: Strategy = {
+const jobStrategy: Strategy<Job> = {
   ...specStrategy,
   orphansByDefault: true,
   prepareForCreate: selectOwnPods,

@@ -1,3 +1,4 @@
+import type { ReplicationController } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateReplicationController,
@@ -14,7 +15,7 @@ import { replicaCells } from "../apps/replica-cells.ts";
 import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
 import { defaultReplicationController } from "./defaults/replication-controller.ts";
 
-const replicationControllerStrategy: Strategy = {
+const replicationControllerStrategy: Strategy<ReplicationController> = {
   ...specStrategy,
   orphansByDefault: true,
   validate: validateReplicationController,

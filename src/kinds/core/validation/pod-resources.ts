@@ -11,7 +11,6 @@ import { validatePodResourceName } from "../../../api/validation/resource-name.t
 import { validateResourceRequirements } from "./resource-requirements.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-const claimFields = ["name", "resourceClaimName", "resourceClaimTemplateName"];
 const noQuantity = parseQuantity("0");
 
 /** What a pod asks for as a whole: at least what its containers request, and no less than any may use. */
@@ -38,11 +37,11 @@ export function validatePodResourceClaims(value: JsonValue | undefined, field: s
     const errors = validateClaimName(textOf(claim["name"]), names, `${item}.name`);
     if (isPresent(existing) && isPresent(template)) {
       const text = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified";
-      errors.push(fieldError.invalid(item, internalForm(claim, claimFields), text));
+      errors.push(fieldError.invalid(item, internalForm(claim, "core/v1.PodResourceClaim"), text));
     }
     if (!isPresent(existing) && !isPresent(template)) {
       const text = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`";
-      errors.push(fieldError.invalid(item, internalForm(claim, claimFields), text));
+      errors.push(fieldError.invalid(item, internalForm(claim, "core/v1.PodResourceClaim"), text));
     }
     for (const name of ["resourceClaimName", "resourceClaimTemplateName"]) {
       if (!isPresent(claim[name])) continue;
