@@ -45,7 +45,11 @@ const completion: readonly WriteStep[] = [
 ];
 
 /** The last steps before it is stored. */
-const acceptance: readonly WriteStep[] = [writeSteps.judge, writeSteps.nullEmptyCollections];
+const acceptance: readonly WriteStep[] = [
+  writeSteps.judge,
+  writeSteps.applyDefaultsAgain,
+  writeSteps.nullEmptyCollections,
+];
 
 /** Creates an object. @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
 export async function createObject(

@@ -44,6 +44,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
+  /** Defaults depend on what the server fills in, and so are applied to the valid object once more. */
+  readonly defaultsAgain?: true;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
   /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */

@@ -42,6 +42,7 @@ const steps: readonly WriteStep[] = [
   refuseInvalid,
   writeSteps.warn,
   writeSteps.judge,
+  writeSteps.applyDefaultsAgain,
   writeSteps.nullEmptyCollections,
 ];
 

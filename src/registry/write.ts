@@ -119,6 +119,10 @@ export const writeSteps = {
     const name = object.metadata.name ?? "";
     return write.admission.validate({ ...attributes, name, object });
   },
+  /** Upstream fills in defaults once more when it reads back what it has stored. */
+  applyDefaultsAgain(write: Write): void {
+    if (write.strategy.defaultsAgain === true) writeSteps.applyDefaults(write);
+  },
   nullEmptyCollections({ kind, object }: Write): void {
     nullEmptyCollections(kind.info.schema, object as unknown as JsonObject);
   },

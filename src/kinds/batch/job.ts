@@ -18,6 +18,7 @@ const orphanWarning =
 const jobStrategy: Strategy<Job> = {
   ...specStrategy,
   orphansByDefault: true,
+  defaultsAgain: true,
   prepareForCreate: selectOwnPods,
   validate: (job, old) => validateJob(job, old),
   validateUpdate: validateJobUpdate,
@@ -50,8 +51,8 @@ function selectOwnPods(job: KubeObject): void {
   if (spec["manualSelector"] === true) return;
   const { name = "", uid = "" } = job.metadata;
   const labels = childOf(childOf(childOf(spec, "template"), "metadata"), "labels");
-  // A job without labels of its own has those of its template, and so what is added to them.
-  const mirrors = equalJson({ ...job.metadata.labels }, labels);
+  // A job that took over the labels of its template takes over what is added to them.
+  const mirrors = Object.keys(labels).length > 0 && equalJson({ ...job.metadata.labels }, labels);
   for (const key of jobNameLabels) addMissing(labels, key, name);
   for (const key of jobUidLabels) addMissing(labels, key, uid);
   if (mirrors) job.metadata.labels = { ...(labels as Record<string, string>) };
