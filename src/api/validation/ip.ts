@@ -19,7 +19,7 @@ export interface Cidr {
 }
 
 export const ipText = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-const cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+export const cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 /** Beyond any way to write an address. */
 const ipTextBytesMax = 64;
 const ipv4Bytes = 4;
@@ -100,6 +100,12 @@ function canonicalCidrProblem(text: string): string | undefined {
 
 function hasHostBits({ address, prefixBits }: Cidr): boolean {
   return address.bytes.some((byte, at) => (byte & (255 >> Math.min(8, Math.max(0, prefixBits - 8 * at)))) !== 0);
+}
+
+/** Returns the first address of the range. */
+export function networkOf({ address, prefixBits }: Cidr): IpAddress {
+  const bytes = address.bytes.map((byte, at) => byte & ~(255 >> Math.min(8, Math.max(0, prefixBits - 8 * at))));
+  return addressOf(bytes) as IpAddress;
 }
 
 /** An address that can be an endpoint: none that means any host, this host, or this link. */

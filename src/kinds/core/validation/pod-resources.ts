@@ -16,11 +16,14 @@ const noQuantity = parseQuantity("0");
 /** What a pod asks for as a whole: at least what its containers request, and no less than any may use. */
 export function validatePodResources(spec: JsonObject, claims: ReadonlySet<string>, field: string): FieldError[] {
   if (!isPresent(spec["resources"])) return [];
+  if (fieldsOf(spec["os"])["name"] === "windows") {
+    return [fieldError.forbidden(field, "may not be set for a windows pod")];
+  }
   const resources = fieldsOf(spec["resources"]);
   const rules = { validateName: validatePodResourceName, claims };
   return [
     ...(isPresent(resources["claims"])
-      ? [fieldError.forbidden(`${field}.claims`, "claims cannot be set for Resources at pod-level")]
+      ? [fieldError.forbidden(`${field}.claims`, "claims may not be set for Resources at pod-level")]
       : []),
     ...validateResourceRequirements(resources, field, rules),
     ...validateRequestsSuffice(spec, fieldsOf(resources["requests"]), `${field}.requests`),
