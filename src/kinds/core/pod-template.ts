@@ -14,7 +14,8 @@ const podTemplateStrategy: Strategy<PodTemplate> = {
   coversSchema: true,
   returnsDeletedObject: true,
   generationFields: ["template"],
-  warnings: ({ template = {} }) => podWarnings(template, "template"),
+  warnings: ({ metadata, template = {} }, old) =>
+    metadata.generation === old?.metadata.generation ? [] : podWarnings(template, "template"),
   validate: ({ template }) => validatePodTemplate(template, "template"),
 };
 

@@ -4,7 +4,7 @@ import {
   validateReplicationController,
   validateReplicationControllerStatus,
 } from "./validation/replication-controller.ts";
-import { workloadWarnings } from "./workload-warnings.ts";
+import { templateWarnings, workloadWarnings } from "./workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
@@ -19,7 +19,9 @@ const replicationControllerStrategy: Strategy<ReplicationController> = {
   ...specStrategy,
   orphansByDefault: true,
   validate: validateReplicationController,
-  warnings: workloadWarnings,
+  // Upstream looks at the old template here, once the new one is there.
+  warnings: (controller, old) =>
+    old === undefined ? workloadWarnings(controller) : templateWarnings({ ...old, metadata: controller.metadata }, old),
 };
 
 const replicationControllerStatusStrategy = statusRules(

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
 import type { DeploymentSpec, ReplicaSet, ReplicaSetSpec } from "../../../api/types/apps-v1.ts";
 import type { LabelSelector } from "../../../api/types/meta-v1.ts";
+import { shownSelector } from "../../../api/validation/label-selector.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateNotNegative } from "../../../api/validation/fields.ts";
 import { validateLastingTemplate, validatePodTemplate } from "../../core/validation/pod-template.ts";
@@ -35,7 +36,7 @@ export function validateReplicaTemplate(
 ): FieldError[] {
   const errors = validateWorkloadSelector(selector, "deployment", `${path}.selector`);
   if (labelSelectorOf(selector ?? undefined) === undefined) {
-    return [...errors, fieldError.invalid(`${path}.selector`, selector, "invalid label selector")];
+    return [...errors, fieldError.invalid(`${path}.selector`, shownSelector(selector), "invalid label selector")];
   }
   return [
     ...errors,
@@ -47,5 +48,5 @@ export function validateReplicaTemplate(
 
 /** Rejects another selector: the pods would be nobody's. */
 export function validateSelectorUpdate(fresh: Selecting, old: Selecting): FieldError[] {
-  return validateImmutable(fresh.spec?.selector, old.spec?.selector, "spec.selector");
+  return validateImmutable(shownSelector(fresh.spec?.selector), shownSelector(old.spec?.selector), "spec.selector");
 }

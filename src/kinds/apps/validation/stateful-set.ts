@@ -15,6 +15,7 @@ import {
   validateNotMoreThan100Percent,
 } from "../../../api/validation/int-or-percent.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
+import { shownSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
 import { validateNotNegative, validateText } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
@@ -132,7 +133,7 @@ function validateRetention(policy: StatefulSetPersistentVolumeClaimRetentionPoli
 
 function validateTemplate(spec: StatefulSetSpec, keepsTemplate: boolean): FieldError[] {
   const { selector } = spec;
-  if (labelSelectorOf(selector ?? undefined) === undefined) return [fieldError.invalid("spec.selector", selector)];
+  if (labelSelectorOf(selector ?? undefined) === undefined) return [fieldError.invalid("spec.selector", shownSelector(selector))];
   const template = completeTemplate(spec);
   return [
     ...validateSelectsTemplate(selector, template, "spec.template"),
