@@ -50,6 +50,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly allowsBareFinalizers?: true;
   /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */
   readonly orphansByDefault?: true;
+  /** A delete leaves no finalizer for dependents, whatever it asks for: nothing depends on such objects (events). */
+  readonly hasNoDependents?: true;
   /** Texts that a write answers with besides its result: what is valid and hardly meant. */
   warnings?(object: T, old?: T): readonly string[];
   /** Texts that a delete answers with besides its result. */
