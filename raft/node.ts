@@ -35,7 +35,9 @@ export interface Applied<Result> {
 /** Fine enough that elections drawn by two members seldom fall together. */
 const ticksPerHeartbeat = 4;
 const forwardedMax = 65_536;
-/** Smaller than the core's: messages of a megabyte cost more in memory that is new each time than they save in calls. */
+/**
+ * Smaller than the core's: messages of a megabyte cost more in memory that is new each time than they save in calls.
+ */
 const defaultAppendBytesMax = 160 << 10;
 
 /**
@@ -59,9 +61,9 @@ export class RaftNode<Result> {
   readonly #recent = new RecentResults<Applied<Result>>();
   readonly #reads = new ReadRequests();
   #nextId: number = randomInt(2 ** 47);
-  /** What the state machine has applied; ahead of the core while a snapshot is being installed. */
+  /** Index that the state machine has applied. It is ahead of the core while a snapshot is being installed. */
   #stateIndex: Index;
-  /** Of the newest entry that was applied. */
+  /** Term of the newest entry that was applied. */
   #stateTerm: Term = noTerm;
   readonly #watch: StallWatch;
   readonly #turns: Turns;
@@ -167,8 +169,8 @@ export class RaftNode<Result> {
   }
 
   /**
-   * A place in the log that had been committed when the call was made, and is applied here when this resolves: a read of
-   * the state machine is then linearizable (thesis §6.4).
+   * A place in the log that had been committed when the call was made, and is applied here when this resolves: a read
+   * of the state machine is then linearizable (thesis §6.4).
    * @throws RaftError
    */
   readIndex(): Promise<Index> {
@@ -223,7 +225,7 @@ export class RaftNode<Result> {
     return this.#core.softState;
   }
 
-  /** What is waiting where. */
+  /** Numbers of requests and entries that wait. */
   queues(): Queues {
     const { queuedBytes } = this.#transport;
     const others = queuedBytes === undefined ? [] : (this.#heard ?? []).filter((member) => member !== this.#core.id);
@@ -397,7 +399,7 @@ export class RaftNode<Result> {
     this.#answerReads();
   }
 
-  /** What did not leave this member will not happen; what the other side missed, the core sends again. */
+  /** A message that was not sent is dropped. The core sends again what the other side missed. */
   #dropped(message: Message, reason: DropReason): void {
     this.#options.events?.dropped?.(message, reason);
     if (message.type === "propose" && message.from === this.#core.id) {
@@ -410,7 +412,7 @@ export class RaftNode<Result> {
     }
   }
 
-  /** What was asked of it as the leader is not answered any more. */
+  /** Requests that it received as the leader get no answer any more. */
   #gone(member: MemberId): void {
     if (this.#core.softState.leader === member) this.#rejectAll(this.#reads.takeAllAsked(), "noLeader");
     this.#rejectAll(this.#forwarded.takeOf(member), "unknown");
@@ -495,8 +497,8 @@ export class RaftNode<Result> {
   }
 
   /**
-   * First the log learns what is coming, then the state machine takes it, then the core, which has the log begin anew. A
-   * crash in between leaves the old state, or the new one with a log that `finishRestore` puts right.
+   * First the log learns what is coming, then the state machine takes it, then the core, which has the log begin anew.
+   * A crash in between leaves the old state, or the new one with a log that `finishRestore` puts right.
    */
   #receiveSnapshot(message: InstallSnapshot, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const { snapshot } = message;

@@ -5,6 +5,7 @@ import { refuse } from "./attributes.ts";
 export function alwaysDeny(): AdmissionPlugin {
   return {
     name: "AlwaysDeny",
+    seesConnections: true,
     admit(attributes) {
       throw refuse(attributes, "admission control is denying all modifications");
     },

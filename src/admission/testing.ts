@@ -4,6 +4,8 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
+import { onlyForm } from "../registry/document-forms.ts";
+import { Reinvocation } from "../registry/reinvocation.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 
 /** A resource in tests: `/pods`, `apps/deployments`. */
@@ -39,9 +41,15 @@ export function attributes(
   const warnings: string[] = [];
   const annotations = new Map<string, string>();
   const object = parts.object as KubeObject | undefined;
+  const info = { group, version: "v1", resource: plural } as ResourceInfo;
   return {
     operation: "CREATE",
-    info: { group, version: "v1", resource: plural } as ResourceInfo,
+    info,
+    requested: info,
+    kind: info,
+    forms: onlyForm,
+    options: () => undefined,
+    reinvocation: new Reinvocation(),
     subresource: "",
     namespace: "ns",
     user: { name: "u", uid: "", groups: [], extra: new Map() },

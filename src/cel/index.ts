@@ -20,9 +20,9 @@ export { QuantityValue, quantityType, toQuantity } from "./library/quantity.ts";
 export { SemverValue } from "./library/semver.ts";
 export { CompileError, type Compiled, compile, isFailure, type Outcome, Program } from "./program.ts";
 export { type CachedProgram, ProgramCache } from "./program-cache.ts";
-export { checkRules, type RuleCheckOptions } from "./schema/rule-check.ts";
-export { type RuleProblem, toFieldError } from "./schema/rule-problem.ts";
-export type { RuleSchema, ValidationRule } from "./schema/rule-schema.ts";
+export { placeBelow, RuleChecker, type RulePlace, rootPlace, ruleFormProblems } from "./schema/rule-check.ts";
+export { toFieldError } from "./schema/rule-problem.ts";
+export { type RuleSchema, shownRule, type ValidationRule } from "./schema/rule-schema.ts";
 export {
   makeRuleValidator,
   type RuleValidation,
@@ -32,7 +32,9 @@ export {
 } from "./schema/rule-validator.ts";
 export { typedValue } from "./schema/typed-value.ts";
 export * as celTypes from "./types/cel-type.ts";
-export type { TypeProvider } from "./types/type-provider.ts";
-export { jsonValue } from "./values/json-value.ts";
-export { EvaluationError, isError, type Result, type Value } from "./values/value.ts";
+export { compileTyped, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
+export { joinProviders, type TypeProvider } from "./types/type-provider.ts";
+export { type Json, jsonValue } from "./values/json-value.ts";
+export { type HasJsonForm, NoJsonForm, toJson } from "./values/to-json.ts";
+export { EvaluationError, isError, List, OpaqueValue, type Result, type Value, ValueMap } from "./values/value.ts";
 export { newEnvironment, storedEnvironment } from "./versions.ts";

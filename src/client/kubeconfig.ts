@@ -9,7 +9,7 @@ import type { TlsOptions } from "./json-endpoint.ts";
 /** How to connect to a server, and what to tell it of who we are. */
 export interface Proof {
   readonly tls: TlsOptions;
-  /** Of the header. */
+  /** Value of the header. */
   readonly authorization: string | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface KubeconfigOptions {
 }
 
 /**
- * The server of a context, and how we prove to it who we are. Files that the kubeconfig names are relative to its own folder. A
- * token file is read for each request.
+ * The server of a context, and how we prove to it who we are. Files that the kubeconfig names are relative to its own
+ * folder. A token file is read for each request.
  * @throws Error that says what is missing or wrong, without any credential
  */
 export function readKubeconfig(file: string, options: KubeconfigOptions = {}): KubeconfigServer {
@@ -58,6 +58,51 @@ export function readKubeconfig(file: string, options: KubeconfigOptions = {}): K
     url,
     proof: async () => ({ tls, authorization: authorization(user, folder) }),
     renew: () => false,
+  };
+}
+
+/** How one user proves who it is. */
+export interface UserProof {
+  readonly cert?: string;
+  readonly key?: string;
+  /** Value of the header. */
+  readonly authorization?: string;
+}
+
+/** The users of a kubeconfig by name; their files are read when a proof is asked for. */
+export interface UserProofs {
+  readonly users: ReadonlyMap<string, () => Promise<UserProof>>;
+  /** The user of the current context, "" without one. */
+  readonly currentUser: string;
+}
+
+/** @throws Error that says what is missing or wrong, without any credential */
+export function readUserProofs(file: string, clock: Clock): UserProofs {
+  const config = parseYaml(readFileSync(file), { strict: false }).value;
+  if (!isJsonObject(config)) throw new Error(`${file} is not a kubeconfig`);
+  const folder = dirname(file);
+  const entries = Array.isArray(config["users"]) ? config["users"].filter(isJsonObject) : [];
+  const users = entries.map(
+    ({ name, user }) => [textOf(name), proofOf(isJsonObject(user) ? user : {}, folder, clock)] as const,
+  );
+  const current = textOf(config["current-context"]);
+  const currentUser = current === "" ? "" : textOf(named(config, "contexts", current, "context")["user"]);
+  return { users: new Map(users), currentUser };
+}
+
+function proofOf(user: JsonObject, folder: string, clock: Clock): () => Promise<UserProof> {
+  const certificate = clientCertificate(user, folder);
+  const { exec } = user;
+  if (!isJsonObject(exec)) {
+    return async () => {
+      const value = authorization(user, folder);
+      return { ...certificate, ...(value === undefined ? {} : { authorization: value }) };
+    };
+  }
+  const credentials = new ExecCredentials(parseExecPlugin(exec, folder, {}), clock);
+  return async () => {
+    const { token, certificate: issued } = await credentials.get();
+    return { ...issued, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
   };
 }
 

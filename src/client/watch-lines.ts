@@ -1,6 +1,6 @@
 import { NoAnswerError } from "./transport.ts";
 
-/** An object is at most 2 MiB when it is stored. A longer line is no event. */
+/** An object is at most 2 MiB when it is stored. A longer line cannot be an event. */
 export const frameBytesMax = 16 * 1024 * 1024;
 
 const newline = 0x0a;

@@ -3,14 +3,13 @@ import fc from "fast-check";
 import { cloneJson, type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
-import { applyDefaults } from "../api/schema/defaults.ts";
-import { decodeTyped } from "../api/schema/decode.ts";
 import type { ScalarSchema, Schema } from "../api/schema/schema.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { Scheme } from "./scheme.ts";
 import { strategyOf, subresourceStrategyOf } from "../registry/kind.ts";
 import { builtInKindOf } from "./index.ts";
 import type { Strategy } from "../registry/strategy.ts";
+import { structOf } from "../api/scheme/object-form.ts";
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 const objectsPerKind = 25;
@@ -67,16 +66,16 @@ function check(info: ResourceInfo, strategy: Strategy, random: Random): void {
 
 /** As a client could send it: decoded and defaulted. */
 function randomObject(info: ResourceInfo, random: Random): KubeObject {
-  const value = randomValue(info.schema, random, 0) as JsonObject;
+  const value = randomValue(structOf(info), random, 0) as JsonObject;
   value["metadata"] = { name: pick(texts, random), namespace: "n", creationTimestamp: dawn };
-  const { object } = decodeTyped(info.schema, value, { kind: info.kind });
-  applyDefaults(info.schema, object);
+  const { object } = info.form.decode(value, { kind: info.kind });
+  info.form.applyDefaults(object);
   return object as unknown as KubeObject;
 }
 
 /** As it is stored. */
 function canonical(info: ResourceInfo, object: KubeObject): KubeObject {
-  return decodeTyped(info.schema, object as unknown as JsonObject, { kind: info.kind }).object as unknown as KubeObject;
+  return info.form.decode(object as unknown as JsonObject, { kind: info.kind }).object as unknown as KubeObject;
 }
 
 function randomValue(schema: Schema, random: Random, depth: number): JsonValue {

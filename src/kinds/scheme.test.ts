@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../api/json.ts";
 import { Scheme } from "./scheme.ts";
+import { structOf } from "../api/scheme/object-form.ts";
 
 const scheme = Scheme.builtIn();
 
@@ -32,13 +33,13 @@ describe("built-in scheme", () => {
   test("gives a subresource the kind of its own body", () => {
     const pods = scheme.find("", "v1", "pods");
     expect(pods?.subresources.get("eviction")?.gvk).toEqual({ group: "policy", version: "v1", kind: "Eviction" });
-    expect(pods?.subresources.get("status")?.schema).toBe(pods?.schema as never);
+    expect(pods?.subresources.get("status")?.form).toBe(pods?.form as never);
   });
 
   test("compiles every type that a resource leads to", () => {
     for (const info of scheme.resources) {
       if (info.listKind === "") continue;
-      const list = `${info.schema.name.slice(0, info.schema.name.lastIndexOf("."))}.${info.listKind}`;
+      const list = `${structOf(info).name.slice(0, structOf(info).name.lastIndexOf("."))}.${info.listKind}`;
       expect(scheme.typeSchema(list).fields.get("items")?.schema).toMatchObject({ kind: "list" });
     }
   });

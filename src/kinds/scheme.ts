@@ -13,6 +13,7 @@ import type { Kind } from "../registry/kind.ts";
 import { builtInKindOf, builtInKinds } from "./index.ts";
 import { deprecationOf } from "../api/scheme/deprecation.ts";
 import { type ResourceInfo, type StoredAs, type SubresourceInfo, storedInfo } from "../api/scheme/resource.ts";
+import { structForm } from "../api/scheme/object-form.ts";
 import { gateOfResource } from "../api/scheme/resource-gates.ts";
 import { isServed, refuseUnknownKeys, type RuntimeConfig } from "../api/scheme/runtime-config.ts";
 import { selectableFields } from "../api/scheme/selectable-fields.ts";
@@ -212,7 +213,7 @@ class ResourceInfos {
       storageVersionHash: entry.hash ?? "",
       virtual: entry.virtual === 1,
       keyPrefix: `${entry.prefix ?? ""}/`,
-      schema: this.#types.struct(entry.type),
+      form: structForm(this.#types.struct(entry.type)),
       columns: tableColumns(entry.kind, tableEntries[groupResource]),
       table: kind.table,
       selectableFields: selectableFields(fieldSelectorEntries[groupResource] ?? [], kind.labels?.readers),
@@ -249,7 +250,7 @@ function subresourceInfo(entry: SubresourceEntry, types: TypeSchemas): Subresour
     name: entry.name,
     gvk: { ...groupVersionOf(entry.apiVersion), kind: entry.kind },
     verbs: entry.verbs,
-    schema: types.struct(entry.type),
+    form: structForm(types.struct(entry.type)),
   };
 }
 

@@ -4,7 +4,6 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { StatusError } from "../api/status.ts";
 import { systemUser } from "../access/authentication/system-user.ts";
 import { CacherSet } from "../storage/cacher/cacher-set.ts";
-import { decodeTyped } from "../api/schema/decode.ts";
 import { toStorage } from "../api/scheme/conversion/convert.ts";
 import { Scheme } from "./scheme.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
@@ -148,7 +147,7 @@ function infoOf(path: ResourcePath): ResourceInfo {
 
 /** The stored form. Without a namespace a namespaced object gets the one that there is; without a name all are called `a`. */
 function decode(info: ResourceInfo, object: JsonObject): KubeObject {
-  const { object: decoded } = decodeTyped(info.schema, cloneJson(object), { kind: info.kind });
+  const { object: decoded } = info.form.decode(cloneJson(object), { kind: info.kind });
   const { metadata } = decoded as unknown as KubeObject;
   const filled = { name: "a", ...(info.namespaced ? { namespace } : {}), ...metadata };
   return toStorage({ ...decoded, kind: info.kind, metadata: filled } as unknown as KubeObject, info);

@@ -1,19 +1,33 @@
+import type { GroupVersionKind } from "../api/gvk.ts";
+import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { UserInfo } from "../request/user-info.ts";
+import type { DocumentForms } from "./document-forms.ts";
+import type { Reinvocation } from "./reinvocation.ts";
 import type { SettleListener } from "./settlement.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 
 export interface AdmissionAttributes {
-  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+  /** The resource in the version in which its objects are stored. */
   readonly info: ResourceInfo;
+  /** The resource in the version of the request. */
+  readonly requested: ResourceInfo;
+  /** The kind of the request's documents, such as Scale for `deployments/scale`. */
+  readonly kind: GroupVersionKind;
   /** "" for the object itself. */
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Undefined for DELETE. Mutating plugins may change it. */
+  /** Undefined for DELETE; the options of a connection. Mutating plugins may change it. */
   readonly object: KubeObject | undefined;
   /** Undefined for CREATE. */
   readonly oldObject: KubeObject | undefined;
+  /** Other versions of `object` and `oldObject`. */
+  readonly forms: DocumentForms;
+  /** Returns the options object of the operation, such as a CreateOptions; undefined for a connection. */
+  options(): JsonObject | undefined;
+  readonly reinvocation: Reinvocation;
   readonly user: UserInfo;
   readonly dryRun: boolean;
   warn(text: string): void;
@@ -26,6 +40,8 @@ export interface AdmissionAttributes {
 /** One plugin. Both methods refuse by throwing a StatusError. */
 export interface AdmissionPlugin {
   readonly name: string;
+  /** Sees connections too; other plugins judge documents only. */
+  readonly seesConnections?: true;
   /** Runs before validation and may change `object`. */
   admit?(attributes: AdmissionAttributes): Promise<void> | void;
   /** Runs last, with the object as it will be stored. */
@@ -37,13 +53,25 @@ export interface Admission {
   validate(attributes: AdmissionAttributes): Promise<void>;
 }
 
-/** Runs the plugins in their order; the first refusal ends it. */
+/** Runs the plugins in their order; the first refusal ends it. Mutating plugins run once more when one asks for it. */
 export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
-  const mutating = plugins.flatMap((plugin) => plugin.admit?.bind(plugin) ?? []);
-  const validating = plugins.flatMap((plugin) => plugin.validate?.bind(plugin) ?? []);
+  const documents = stepsOf(plugins);
+  const connections = stepsOf(plugins.filter(({ seesConnections }) => seesConnections));
+  const stepsFor = ({ operation }: AdmissionAttributes) => (operation === "CONNECT" ? connections : documents);
   return {
-    admit: (attributes) => inOrder(mutating, attributes),
-    validate: (attributes) => inOrder(validating, attributes),
+    async admit(attributes) {
+      const { mutating } = stepsFor(attributes);
+      await inOrder(mutating, attributes);
+      if (attributes.reinvocation.repeat()) await inOrder(mutating, attributes);
+    },
+    validate: (attributes) => inOrder(stepsFor(attributes).validating, attributes),
+  };
+}
+
+function stepsOf(plugins: readonly AdmissionPlugin[]): { mutating: readonly Step[]; validating: readonly Step[] } {
+  return {
+    mutating: plugins.flatMap((plugin) => plugin.admit?.bind(plugin) ?? []),
+    validating: plugins.flatMap((plugin) => plugin.validate?.bind(plugin) ?? []),
   };
 }
 

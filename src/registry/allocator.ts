@@ -4,7 +4,7 @@ import type { SettleListener } from "./settlement.ts";
 /** An attempt to write an object that needs something no two objects may have. */
 export interface AllocationAttempt {
   readonly dryRun: boolean;
-  /** What is claimed for the attempt has to be confirmed or given back here. */
+  /** Confirms or gives back the claims of the attempt. */
   onSettled(listener: SettleListener): void;
 }
 

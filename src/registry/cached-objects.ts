@@ -13,7 +13,7 @@ export class CachedObjects implements ObjectLookup {
   readonly #registryOf: (resource: GroupResource) => Registry | undefined;
   readonly #decoded = new WeakMap<Entry, KubeObject>();
 
-  /** @param registryOf undefined for a resource that is not served: then there are no objects of it */
+  /** @param registryOf undefined for a resource that is not served, which has no objects */
   constructor(registryOf: (resource: GroupResource) => Registry | undefined) {
     this.#registryOf = registryOf;
   }

@@ -4,10 +4,10 @@ import { status } from "../api/status.ts";
 import type { DeleteOptions } from "./strategy.ts";
 
 export const ignoreReadErrorsOption = "ignoreStoreReadErrorWithClusterBreakingPotential";
-/** What an object that cannot be read has nothing to be held against. */
+/** Options that need a readable object. */
 const optionsOfReadable = ["dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions"];
 
-/** Of who asks for nothing but the deletion. */
+/** Options of a client that sends none. */
 export const plainDeletion: DeleteOptions = {
   gracePeriodSeconds: undefined,
   propagationPolicy: undefined,
@@ -36,7 +36,28 @@ export function deleteOptionsOf(values: JsonObject): DeleteOptions {
   };
 }
 
-/** What is beyond the exact numbers is as good as for ever. */
+/** Returns the fields of the meta/v1 DeleteOptions that ask for this. */
+export function deleteOptionsObject(options: DeleteOptions): JsonObject {
+  const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = options;
+  const { uid, resourceVersion } = preconditions;
+  const given = uid !== undefined || resourceVersion !== undefined;
+  return {
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(given
+      ? {
+          preconditions: {
+            ...(uid === undefined ? {} : { uid }),
+            ...(resourceVersion === undefined ? {} : { resourceVersion }),
+          },
+        }
+      : {}),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(dryRun ? { dryRun: ["All"] } : {}),
+  };
+}
+
+/** Converts seconds to a number. Beyond the exact integers, rounding does not matter. */
 function secondsOf(value: number | bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }

@@ -1,12 +1,12 @@
 import type { AdmissionAttributes } from "./admission.ts";
+import { admissionAttributes } from "./admission-attributes.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Entry } from "../api/entry.ts";
+import { deleteOptionsObject } from "./delete-options.ts";
 import { beginDeletion, checkDeletePreconditions, deletionResult } from "./deletion.ts";
 import { Settlement } from "./settlement.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { DeleteOptions } from "./strategy.ts";
-import { admissionAttributes } from "./write.ts";
 import type { DeleteResult, WriteContext } from "./write-context.ts";
 
 /** One attempt; undefined when another writer came first and the caller has to look again. */
@@ -17,11 +17,20 @@ export async function deleteObject(
   options: DeleteOptions,
   context: WriteContext,
 ): Promise<DeleteResult | undefined> {
-  const old = decodeEntry(entry, kind.info);
+  const old = await kind.decode(entry);
   checkDeletePreconditions(old, options, kind.info);
   const settlement = new Settlement();
-  const deletion = { context, namespace, subresource: "", settlement, object: undefined, old };
-  const attributes = admissionAttributes(kind, "DELETE", deletion);
+  const attributes = admissionAttributes({
+    operation: "DELETE",
+    info: kind.info,
+    subresource: "",
+    namespace,
+    object: undefined,
+    oldObject: old,
+    context,
+    deleteOptions: deleteOptionsObject(options),
+    onSettled: settlement.add,
+  });
   return settlement.run(
     () => removeOrMark(kind, entry, old, attributes, options, context),
     (result) => result?.removed === true && !context.dryRun,

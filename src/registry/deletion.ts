@@ -18,7 +18,7 @@ export type DeletionStep =
 const lastTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
- * What a delete does to an object: it goes at once when nothing holds it, else it is marked and stays until its
+ * Begins the deletion of an object. It goes at once when nothing holds it, else it is marked and stays until its
  * finalizers are gone and its grace is over. A second delete can only shorten the grace.
  */
 export function beginDeletion(
@@ -28,6 +28,11 @@ export function beginDeletion(
   nowMs: number,
 ): DeletionStep {
   const pending = old.metadata.deletionTimestamp !== undefined;
+  if (!pending && strategy.markDeletion !== undefined) {
+    const marked = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+    strategy.markDeletion(marked, formatTime(nowMs));
+    return { kind: "mark", object: marked };
+  }
   const grace = graceWithin(strategy.gracePeriodSeconds(old, options), nowMs);
   const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options, strategy);
   if (finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy)) return { kind: "remove" };

@@ -24,11 +24,11 @@ function autoscaler(spec: object, metadata: object = {}): KubeObject {
   } as unknown as KubeObject;
 }
 
-test("a writer owns the fields of its own version, without those that its path cannot change", () => {
+test("a writer owns the fields of its own version, without those that its path cannot change", async () => {
   const version = versions.find((served) => served.version === "v1") ?? failed();
   const target = { kind: "Deployment", name: "a", apiVersion: "apps/v1" };
   const object = { ...autoscaler({ maxReplicas: 2, scaleTargetRef: target }), status: { desiredReplicas: 1 } };
-  const entries = ownership.afterUpdate(undefined, object as unknown as KubeObject, {
+  const entries = await ownership.afterUpdate(undefined, object as unknown as KubeObject, {
     manager: "a",
     subresource: "",
     version,
@@ -38,17 +38,17 @@ test("a writer owns the fields of its own version, without those that its path c
   expect(Object.keys(entries?.[0]?.fieldsV1 ?? {})).toEqual(["f:spec"]);
 });
 
-test("an owner in another version loses what is changed", () => {
+test("an owner in another version loses what is changed", async () => {
   const [v1, v2] = ["v1", "v2"].map((name) => versions.find(({ version }) => version === name) ?? failed());
   const writer = { subresource: "", nowMs: 0 };
   const live = autoscaler({ maxReplicas: 2 }, { uid: "u" });
-  const first = ownership.afterUpdate(undefined, autoscaler({ maxReplicas: 2 }), {
+  const first = await ownership.afterUpdate(undefined, autoscaler({ maxReplicas: 2 }), {
     ...writer,
     manager: "first",
     version: v1 ?? failed(),
   });
   live.metadata.managedFields = first ?? failed();
-  const second = ownership.afterUpdate(live, autoscaler({ maxReplicas: 3 }, { uid: "u" }), {
+  const second = await ownership.afterUpdate(live, autoscaler({ maxReplicas: 3 }, { uid: "u" }), {
     ...writer,
     manager: "second",
     version: v2 ?? failed(),

@@ -1,21 +1,22 @@
 import { formatTime } from "../api/time.ts";
 import { apiVersionOf } from "../api/gvk.ts";
+import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
 import { type ApplyOutcome, applyObject } from "../apply/apply-object.ts";
-import { schemaType } from "../apply/schema-type.ts";
+import { formType } from "../apply/form-type.ts";
 import { trackUpdate } from "../apply/track-update.ts";
+import { TrackingError } from "../apply/tracking-error.ts";
 import {
   type ConversionReply,
   type ConversionRequest,
   type FieldFilter,
-  runSteps,
+  runStepsEventually,
   type TrackedVersion,
-  TrackingError,
 } from "../apply/versions.ts";
-import { fromStorage, toStorage } from "../api/scheme/conversion/convert.ts";
+import { inServedVersion, inStoredVersion } from "../api/scheme/conversion/convert.ts";
+import { StatusError } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import { decodeTyped } from "../api/schema/decode.ts";
 import { DecodeTypeError } from "../api/schema/decode-error.ts";
 
 /** A writer and the path of its write. */
@@ -29,7 +30,10 @@ export interface FieldWriter {
 }
 
 /** Says who owns which fields of an object once it is written. Both objects are in their stored form. */
-export type FieldTracker = (live: KubeObject | undefined, object: KubeObject) => ManagedFieldsEntry[] | undefined;
+export type FieldTracker = (
+  live: KubeObject | undefined,
+  object: KubeObject,
+) => Eventual<ManagedFieldsEntry[] | undefined>;
 
 /** For objects whose maker has tracked the fields already. */
 export const alreadyTracked: FieldTracker = (_live, object) => object.metadata.managedFields;
@@ -53,11 +57,25 @@ export class FieldOwnership {
    * The managedFields after any write but an apply. Those of `object` are the ones that the writer has sent. A failure
    * fails no write: the object has none then.
    */
-  afterUpdate(live: KubeObject | undefined, object: KubeObject, writer: FieldWriter): ManagedFieldsEntry[] | undefined {
-    const { manager, subresource, version, nowMs } = writer;
+  afterUpdate(
+    live: KubeObject | undefined,
+    object: KubeObject,
+    writer: FieldWriter,
+  ): Eventual<ManagedFieldsEntry[] | undefined> {
+    return followedBy(live && inVersion(live, writer.version), (before) =>
+      followedBy(inVersion(object, writer.version), (after) => this.#track(before, after, object, writer)),
+    );
+  }
+
+  #track(
+    live: JsonObject | undefined,
+    served: JsonObject,
+    object: KubeObject,
+    { manager, subresource, version, nowMs }: FieldWriter,
+  ): Eventual<ManagedFieldsEntry[] | undefined> {
     const update = {
-      live: live && inVersion(live, version),
-      object: inVersion(object, version),
+      live,
+      object: served,
       sent: object.metadata.managedFields,
       manager,
       subresource,
@@ -66,10 +84,10 @@ export class FieldOwnership {
       now: formatTime(nowMs),
     };
     try {
-      return runSteps(trackUpdate(update), this.#convert);
+      const tracked = runStepsEventually(trackUpdate(update), this.#convert);
+      return tracked instanceof Promise ? tracked.catch(untracked) : tracked;
     } catch (error) {
-      if (!(error instanceof TrackingError)) throw error;
-      return undefined;
+      return untracked(error);
     }
   }
 
@@ -78,11 +96,11 @@ export class FieldOwnership {
    * @throws BadApplyError
    * @throws TrackingError
    */
-  apply(
+  async apply(
     live: KubeObject | undefined,
     applied: JsonObject,
     { manager, subresource, version, nowMs, force }: FieldWriter & { readonly force: boolean },
-  ): ApplyOutcome {
+  ): Promise<ApplyOutcome> {
     const steps = applyObject({
       live: live as unknown as JsonObject | undefined,
       applied,
@@ -95,7 +113,7 @@ export class FieldOwnership {
       now: formatTime(nowMs),
       emptied: "empty",
     });
-    return runSteps(steps, this.#convert);
+    return runStepsEventually(steps, this.#convert);
   }
 
   #finder(subresource: string): (apiVersion: string) => TrackedVersion | undefined {
@@ -117,9 +135,9 @@ export class FieldOwnership {
       const resetFields = this.#filterOf(subresource);
       tracked = {
         apiVersion,
-        type: schemaType(info.schema),
-        empty: decodeTyped(info.schema, { apiVersion, kind: info.kind }, { kind: info.kind }).object,
-        isDecoded: true,
+        type: formType(info.form),
+        empty: info.form.decode({ apiVersion, kind: info.kind }, { kind: info.kind }).object,
+        isDecoded: info.form.kind === "struct",
         ...(resetFields === undefined ? {} : { resetFields }),
       };
       this.#tracked.set(key, tracked);
@@ -127,25 +145,43 @@ export class FieldOwnership {
     return tracked;
   }
 
-  readonly #convert = ({ object, from, to }: ConversionRequest): ConversionReply => {
+  readonly #convert = ({ object, from, to }: ConversionRequest): Eventual<ConversionReply> => {
     const [source, target] = [this.#infoOf(from.apiVersion), this.#infoOf(to.apiVersion)];
     if (target === undefined) return { error: `no version ${to.apiVersion} is served` };
     try {
       const stored = source === undefined ? object : storedForm(object, source);
-      return { object: inVersion(stored as unknown as KubeObject, target) };
+      const reply = followedBy(stored, (form) =>
+        followedBy(inVersion(form as unknown as KubeObject, target), (converted) => ({ object: converted })),
+      );
+      return reply instanceof Promise ? reply.catch(notConverted) : reply;
     } catch (error) {
-      if (error instanceof DecodeTypeError) return { error: error.message };
-      throw error;
+      return notConverted(error);
     }
   };
 }
 
-function inVersion(object: KubeObject, version: ResourceInfo): JsonObject {
-  return fromStorage(object, version) as unknown as JsonObject;
+/** Returns the ownership of documents that are not stored and have one version: reviews, Scales. */
+export function ownershipOfDocument({ storedAs: _storedAs, ...info }: ResourceInfo): FieldOwnership {
+  return new FieldOwnership([info], () => undefined);
+}
+
+/** The writer of an update does not suffer from a field that cannot be tracked. */
+function untracked(error: unknown): undefined {
+  if (!(error instanceof TrackingError)) throw error;
+}
+
+function notConverted(error: unknown): ConversionReply {
+  if (error instanceof DecodeTypeError || error instanceof StatusError) return { error: error.message };
+  throw error;
+}
+
+function inVersion(object: KubeObject, version: ResourceInfo): Eventual<JsonObject> {
+  return inServedVersion(object, version) as unknown as Eventual<JsonObject>;
 }
 
 /** A document may be the result of a merge, which no type has decoded yet. */
-function storedForm(document: JsonObject, info: ResourceInfo): JsonObject {
-  const { object } = decodeTyped(info.schema, document, { kind: info.kind });
-  return toStorage({ ...object, kind: info.kind } as unknown as KubeObject, info) as unknown as JsonObject;
+function storedForm(document: JsonObject, info: ResourceInfo): Eventual<JsonObject> {
+  const { object } = info.form.decode(document, { kind: info.kind });
+  const typed = { ...object, kind: info.kind } as unknown as KubeObject;
+  return inStoredVersion(typed, info) as unknown as Eventual<JsonObject>;
 }

@@ -7,7 +7,7 @@ interface Epoch {
 /** Tells when everything that has begun up to now has ended, whatever begins meanwhile. */
 export class InFlight {
   #epoch: Epoch = { open: 0, ended: undefined };
-  /** Of the epochs before. */
+  /** Ends when the creations of earlier epochs have ended. */
   #earlier: Promise<void> = Promise.resolve();
   #opening: Promise<void> | undefined;
 

@@ -4,34 +4,39 @@ import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { validateSchema } from "../api/schema/validate.ts";
-import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
+import { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import type { Strategy } from "./strategy.ts";
 
 export interface ObjectRules {
   readonly strategy: Strategy;
   /** The stored form: objects are in it. */
   readonly info: ResourceInfo;
-  /** Of the request. */
+  /** Version of the request. */
   readonly version: GroupVersion;
   readonly declarative: DeclarativeValidation | undefined;
 }
 
+const everyGateOn = new DeclarativeValidation({ enabled: () => true, takeover: false, onMismatch() {} });
+
 /**
- * What the rules of the kind, those that its type declares, and its schema have against an object beyond its metadata.
- * The rules of the kind speak first; the schema adds what nobody has said about a field.
+ * Returns the problems of an object beyond its metadata, by the rules of its kind, the rules that its type declares,
+ * and its schema. The rules of the kind come first. The schema adds problems of fields that have none yet.
  */
 export function objectProblems(
   object: KubeObject,
   old: KubeObject | undefined,
-  { strategy, info, version, declarative }: ObjectRules,
+  { strategy, info, version, declarative = everyGateOn }: ObjectRules,
 ): readonly FieldError[] {
   const written = [
     ...strategy.validate(object, old, version),
     ...(old === undefined ? [] : strategy.validateUpdate(object, old, version)),
   ];
-  const errors = declarative?.reconcile(info.schema, object, old, written) ?? written;
+  if (info.form.kind !== "struct") return written;
+  const { schema } = info.form;
+  if (strategy.declaresRules) return [...written, ...declarative.enforce(schema, object, old)];
+  const errors = declarative.reconcile(schema, object, old, written);
   if (strategy.coversSchema) return errors;
   const known = new Set(errors.map(({ field }) => field));
-  const more = validateSchema(info.schema, object as unknown as JsonObject);
+  const more = validateSchema(schema, object as unknown as JsonObject);
   return [...errors, ...more.filter(({ field }) => !known.has(field))];
 }

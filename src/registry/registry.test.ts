@@ -23,7 +23,7 @@ const scheme = Scheme.builtIn();
 class LaggingStore extends MemoryStore {
   #known: ReadonlyMap<Key, Entry> | undefined;
 
-  /** What is written in between is written by another replica. */
+  /** Writes in between come from another replica. */
   async missing(write: () => Promise<unknown>): Promise<void> {
     const known = new Map(this.scan("/").map((entry) => [entry.key, entry]));
     await write();

@@ -1,14 +1,15 @@
 import type { Admission } from "./admission.ts";
 import type { Clock } from "../process/clock.ts";
+import { type Eventual, followedBy } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import { apiVersionOf, type GroupResource } from "../api/gvk.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import type { Cacher } from "../storage/cacher/cacher.ts";
+import { prepareEntry } from "../api/codec/prepare-entries.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import { decodeTyped } from "../api/schema/decode.ts";
 import type { GatedFields } from "../api/schema/gated-fields.ts";
 import { splitAtResourceVersion } from "../storage/resource-version-gap.ts";
 import type { ApplyResult, Operation, Store } from "../storage/store.ts";
@@ -24,8 +25,10 @@ import { fieldErrorsMax } from "../api/validation/labels.ts";
 import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
 
 export interface RegistryParts {
-  /** The stored form: objects come and go in it, whatever version a client uses. */
+  /** The form in which objects come and go: the stored one, or a version with rules of its own. */
   readonly info: ResourceInfo;
+  /** The form in which objects are put into the store; `info` by default. */
+  readonly storage?: ResourceInfo;
   /** All served versions that share this form; default: `info` alone. */
   readonly versions?: readonly ResourceInfo[];
   readonly strategy: Strategy;
@@ -35,7 +38,7 @@ export interface RegistryParts {
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   readonly newUid?: (() => string) | undefined;
-  /** Rules that types declare, beside those of the Strategy; default: none. */
+  /** Rules that types declare, beside those of the Strategy; by default with every feature gate on. */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields that cannot be written; default: none. */
   readonly gatedFields?: GatedFields | undefined;
@@ -86,21 +89,41 @@ export class StoredKind {
     throw status.invalid({ group, kind, name: object.metadata.name ?? "" }, errors.slice(0, fieldErrorsMax));
   }
 
+  /**
+   * The object of an entry in its stored form, converted if it was written while another version was the stored one.
+   * @throws StatusError when the converter fails, also as a rejection
+   */
+  decode(entry: Entry): Eventual<KubeObject> {
+    const { info } = this;
+    if (info.converter === undefined) return decodeEntry(entry, info);
+    return followedBy(prepareEntry(entry, info), (prepared) => decodeEntry(prepared, info));
+  }
+
+  /** Reports whether the entry lies in the store as it would be written now. An update without changes rewrites others. */
+  isCurrent(entry: Entry): boolean {
+    const { storage = this.info } = this.parts;
+    if (storage.converter === undefined) return true;
+    return entry.index.apiVersion === apiVersionOf(storage) && storage.converter.servesBody(entry, storage);
+  }
+
   /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. The argument is given away. */
   canonical(object: KubeObject): KubeObject {
     const { info } = this;
     const options = { kind: info.kind, takesOver: true };
-    const { object: canonical } = decodeTyped(info.schema, object as unknown as JsonObject, options);
+    const { object: canonical } = info.form.decode(object as unknown as JsonObject, options);
     const { kind: _kind, apiVersion: _apiVersion, ...fields } = canonical;
     return { kind: info.kind, apiVersion: apiVersionOf(info), ...fields } as unknown as KubeObject;
   }
 
   /** Stores the object if its entry is still what it was read as; undefined: if there is none. */
-  put(object: KubeObject, key: Key, before: Entry | undefined): Promise<ApplyResult> {
-    return this.parts.store.commit({
+  async put(object: KubeObject, key: Key, before: Entry | undefined): Promise<ApplyResult> {
+    const { store, storage = this.info } = this.parts;
+    const { converter } = storage;
+    const converted = storage === this.info ? undefined : converter?.forStorage(object, storage);
+    return store.commit({
       key,
       expect: before === undefined ? { kind: "absent" } : { kind: "revision", revision: before.revision },
-      operation: putOf(object, this.info),
+      operation: putOf(converted === undefined ? object : await converted, storage, this.info),
     });
   }
 
@@ -123,8 +146,8 @@ export function withRevision(object: KubeObject, entry: Entry): KubeObject {
 }
 
 /** The write that stores the object. @throws StatusError 413 when it has grown beyond what the store takes */
-function putOf(object: KubeObject, info: ResourceInfo): Operation {
-  const { index, body } = encodeForStore(object, info);
+function putOf(object: KubeObject, storage: ResourceInfo, written: ResourceInfo): Operation {
+  const { index, body } = encodeForStore(object, storage, written);
   if (body.prefix.length + body.suffix.length > objectBytesMax) throw status.requestEntityTooLarge(objectBytesMax);
   return { kind: "put", index, body };
 }

@@ -1,9 +1,10 @@
+import type { Eventual } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
-/** What a delete asks for, decoded and validated. */
+/** Options of a delete, decoded and validated. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined;
   readonly propagationPolicy: "Orphan" | "Background" | "Foreground" | undefined;
@@ -13,6 +14,21 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
   /** Remove the object only if it cannot be read. */
   readonly ignoreReadErrors?: boolean;
+}
+
+/** An object to be judged beyond its metadata. */
+export interface ExaminedWrite<T extends KubeObject = KubeObject> {
+  readonly object: T;
+  /** Undefined for a new object. */
+  readonly old: T | undefined;
+  /** Problems of the metadata, which are known already. */
+  readonly metadataErrors: readonly FieldError[];
+}
+
+export interface Examination {
+  readonly errors: readonly FieldError[];
+  /** Texts for the client of a write that is otherwise fine. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -26,10 +42,15 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly allowUnconditionalUpdate: boolean;
   /** A delete answers with the object instead of a Status. */
   readonly returnsDeletedObject: boolean;
-  /** `metadata.generation` counts changes at these dotted paths; empty for kinds without a generation. */
-  readonly generationFields: readonly string[];
+  /**
+   * `metadata.generation` counts changes at these dotted paths, or of everything outside the metadata; empty for kinds
+   * without a generation.
+   */
+  readonly generationFields: readonly string[] | "all";
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
+  /** False for a kind whose `generateName` becomes the name as it is. Absent means true. */
+  readonly generatesNames?: boolean;
   /** A message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
   /** @param writer who creates the object, for kinds that record it */
@@ -42,13 +63,17 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    */
   validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
+  /** Stands for the two rules above where judging an object may take several turns. */
+  examine?(write: ExaminedWrite<T>): Eventual<Examination>;
+  /** The type declares every rule about the fields, so the declared rules are enforced. */
+  readonly declaresRules?: true;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
   /** Defaults depend on what the server fills in, and so are applied to the valid object once more. */
   readonly defaultsAgain?: true;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
-  /** Who deletes the object without a word about its dependents keeps them (batch/v1 jobs, replication controllers). */
+  /** A delete that does not mention the dependents keeps them (batch/v1 jobs, replication controllers). */
   readonly orphansByDefault?: true;
   /** A delete leaves no finalizer for dependents, whatever it asks for: nothing depends on such objects (events). */
   readonly hasNoDependents?: true;
@@ -60,6 +85,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   gracePeriodSeconds(object: T, options: DeleteOptions): number;
   /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
   holdsDeletion?(object: T): boolean;
+  /** Marks an object whose deletion begins, in place of the usual marks. */
+  markDeletion?(object: T, now: string): void;
   /** Changes the object when its deletion begins. */
   prepareForDelete?(object: T): void;
 }

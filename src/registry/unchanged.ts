@@ -1,7 +1,7 @@
 import { equalJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 
-/** Nothing but times in managedFields differs: then there is no write, no event and no new revision. */
+/** Reports whether at most times in managedFields differ. Then nothing is written and no event is sent. */
 export function isUnchanged(object: KubeObject, old: KubeObject): boolean {
   return equalJson(withoutManagerTimes(object), withoutManagerTimes(old));
 }

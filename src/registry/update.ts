@@ -1,11 +1,11 @@
+import type { Eventual } from "../api/eventual.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { fieldError } from "../api/field-error.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
-import { decodeEntry } from "../api/codec/stored-object.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import type { Entry } from "../api/entry.ts";
-import { objectProblems } from "./object-problems.ts";
+import { judgeObject } from "./judge-object.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";
 import { carrySystemFields } from "./system-fields.ts";
@@ -14,10 +14,13 @@ import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from 
 import type { WriteContext, WriteResult } from "./write-context.ts";
 
 /** Makes the new state out of the stored one. Called again with a newer `old` when another writer was faster. */
-export type Transform = (old: KubeObject) => KubeObject | Promise<KubeObject>;
+export type Transform = (old: KubeObject) => Eventual<KubeObject>;
 
 export interface UpdateOptions extends WriteOptions {
-  /** The transform builds on `old` (a patch): the resourceVersion that it carries along from there is no guard. */
+  /**
+   * The transform builds on `old` (a patch): the resourceVersion that it carries along from there does not guard the
+   * write.
+   */
   readonly reapplies?: boolean;
   /** The transform leaves `old` as it is and takes nothing of it over: it gets the object itself, not a copy. */
   readonly makesAnew?: boolean;
@@ -31,10 +34,11 @@ const steps: readonly WriteStep[] = [
   ({ object, old }) => carrySystemFields(object, old as KubeObject),
   writeSteps.applyDefaults,
   writeSteps.measure,
+  writeSteps.trackFields,
   writeSteps.dropGatedFields,
   restoreFields,
-  writeSteps.trackFields,
   writeSteps.admit,
+  writeSteps.dropRepeatedOwners,
   allocate,
   prepare,
   countGeneration,
@@ -43,7 +47,7 @@ const steps: readonly WriteStep[] = [
   writeSteps.warn,
   writeSteps.judge,
   writeSteps.applyDefaultsAgain,
-  writeSteps.nullEmptyCollections,
+  writeSteps.complete,
 ];
 
 /** One guarded attempt; undefined when another writer came first and the caller has to look again. */
@@ -56,7 +60,8 @@ export async function updateObject(
   options: UpdateOptions,
 ): Promise<WriteResult | undefined> {
   const { strategy = kind.parts.strategy, reapplies = false, makesAnew = false } = options;
-  const old = decodeEntry(entry, kind.info);
+  const decoded = kind.decode(entry);
+  const old = decoded instanceof Promise ? await decoded : decoded;
   const copy = () => cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
   const object = await transform(makesAnew ? old : copy());
   const guarded = checkGuards(kind, object, entry, strategy, reapplies);
@@ -76,7 +81,7 @@ async function replace(
   guarded: boolean,
 ): Promise<WriteResult | undefined> {
   const ref = kind.ref(old.metadata.name ?? "");
-  if (isUnchanged(object, old)) return { object: old, entry, created: false, removed: false };
+  if (kind.isCurrent(entry) && isUnchanged(object, old)) return { object: old, entry, created: false, removed: false };
   if (finishesDeletion(object, kind.parts.strategy)) {
     if (context.dryRun || (await kind.remove(entry)) !== undefined) {
       return { object, entry: undefined, created: false, removed: true };
@@ -151,20 +156,31 @@ function prepare(write: Write): void {
 
 function countGeneration(write: Write): void {
   const { object, old, strategy } = write as Replacement;
-  const changed = strategy.generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
+  const { generationFields } = strategy;
+  const changed =
+    generationFields === "all"
+      ? contentOf(object, old).some((name) => !equalJson(fieldIn(object, name), fieldIn(old, name)))
+      : generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
   if (old.metadata.generation === undefined && !changed) return;
   if (strategy.generationFields.length === 0) return;
   object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
 }
 
-function refuseInvalid(write: Write): void {
-  const { kind, object, old, strategy, context } = write as Replacement;
-  const { info, declarative } = kind.parts;
-  kind.refuseInvalid(object, [
+function refuseInvalid(write: Write): Promise<void> | void {
+  const { kind, object, old } = write as Replacement;
+  return judgeObject(write, [
     ...validateObjectMeta(object.metadata, kind.metaRules()),
     ...validateObjectMetaUpdate(object.metadata, old.metadata),
-    ...objectProblems(object, old, { strategy, version: context.version ?? info, info, declarative }),
   ]);
+}
+
+/** Returns the fields of either object besides its metadata. */
+function contentOf(object: KubeObject, old: KubeObject): string[] {
+  return Object.keys({ ...old, ...object }).filter((name) => name !== "metadata");
+}
+
+function fieldIn(object: KubeObject, name: string): JsonValue | undefined {
+  return (object as unknown as JsonObject)[name];
 }
 
 /** The value at a dotted path of names. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
@@ -12,6 +13,8 @@ export interface WriteContext {
   readonly dryRun: boolean;
   /** The version that the writer uses, when it is not the stored one. */
   readonly version?: ResourceInfo | undefined;
+  /** The fields of the request's CreateOptions, UpdateOptions or PatchOptions; by default none is set. */
+  readonly options?: JsonObject | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate?(key: string, value: string): void;

@@ -1,12 +1,12 @@
 import type { Admission, AdmissionAttributes } from "./admission.ts";
+import { admissionAttributes } from "./admission-attributes.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { nextTurn } from "../api/turn.ts";
-import { applyDefaults } from "../api/schema/defaults.ts";
-import { nullEmptyCollections } from "../api/schema/empty-collections.ts";
 import { managedFieldsProblem } from "../apply/managed-fields.ts";
 import type { FieldTracker } from "./field-ownership.ts";
 import { isLargeObject } from "./large-object.ts";
+import { dropRepeatedOwners } from "./repeated-owners.ts";
 import { Settlement } from "./settlement.ts";
 import type { StoredKind } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";
@@ -61,12 +61,23 @@ export class Write {
 
   /** The attributes for admission plugins. Their object is first the one to change, and later the final one. */
   get attributes(): AdmissionAttributes {
-    this.#attributes ??= admissionAttributes(this.kind, this.old === undefined ? "CREATE" : "UPDATE", this);
+    this.#attributes ??= admissionAttributes({
+      operation: this.old === undefined ? "CREATE" : "UPDATE",
+      info: this.kind.info,
+      subresource: this.subresource,
+      namespace: this.namespace,
+      object: this.object,
+      oldObject: this.old,
+      context: this.context,
+      onSettled: this.settlement.add,
+    });
     return this.#attributes;
   }
 
-  trackFields(): void {
-    setManagedFields(this.object, this.#tracker(this.old, this.object));
+  trackFields(): Promise<void> | void {
+    const tracked = this.#tracker(this.old, this.object);
+    if (tracked instanceof Promise) return tracked.then((entries) => setManagedFields(this.object, entries));
+    setManagedFields(this.object, tracked);
   }
 }
 
@@ -85,17 +96,22 @@ export async function takeSteps(steps: readonly WriteStep[], write: Write): Prom
 /** Steps that creations and updates share. */
 export const writeSteps = {
   applyDefaults({ kind, object }: Write): void {
-    applyDefaults(kind.info.schema, object as unknown as JsonObject);
+    kind.info.form.applyDefaults(object as unknown as JsonObject);
   },
   measure(write: Write): void {
     write.isLarge = isLargeObject(write.object);
   },
   dropGatedFields({ kind, object, old }: Write): void {
     const { info, parts } = kind;
-    parts.gatedFields?.drop(info.schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
+    if (info.form.kind !== "struct") return;
+    const { schema } = info.form;
+    parts.gatedFields?.drop(schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   },
-  /** Before admission: what plugins change belongs to nobody. */
-  trackFields: (write: Write): void => write.trackFields(),
+  /** Runs before admission, because nobody owns what plugins change, and sees the fields that are dropped later. */
+  trackFields: (write: Write) => write.trackFields(),
+  dropRepeatedOwners({ object, context }: Write): void {
+    dropRepeatedOwners(object, context.warn, " after mutating admission happens");
+  },
   async admit(write: Write): Promise<void> {
     const { object, admission, attributes, context } = write;
     const { managedFields } = object.metadata;
@@ -123,36 +139,10 @@ export const writeSteps = {
   applyDefaultsAgain(write: Write): void {
     if (write.strategy.defaultsAgain === true) writeSteps.applyDefaults(write);
   },
-  nullEmptyCollections({ kind, object }: Write): void {
-    nullEmptyCollections(kind.info.schema, object as unknown as JsonObject);
+  complete({ kind, object }: Write): void {
+    kind.info.form.complete(object as unknown as JsonObject);
   },
 } satisfies Record<string, WriteStep>;
-
-/** Returns the attributes of a write or a deletion for admission plugins. */
-export function admissionAttributes(
-  { info }: StoredKind,
-  operation: AdmissionAttributes["operation"],
-  write: Pick<Write, "context" | "namespace" | "subresource" | "settlement"> & {
-    readonly object: KubeObject | undefined;
-    readonly old: KubeObject | undefined;
-  },
-): AdmissionAttributes {
-  const { context, namespace, subresource, settlement, object, old } = write;
-  return {
-    operation,
-    info,
-    subresource,
-    namespace,
-    name: (object ?? old)?.metadata.name ?? "",
-    object,
-    oldObject: old,
-    user: context.user,
-    dryRun: context.dryRun,
-    warn: context.warn,
-    annotate: (key, value) => context.annotate?.(key, value),
-    onSettled: settlement.add,
-  };
-}
 
 function updateTracker(kind: StoredKind, subresource: string, { manager, version }: WriteContext): FieldTracker {
   const writer = { manager, subresource, version: version ?? kind.info, nowMs: kind.parts.clock.nowMs() };

@@ -76,22 +76,25 @@ export function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler([
-      catalogServer({
-        catalog,
-        typeSchema: (name) => scheme.typeSchema(name),
-        store,
-        clock,
-        cbor,
-        minRequestTimeoutMs: config.minRequestTimeoutMs,
-        randomInt: (below) => (below > 0 ? randomInt(below) : 0),
-        metrics,
-        authorizer,
-        unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
-        endpoint: (info, subresource) => endpoints.find(info, subresource),
-        admission: parts.api.admission,
-      }),
-    ]),
+    resources: resourceHandler(
+      [
+        catalogServer({
+          catalog,
+          typeSchema: (name) => scheme.typeSchema(name),
+          store,
+          clock,
+          cbor,
+          minRequestTimeoutMs: config.minRequestTimeoutMs,
+          randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+          metrics,
+          authorizer,
+          unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
+          endpoint: (info, subresource) => endpoints.find(info, subresource),
+          admission: parts.api.admission,
+        }),
+      ],
+      () => store.readBarrier(),
+    ),
     plugins: documentPlugins(parts),
   };
 }
@@ -110,6 +113,7 @@ function endpointsOf({ config, storage, api, credentials }: AppParts): Endpoints
     endpointSlices: registries.builtIn({ group: "discovery.k8s.io", resource: "endpointslices" }),
     authorizer,
     nodeClient: () => identity.nodeClient(clock.nowMs()),
+    nodeAuthorities: identity.nodeAuthorities,
     randomInt: (below) => (below > 0 ? randomInt(below) : 0),
   });
   const tokens = { ...config.authentication.serviceAccounts, ...authentication };

@@ -1,5 +1,6 @@
 import { authorizeBy } from "../admission/authorization.ts";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
+import { terminatingKind } from "../admission/terminating-kind.ts";
 import { makePlugins } from "../admission/plugins.ts";
 import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
@@ -46,7 +47,7 @@ export function openRegistries(parts: ServerRegistriesParts): ServerRegistries {
   const found = () => registries;
   const lookup = new CachedObjects((resource) => registries.find(resource));
   const quotas = quotasOf(parts, lookup, found);
-  const admission = admissionOf(parts, lookup, quotas);
+  const admission = admissionOf(parts, lookup, quotas, found);
   const serviceAllocation =
     network === undefined
       ? undefined
@@ -80,19 +81,27 @@ function quotasOf(
   });
 }
 
-function admissionOf(parts: ServerRegistriesParts, lookup: ObjectLookup, quotas: QuotaAccountant): Admission {
+function admissionOf(
+  parts: ServerRegistriesParts,
+  lookup: ObjectLookup,
+  quotas: QuotaAccountant,
+  registries: () => Registries,
+): Admission {
   const { catalog, admissionPlugins = chosenPlugins([], []), admissionGuards = [], clock, randomInt } = parts;
   const plugins = makePlugins(admissionPlugins, {
     lookup,
     clock,
     quotas,
     randomInt,
+    catalog,
+    registryOf: (resource) => registries().find(resource),
+    authorizer: parts.authorizer ?? alwaysDenyAuthorizer,
     authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),
     resourceOfKind: (gvk) => catalog.findKind(gvk),
     wait: (delayMs) => new Promise<void>((resolve) => void clock.after(delayMs, resolve)),
     catchUp: async () => void (await parts.store.readBarrier()),
   });
-  return admissionChain([...plugins, ...admissionGuards]);
+  return admissionChain([terminatingKind, ...plugins, ...admissionGuards]);
 }
 
 function cloneObject(object: KubeObject): KubeObject {

@@ -20,7 +20,10 @@ export interface FollowedWatchOptions {
   readonly writer?: number | undefined;
 }
 
-/** A watcher as an informer is: resumes on another member from the last event it has seen, and checks each against those before. */
+/**
+ * A watcher as an informer is: resumes on another member from the last event it has seen, and checks each against those
+ * before.
+ */
 export class FollowedWatch implements Disposable {
   readonly #client: RoamingClient;
   readonly #writer: number | undefined;
@@ -93,7 +96,7 @@ export class FollowedWatch implements Disposable {
     });
   }
 
-  /** Gives what is no whole line yet. */
+  /** Returns the start of a line that is not complete yet. */
   #take(bytes: Buffer): Buffer {
     let from = 0;
     for (let end = bytes.indexOf(newline, from); end >= 0; end = bytes.indexOf(newline, from)) {

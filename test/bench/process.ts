@@ -21,7 +21,7 @@ export function serve(...args: string[]): Promise<Served> {
 }
 
 /**
- * Builds the program as `npm start` does; gives its path. LevelDB's binding is no part of it.
+ * Builds the program as `npm start` does; gives its path. It does not contain LevelDB's binding.
  * @param commit whose sources are built, with the packages of these; undefined: these
  */
 export async function makeProgram(directory: string, commit?: string): Promise<string> {

@@ -4,6 +4,7 @@ import { type RunningServer, startServer } from "../../src/index.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { minimalObjects } from "../integration/minimal-objects.ts";
 import { Kubectl } from "./kubectl.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 
 /** kubectl processes at a time. */
 const parallel = 4;
@@ -45,7 +46,7 @@ describe("every kind", () => {
         ]);
         expect(printed).toContain(`KIND:       ${info.kind}\n`);
         expect(printed).not.toContain("<empty>");
-        for (const field of info.schema.fields.keys()) expect(printed).toMatch(new RegExp(`^  ${field}\\t<`, "m"));
+        for (const field of structOf(info).fields.keys()) expect(printed).toMatch(new RegExp(`^  ${field}\\t<`, "m"));
       });
     },
     timeoutMs,

@@ -14,7 +14,10 @@ const deployments: ResourceType = { group: "apps", version: "v1", resource: "dep
 
 export type OpenClientOf = (server: RunningServer, user?: "nobody") => Client;
 
-/** What every Client must do. `open` gives one of a running server, as its administrator or as somebody without rights. */
+/**
+ * Tests the contract of Client. `open` returns one for a running server, as its administrator or as a user without
+ * rights.
+ */
 export function clientContract(name: string, open: OpenClientOf): void {
   describe(name, () => {
     let server: RunningServer;

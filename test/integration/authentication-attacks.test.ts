@@ -10,7 +10,9 @@ import { NodeAgent } from "./node-agent.ts";
 import { bearer, type RawAnswer, rawRequest, rawWhoAmI, type Sent } from "./raw-request.ts";
 import { pod, TestServer } from "./server.ts";
 
-/** Attacks on who one is, through real connections; 6 to 13, on tokens of service accounts, have a file of their own. */
+/**
+ * Attacks on who one is, through real connections; 6 to 13, on tokens of service accounts, have a file of their own.
+ */
 
 const directory = mkdtempSync(join(tmpdir(), "quorate-attacks-"));
 const inDirectory = (name: string, text: string): string => {
@@ -103,7 +105,7 @@ describe("attack 3: a bearer token has one form", () => {
     ["beyond ASCII", "Bearer bob-tok\u00e9n", 401],
     ["a megabyte", `Bearer ${"x".repeat(1 << 20)}`, 431],
     ["the longest that fits", `Bearer ${"x".repeat(60_000)}`, 401],
-    // No token is no credential, as clients know it; anonymous gets nothing by it.
+    // An empty token counts as no credential, as clients expect, and an anonymous user may do nothing.
     ["no token", "Bearer ", "system:anonymous"],
     ["another scheme", "Basic Ym9iOmJvYg==", "system:anonymous"],
   ])("%s", async (_name, value, expected) => {

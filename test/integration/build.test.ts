@@ -25,7 +25,7 @@ test("the built program starts, shows the next step, answers, and stops on reque
     await expectTalk(join(directory, "libp2p-network.js"));
     // A server that is alone does without it.
     rmSync(join(directory, "libp2p-network.js"));
-    // The database's binding is no part of the build.
+    // The build does not contain the database's binding.
     symlinkSync(join(root, "node_modules"), join(directory, "node_modules"));
     const args = ["up", "--data-dir", join(directory, "data"), "--secure-port", "0"];
     const child = Bun.spawn([process.execPath, join(directory, "quorate.js"), ...args], {

@@ -7,6 +7,8 @@ import { connect, type TLSSocket } from "node:tls";
 import { NodeAgent } from "./node-agent.ts";
 import { mergePatch, pod, TestServer } from "./server.ts";
 
+const unknownAuthority = "tls: failed to verify certificate: x509: certificate signed by unknown authority";
+
 let server: TestServer;
 let agent: NodeAgent;
 let namespace: string;
@@ -18,13 +20,16 @@ beforeAll(async () => {
   pods = `/api/v1/namespaces/${namespace}/pods`;
   await agent.register(server, "n1");
   await server.create("/api/v1/nodes", { metadata: { name: "silent" } });
-  await server.create("/api/v1/nodes", {
-    metadata: { name: "gone" },
-    status: {
-      addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
-      daemonEndpoints: { kubeletEndpoint: { Port: 1 } },
-    },
-  });
+  for (const [name, address] of [
+    ["gone", "127.0.0.1"],
+    ["far-gone", ownAddress()],
+    ["metadata", "169.254.169.254"],
+    ["localhost", "localhost"],
+  ] as const) {
+    const addresses = [{ type: "InternalIP", address }];
+    const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: 1 } } };
+    await server.create("/api/v1/nodes", { metadata: { name }, status });
+  }
   const two = {
     containers: [
       { name: "a", image: "i" },
@@ -308,6 +313,18 @@ test("a WebSocket session is not a read: get on the subresource does not suffice
 });
 
 describe("proxies", () => {
+  const host = ownAddress();
+  let agent: NodeAgent;
+
+  beforeAll(async () => {
+    agent = await NodeAgent.start(host);
+    await agent.register(server, "far", host);
+  });
+  afterAll(() => agent[Symbol.asyncDispose]());
+  beforeEach(() => {
+    agent.seen.length = 0;
+  });
+
   test("to a node's agent pass on method, path, query and body as they are, and the answer", async () => {
     agent.answer = (request, response) => {
       response.writeHead(201, {
@@ -318,7 +335,7 @@ describe("proxies", () => {
       });
       response.end(`got ${request.body}`);
     };
-    const { code, text, headers } = await server.post("/api/v1/nodes/n1/proxy/a%2Fb/c%20d/?q=%3D&r", "body", {
+    const { code, text, headers } = await server.post("/api/v1/nodes/far/proxy/a%2Fb/c%20d/?q=%3D&r", "body", {
       type: "text/y",
       headers: { "x-mine": "2", cookie: "secret", "impersonate-user": "" },
     });
@@ -328,7 +345,7 @@ describe("proxies", () => {
       own: null,
       type: "application/json",
     });
-    const fine = await server.post("/api/v1/nodes/n1/proxy/a/c%20d/?q=%3D&r", "body", {
+    const fine = await server.post("/api/v1/nodes/far/proxy/a/c%20d/?q=%3D&r", "body", {
       type: "text/y",
       headers: { "x-mine": "2", cookie: "secret" },
     });
@@ -351,7 +368,7 @@ describe("proxies", () => {
 
   test("without a path are for the root of the backend", async () => {
     agent.answer = (_request, response) => response.end("x");
-    await server.post("/api/v1/nodes/n1/proxy?a=/b", "body");
+    await server.post("/api/v1/nodes/far/proxy?a=/b", "body");
     expect(agent.seen[0]?.url).toBe("/?a=/b");
   });
 
@@ -359,7 +376,7 @@ describe("proxies", () => {
     agent.answer = (_request, response) => response.end("x");
     const { code } = await server.request(
       method,
-      "/api/v1/nodes/n1/proxy/stats",
+      "/api/v1/nodes/far/proxy/stats",
       method === "HEAD" ? {} : { body: "b" },
     );
     expect({ code, method: agent.seen[0]?.method }).toEqual({ code: 200, method });
@@ -367,18 +384,18 @@ describe("proxies", () => {
 
   test("give redirects to the client, and send a bare one to the path with a slash", async () => {
     agent.answer = (_request, response) => response.writeHead(302, { location: "http://169.254.169.254/" }).end();
-    const passed = await fetch(`${server.running.url}/api/v1/nodes/n1/proxy/x`, {
+    const passed = await fetch(`${server.running.url}/api/v1/nodes/far/proxy/x`, {
       tls: { ca: server.running.ca },
       headers: { authorization: `Bearer ${server.running.token}` },
       redirect: "manual",
     });
     expect([passed.status, passed.headers.get("location")]).toEqual([302, "http://169.254.169.254/"]);
-    const bare = await fetch(`${server.running.url}/api/v1/nodes/n1/proxy?a=/b?c`, {
+    const bare = await fetch(`${server.running.url}/api/v1/nodes/far/proxy?a=/b?c`, {
       tls: { ca: server.running.ca },
       headers: { authorization: `Bearer ${server.running.token}` },
       redirect: "manual",
     });
-    expect([bare.status, bare.headers.get("location")]).toEqual([301, "/api/v1/nodes/n1/proxy/?a=/b?c"]);
+    expect([bare.status, bare.headers.get("location")]).toEqual([301, "/api/v1/nodes/far/proxy/?a=/b?c"]);
   });
 
   test.each([
@@ -386,10 +403,13 @@ describe("proxies", () => {
     ["/api/v1/nodes/ftp:n1:80/proxy/x", 400, 'invalid node request "ftp:n1:80"'],
     ["/api/v1/nodes/n1:80/proxy/x", 400, "address not allowed"],
     [
-      "/api/v1/nodes/gone/proxy/x",
+      "/api/v1/nodes/far-gone/proxy/x",
       503,
-      "error trying to reach service: dial tcp 127.0.0.1:1: connect: connection refused",
+      `error trying to reach service: dial tcp ${ownAddress()}:1: connect: connection refused`,
     ],
+    ["/api/v1/nodes/n1/proxy/x", 400, "address not allowed"],
+    ["/api/v1/nodes/metadata/proxy/x", 400, "address not allowed"],
+    ["/api/v1/nodes/localhost/proxy/x", 400, "address not allowed"],
     ["/api/v1/namespaces/%/pods/bound/proxy/x", 400, "address not allowed"],
     ["/api/v1/namespaces/%/pods/a:b:c:d/proxy/x", 400, 'invalid pod request "a:b:c:d"'],
     ["/api/v1/namespaces/%/services/none/proxy/x", 404, 'services "none" not found'],
@@ -408,14 +428,13 @@ describe("proxies", () => {
   );
 
   test("reach a port of a pod and an endpoint of a service, by number and by name", async () => {
-    const address = ownAddress();
     const web = createServer((request, response) => response.end(`web ${request.url}`));
-    await new Promise<void>((resolve) => web.listen(0, address, resolve));
+    await new Promise<void>((resolve) => web.listen(0, host, resolve));
     const { port } = web.address() as { port: number };
     try {
       const ports = [{ name: "http", containerPort: port }];
       await server.create(pods, pod("web", { containers: [{ name: "m", image: "i", ports }] }));
-      await server.patch(`${pods}/web/status`, mergePatch, { status: { podIP: address, podIPs: [{ ip: address }] } });
+      await server.patch(`${pods}/web/status`, mergePatch, { status: { podIP: host, podIPs: [{ ip: host }] } });
       for (const name of ["web", `web:${port}`, `http:web:${port}`]) {
         expect((await server.get(`${pods}/${name}/proxy/a?b`)).text).toBe("web /a?b");
       }
@@ -431,7 +450,7 @@ describe("proxies", () => {
         metadata: { name: "web", labels: { "kubernetes.io/service-name": "web" } },
         addressType: "IPv4",
         ports: [{ name: "http", port }],
-        endpoints: [{ addresses: ["192.0.2.1"], conditions: { ready: false } }, { addresses: [address] }],
+        endpoints: [{ addresses: ["192.0.2.1"], conditions: { ready: false } }, { addresses: [host] }],
       });
       for (const name of ["web:http", "web:80"]) {
         expect((await server.get(`${services}/${name}/proxy/a`)).text).toBe("web /a");
@@ -443,6 +462,34 @@ describe("proxies", () => {
       });
     } finally {
       web.close();
+    }
+  });
+});
+
+describe("with --kubelet-certificate-authority", () => {
+  const directory = mkdtempSync(join(tmpdir(), "quorate-kubelet-authority-"));
+  const file = join(directory, "authority.pem");
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  test.each([
+    ["its own", true, ["fine", "fine"]],
+    ["another", false, [expect.stringContaining(unknownAuthority), expect.stringContaining(unknownAuthority)]],
+  ])("a kubelet with a certificate of %s authority", async (_, isTrusted, expected) => {
+    const host = ownAddress();
+    await using kubelet = await NodeAgent.start(host);
+    await using other = await NodeAgent.start(host);
+    kubelet.answer = (_request, response) => response.end("fine");
+    writeFileSync(file, isTrusted ? kubelet.authority : other.authority);
+    const careful = await TestServer.start({ kubeletCertificateAuthority: file });
+    try {
+      await kubelet.register(careful, "n1", host);
+      const own = `/api/v1/namespaces/${await careful.namespace()}/pods`;
+      await careful.create(own, pod("bound", { nodeName: "n1" }));
+      const replies = [await careful.get(`${own}/bound/log`), await careful.get("/api/v1/nodes/n1/proxy/x")];
+      expect(replies.map((reply) => (reply.code === 200 ? reply.text : reply.json.message))).toEqual(expected as never);
+      expect(kubelet.seen).toHaveLength(isTrusted ? 2 : 0);
+    } finally {
+      await careful.close();
     }
   });
 });

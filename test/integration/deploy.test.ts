@@ -157,7 +157,7 @@ describe("files for services", () => {
     "container/compose.yaml",
   ].map((path) => [path, text(path)]);
 
-  /** Of commands around ours. */
+  /** Flags of commands around ours. */
   const foreign = new Set([
     "frozen-lockfile",
     "detach",

@@ -4,12 +4,12 @@ import { apiVersionOf } from "../../src/api/gvk.ts";
 import type { KubeObject } from "../../src/api/object-meta.ts";
 import { decodeCbor } from "../../src/api/codec/cbor.ts";
 import { decodeMessage, unwrapUnknown } from "../../src/api/codec/protobuf.ts";
-import { decodeTyped } from "../../src/api/schema/decode.ts";
 import { fromStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { type MinimalObject, minimalObjects } from "./minimal-objects.ts";
 import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer, type Watch, type WatchEvent } from "./server.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
@@ -19,7 +19,13 @@ const goneWaitMsMax = 3_000;
 const settledReads = 4;
 const settledWaitMs = 5;
 
-const gates = ["CBORServingAndStorage", "ClusterTrustBundle", "PodCertificateRequest", "StorageVersionMigrator"];
+const gates = [
+  "CBORServingAndStorage",
+  "ClusterTrustBundle",
+  "GenericWorkload",
+  "PodCertificateRequest",
+  "StorageVersionMigrator",
+];
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 const kinds = scheme.resources.filter(({ virtual }) => !virtual);
 
@@ -125,7 +131,7 @@ async function readsInEveryForm(info: ResourceInfo, path: string, json: any): Pr
   expect(JSON.parse(JSON.stringify(decodeCbor(cbor.bytes)))).toEqual(json);
   const binary = await server.get(path, { accept: protobuf });
   const { apiVersion, kind, raw } = unwrapUnknown(binary.bytes);
-  const { object } = decodeTyped(info.schema, decodeMessage(info.schema, raw), { kind: info.kind });
+  const { object } = info.form.decode(decodeMessage(structOf(info), raw), { kind: info.kind });
   expect(JSON.parse(JSON.stringify({ kind, apiVersion, ...object }))).toEqual(json);
   const rows = await server.get(path, { accept: table });
   expect(rows.json).toMatchObject({ kind: "Table", rows: [{ cells: expect.any(Array) }] });

@@ -24,6 +24,7 @@ import { decodeTyped } from "../../src/api/schema/decode.ts";
 import type { Field, ListSchema, MapSchema, ScalarKind, Schema, StructSchema } from "../../src/api/schema/schema.ts";
 import { cpuMs } from "../cpu-time.ts";
 import { minimalObjects } from "./minimal-objects.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 
 /** Eight times the input may take eight times as long; quadratic work takes 64 times. */
 const growth = 8;
@@ -229,7 +230,7 @@ const pathDepthMax = 8;
 /** Every struct with lists or maps, once however many kinds have it. */
 function spotsOf(info: ResourceInfo, seen: Set<StructSchema>): Spot[] {
   const spots: Spot[] = [];
-  visit(info.schema, []);
+  visit(structOf(info), []);
   return spots;
 
   function visit(struct: StructSchema, path: readonly string[]): void {
@@ -259,14 +260,14 @@ function longObject({ info, path, fields }: Spot, size: number): KubeObject {
   const { metadata = {}, fields: rest = {} } = minimal[`${info.group}/${info.kind}`] ?? {};
   const root = JSON.parse(JSON.stringify({ ...rest, metadata: { name: "test", ...metadata } })) as JsonObject;
   const each = Math.ceil(size / Math.min(fields.length, 3));
-  const owner = reach(root, path, info.schema);
+  const owner = reach(root, path, structOf(info));
   for (const { name, schema } of fields) {
     owner[name] =
       schema.kind === "list"
         ? times(each, (at) => sample(schema.items, at))
         : keyed(each, (at) => sample(schema.values, at));
   }
-  const { object } = decodeTyped(info.schema, root, { kind: info.kind });
+  const { object } = info.form.decode(root, { kind: info.kind });
   return { metadata: {}, ...object, kind: info.kind, apiVersion: apiVersionOf(info) } as unknown as KubeObject;
 }
 

@@ -41,7 +41,7 @@ const widgetsInfo: ResourceInfo = {
         name: "status",
         gvk: { group: "example.com", version: "v1", kind: "Widget" },
         verbs: ["get", "patch", "update"],
-        schema: configMaps.schema,
+        form: configMaps.form,
       },
     ],
   ]),
@@ -218,7 +218,7 @@ test("a kind comes and goes while requests and a watch of another kind run", asy
     await until(() => watching.added.includes(`w-${round}`));
     const list = await must("GET", widgetsPath);
     expect(list).toMatchObject({ kind: "ConfigMapList", apiVersion: "example.com/v1" });
-    // What was stored before the kind went is there again.
+    // Objects stored before the kind was removed are there again.
     expect(list.items).toHaveLength(round + 1);
     const status = await must("GET", `${widgetsPath}/w-0/status`);
     expect(status).toMatchObject({ kind: "Widget", apiVersion: "example.com/v1" });

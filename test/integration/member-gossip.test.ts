@@ -11,7 +11,10 @@ import { TlsService } from "./tls-service.ts";
 const root = mkdtempSync(join(tmpdir(), "quorate-gossip-"));
 let members: MemberProcess[] = [];
 
-/** Of people who are no members: its keys are kept by each replica for ten minutes, and asked for every ten seconds at most. */
+/**
+ * An issuer of users who are not members. Each replica keeps its keys for ten minutes, and asks for them at most every
+ * ten seconds.
+ */
 let issuerKeys: Awaited<ReturnType<typeof newIssuerKey>>[] = [];
 const issuer = new TlsService((request) => {
   const isKeys = new URL(request.url).pathname === "/keys";
@@ -68,7 +71,9 @@ async function status(member: MemberProcess): Promise<any> {
   return (await member.request("GET", "/cluster/status")).json;
 }
 
-/** Waits until a member has heard lately of `count` others, that they are ready: a busy machine may be late with that. */
+/**
+ * Waits until a member has heard lately of `count` others, that they are ready: a busy machine may be late with that.
+ */
 function hears(member: MemberProcess, count: number): Promise<any> {
   return eventually(async () => {
     const { gossip } = await status(member);

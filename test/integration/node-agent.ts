@@ -18,16 +18,19 @@ export interface SeenRequest {
 export type AgentAnswer = (request: SeenRequest, response: ServerResponse) => void;
 export type AgentUpgrade = (request: SeenRequest, socket: Duplex) => void;
 
-/** A substitute for the agent of a node: TLS with an unsigned certificate, and answers from the test. */
+/** A substitute for the agent of a node: TLS with a certificate of its own authority, and answers from the test. */
 export class NodeAgent implements AsyncDisposable {
   readonly seen: SeenRequest[] = [];
   answer: AgentAnswer = (_request, response) => response.end();
   upgrade: AgentUpgrade = (_request, socket) => socket.destroy();
+  /** The authority of its certificate, PEM. */
+  readonly authority: string;
   readonly #server: Server;
   readonly #sockets = new Map<Duplex, string>();
 
-  private constructor(server: Server) {
+  private constructor(server: Server, authority: string) {
     this.#server = server;
+    this.authority = authority;
     const http = createHttp((message, response) => {
       const chunks: Buffer[] = [];
       message.on("data", (chunk) => chunks.push(chunk));
@@ -53,7 +56,7 @@ export class NodeAgent implements AsyncDisposable {
       ...validity,
     });
     const server = createServer({ cert: certificate, key, requestCert: true, rejectUnauthorized: false });
-    const agent = new NodeAgent(server);
+    const agent = new NodeAgent(server, authority.certificate);
     await new Promise<void>((resolve) => server.listen(0, host, resolve));
     return agent;
   }

@@ -12,10 +12,9 @@ import { FieldOwnership } from "../../src/registry/field-ownership.ts";
 import { toStorage } from "../../src/api/scheme/conversion/convert.ts";
 import { type ResourceInfo, storedInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
-import { decodeTyped } from "../../src/api/schema/decode.ts";
-import { applyDefaults } from "../../src/api/schema/defaults.ts";
 import { GatedFields } from "../../src/api/schema/gated-fields.ts";
 import { Chance, randomObject } from "./random-object.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 
 /** `SEED=<n>` replays a run. */
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
@@ -40,16 +39,16 @@ const representations: readonly Representation[] = [
 /** A random object as the registry would hold it just before its validation. */
 function storedObject(served: ResourceInfo, chance: Chance): KubeObject {
   const info = storedInfo(served);
-  const object = canonical(served, randomObject(served.schema, chance));
-  applyDefaults(served.schema, object as unknown as JsonObject);
+  const object = canonical(served, randomObject(structOf(served), chance));
+  served.form.applyDefaults(object as unknown as JsonObject);
   const stored = toStorage(object, served);
-  applyDefaults(info.schema, stored as unknown as JsonObject);
+  info.form.applyDefaults(stored as unknown as JsonObject);
   return canonical(info, stored as unknown as JsonObject);
 }
 
 function canonical(info: ResourceInfo, object: JsonObject): KubeObject {
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
-  const { object: typed } = decodeTyped(info.schema, fields, { kind: info.kind });
+  const { object: typed } = info.form.decode(fields, { kind: info.kind });
   const {
     managedFields: _managedFields,
     generation: _generation,
@@ -65,7 +64,7 @@ describe(`an object that makes no sense is judged, not stumbled over (SEED=${see
     const chance = new Chance(seed ^ Bun.hash.crc32(name));
     for (let count = 0; count < pairsPerKind; count++) {
       const [object, old] = [storedObject(served, chance), storedObject(served, chance)];
-      gated.drop(info.schema, object as unknown as JsonObject, old as unknown as JsonObject);
+      gated.drop(structOf(info), object as unknown as JsonObject, old as unknown as JsonObject);
       strategy.prepareForUpdate(object, old, 0);
       const rules = { strategy, info, version: served, declarative };
       for (const problem of [...objectProblems(object, undefined, rules), ...objectProblems(object, old, rules)]) {

@@ -141,7 +141,7 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
 }
 
-/** Where the server says by whom it is known, and whose clients it knows. */
+/** The ConfigMap with the authority of the server and the authority of its clients. */
 const publishedAt = [
   ["/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt", "ca.crt"],
   ["/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication", "client-ca-file"],

@@ -11,6 +11,7 @@ import { Scheme } from "../../src/kinds/scheme.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
 import type { StructSchema } from "../../src/api/schema/schema.ts";
 import { Chance, randomObject } from "./random-object.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 
 /** `SEED=<n>` replays a run. */
 const seed = Number(Bun.env["SEED"] ?? Date.now() % 2 ** 31);
@@ -18,9 +19,8 @@ const objectsPerType = 12;
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 const roots = new Map<string, StructSchema>();
-for (const { schema, subresources } of scheme.resources) {
-  roots.set(schema.name, schema);
-  for (const subresource of subresources.values()) roots.set(subresource.schema.name, subresource.schema);
+for (const info of scheme.resources) {
+  for (const { form } of [info, ...info.subresources.values()]) roots.set(structOf({ form }).name, structOf({ form }));
 }
 for (const name of ["DeleteOptions", "CreateOptions", "PatchOptions", "UpdateOptions", "Status", "LabelSelector"]) {
   roots.set(`meta/v1.${name}`, scheme.typeSchema(`meta/v1.${name}`));
@@ -105,7 +105,7 @@ describe(`versions of a kind say the same (SEED=${seed})`, () => {
 
 function typedAs(info: ResourceInfo, object: JsonObject | KubeObject): KubeObject {
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = object as unknown as JsonObject;
-  return { kind: info.kind, apiVersion: apiVersionOf(info), ...typed(info.schema, fields) } as unknown as KubeObject;
+  return { kind: info.kind, apiVersion: apiVersionOf(info), ...typed(structOf(info), fields) } as unknown as KubeObject;
 }
 
 function bodyOf(object: KubeObject): JsonObject {
@@ -114,8 +114,8 @@ function bodyOf(object: KubeObject): JsonObject {
 
 /** Random objects, but for what no valid object of the kind has. */
 function* sensibleObjects(info: ResourceInfo): Generator<JsonObject> {
-  for (const object of objects(info.schema)) {
-    makeSensible[info.schema.name]?.(object);
+  for (const object of objects(structOf(info))) {
+    makeSensible[structOf(info).name]?.(object);
     yield object;
   }
 }

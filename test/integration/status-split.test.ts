@@ -5,6 +5,7 @@ import type { ResourceInfo } from "../../src/api/scheme/resource.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { type MinimalObject, minimalObjects } from "./minimal-objects.ts";
 import { TestServer } from "./server.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 
 const scheme = Scheme.builtIn();
 /** Kinds whose status can say something in conditions, which is most of them. */
@@ -77,7 +78,7 @@ function typesOf(object: { status?: { conditions?: { type: string }[] } }): stri
   return (object.status?.conditions ?? []).map(({ type }) => type);
 }
 
-function statusOf({ schema }: ResourceInfo): StructSchema | undefined {
-  const status = schema.fields.get("status")?.schema;
+function statusOf(info: ResourceInfo): StructSchema | undefined {
+  const status = structOf(info).fields.get("status")?.schema;
   return status?.kind === "struct" ? status : undefined;
 }

@@ -11,17 +11,18 @@ import { fieldElement } from "../../src/apply/path-element.ts";
 import { schemaType } from "../../src/apply/schema-type.ts";
 import { structuralType } from "../../src/apply/structural-type.ts";
 import { trackUpdate } from "../../src/apply/track-update.ts";
+import { TrackingError } from "../../src/apply/tracking-error.ts";
 import {
   type ConversionReply,
   type ConversionRequest,
   runSteps,
   type TrackedVersion,
-  TrackingError,
 } from "../../src/apply/versions.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";
 import type { StructSchema } from "../../src/api/schema/schema.ts";
 import type { Replay } from "./replay.ts";
+import { structOf } from "../../src/api/scheme/object-form.ts";
 
 /** One request of a case, and what came of it. */
 interface Step {
@@ -82,8 +83,9 @@ export function replayApply(directory: string): Replay {
 function builtInKinds(): [string, Kind][] {
   const scheme = Scheme.builtIn();
   return builtIns.map((gvk) => {
-    const schema = scheme.findKind(gvk)?.schema;
-    if (schema === undefined) throw new Error(`no kind ${gvk.kind}`);
+    const info = scheme.findKind(gvk);
+    if (info === undefined) throw new Error(`no kind ${gvk.kind}`);
+    const schema = structOf(info);
     const apiVersion = gvk.group === "" ? gvk.version : `${gvk.group}/${gvk.version}`;
     const { object: empty } = decodeTyped(schema, { apiVersion, kind: gvk.kind }, { kind: gvk.kind });
     return [
@@ -205,7 +207,7 @@ class ReplayedObject {
 
   #version(apiVersion: string, { object, subresource }: Step): TrackedVersion | undefined {
     const version = this.#kind.types.get(apiVersion);
-    // Of a custom kind, upstream knows the fields in the version of the request only.
+    // For a custom kind, upstream knows the fields in the version of the request only.
     if (this.#kind.schema === undefined && apiVersion !== object["apiVersion"]) return version;
     const names = resetNames(String(object["kind"]), subresource);
     const excluded = FieldSet.of(...names.map((name) => name.split(".").map(fieldElement)));

@@ -3,7 +3,7 @@ import type { Machine } from "./machine.ts";
 import type { Audience, SimMember } from "./sim-member.ts";
 import type { World } from "./world.ts";
 
-/** Whoever uses a simulated cluster, and judges what it answers. */
+/** A user of a simulated cluster, which judges the answers. */
 export interface Clients extends Audience {
   readonly readsServed: number;
   /** Whether every request is answered. */

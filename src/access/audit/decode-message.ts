@@ -1,5 +1,6 @@
 import { apiVersionOf } from "../../api/gvk.ts";
 import { decodeMessage, unwrapUnknown } from "../../api/codec/protobuf.ts";
+import { structOf } from "../../api/scheme/object-form.ts";
 import type { ServedResources } from "../../api/scheme/served-resources.ts";
 import type { DecodeProtobuf } from "./object-text.ts";
 
@@ -8,6 +9,6 @@ export function messageDecoder(scheme: ServedResources): DecodeProtobuf {
   return (bytes) => {
     const { apiVersion, kind, raw } = unwrapUnknown(bytes);
     const info = scheme.resources.find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
-    return info === undefined ? undefined : { kind, apiVersion, ...decodeMessage(info.schema, raw) };
+    return info === undefined ? undefined : { kind, apiVersion, ...decodeMessage(structOf(info), raw) };
   };
 }

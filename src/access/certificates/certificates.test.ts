@@ -121,6 +121,34 @@ describe("certificates on disk", () => {
     );
   });
 
+  test.each(["ca.key", "sa.key"])("a lost %s is reported and not replaced", async (name) => {
+    const directory = join(scratch, `lost-${name}`);
+    await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    await rm(join(directory, name));
+    await expect(openCertificates({ directory, bindAddress: "127.0.0.1", nowMs })).rejects.toThrow(
+      `${name} is missing, but an earlier start made it: restore it`,
+    );
+    expect(await readdir(directory)).not.toContain(name);
+  });
+
+  test("a first start that was cut short is completed", async () => {
+    const directory = join(scratch, "cut");
+    const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    for (const name of ["serving.crt", "admin.crt", "ca.crt", "ca.key"]) await rm(join(directory, name));
+    const second = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    expect(second.serviceAccountKey).toBe(first.serviceAccountKey);
+    expect(second.authority).not.toEqual(first.authority);
+  });
+
+  test("a token that can be guessed is reported", async () => {
+    const directory = join(scratch, "short-token");
+    await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });
+    await writeFile(join(directory, "token"), "x\n");
+    await expect(openCertificates({ directory, bindAddress: "127.0.0.1", nowMs })).rejects.toThrow(
+      "holds a token of less than 16 characters: remove the file to get a new one",
+    );
+  });
+
   test("an invalid certificate file is replaced, an invalid key file is reported", async () => {
     const directory = join(scratch, "garbage");
     const first = await openCertificates({ directory, bindAddress: "127.0.0.1", nowMs });

@@ -1,6 +1,9 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
+import { join } from "node:path";
+import { StartupError } from "../../process/startup-error.ts";
 import { issueCertificate, type KeyPair, type LeafCertificate, type Validity } from "./authority.ts";
 import { isFresh, isSignedBy, keepPair, keepText, leafLifetimeMs, parseCertificate, validity } from "./kept-pair.ts";
 import { apiAuthority, issuerOf, openAuthority, type RotatingAuthority } from "./rotating-authority.ts";
@@ -17,6 +20,8 @@ export interface Certificates extends RotatingAuthority {
 }
 
 const tokenBytes = 32;
+/** Shorter tokens can be guessed, so a file with one was damaged. */
+const tokenLengthMin = 16;
 export const tokenFile = "token";
 export const serviceAccountKeyFile = "sa.key";
 
@@ -35,10 +40,13 @@ export interface CertificateOptions {
 /**
  * Opens the pairs and the token from `directory`. Parts that are missing, invalid, past two thirds of their life or
  * made for other names are created and written there.
- * @throws StartupError when a key file can be read by others or does not parse
+ * @throws StartupError when a key file can be read by others, does not parse, or was lost since an earlier start
  */
 export async function openCertificates(options: CertificateOptions): Promise<Certificates> {
   const { directory, current, nowMs } = options;
+  if (directory !== undefined) refuseLostKeys(directory);
+  // Before the certificates: their presence shows that this key was there.
+  const serviceAccountKey = await openServiceAccountKey(options);
   const rotating = await openAuthority({ kind: apiAuthority, directory, nowMs, current });
   const names = servingNames(options.bindAddress, options.hosts);
   const keepSigned = (
@@ -54,18 +62,33 @@ export async function openCertificates(options: CertificateOptions): Promise<Cer
       isGood: (pair) => isFresh(pair, nowMs) && isSignedBy(pair, signer) && isGood(pair),
       make: () => issueCertificate(signer, { ...leaf, ...validity(nowMs, leafLifetimeMs) }),
     });
-  const [serving, admin, token, serviceAccountKey] = await Promise.all([
+  const [serving, admin, token] = await Promise.all([
     keepSigned("serving", rotating.authority, servingLeaf(names), (pair) => coversNames(pair, names)),
     keepSigned("admin", issuerOf(rotating), adminLeaf),
     openToken(options),
-    openServiceAccountKey(options),
   ]);
   return { ...rotating, serving, admin, token, serviceAccountKey };
 }
 
-function openToken({ directory, current }: CertificateOptions): Promise<string> {
+/** Keys that no certificate can replace: with new ones, clients and service account tokens would not be accepted. */
+function refuseLostKeys(directory: string): void {
+  const has = (name: string) => existsSync(join(directory, name));
+  if (!has("serving.crt") && !has("admin.crt")) return;
+  const lost = [`${apiAuthority.file}.key`, serviceAccountKeyFile].find((name) => !has(name));
+  if (lost === undefined) return;
+  throw new StartupError(
+    `${join(directory, lost)} is missing, but an earlier start made it: restore it from a backup or from another member. To begin with new keys, remove ${directory}. All kubeconfigs and service account tokens become invalid then`,
+  );
+}
+
+async function openToken({ directory, current }: CertificateOptions): Promise<string> {
   const make = () => randomBytes(tokenBytes).toString("base64url");
-  return keepText({ directory, name: tokenFile }, current?.token, make);
+  const token = await keepText({ directory, name: tokenFile }, current?.token, make);
+  if (token.length >= tokenLengthMin) return token;
+  const path = join(directory ?? "", tokenFile);
+  throw new StartupError(
+    `${path} holds a token of less than ${tokenLengthMin} characters: remove the file to get a new one`,
+  );
 }
 
 function openServiceAccountKey({ directory, current }: CertificateOptions): Promise<string> {

@@ -39,6 +39,8 @@ export interface IdentityOptions {
   /** The user's own serving certificate; undefined when ours is used. */
   readonly tlsFiles: { readonly certificate: string; readonly key: string } | undefined;
   readonly clientCaFile: string | undefined;
+  /** File with the authorities of nodes' agents; undefined to accept any certificate of theirs. */
+  readonly kubeletCertificateAuthority: string | undefined;
   readonly authentication: { readonly frontProxy: { readonly caFile: string } | undefined };
   /** The file to write the kubeconfig to; undefined for none. */
   readonly kubeconfig: string | undefined;
@@ -52,6 +54,8 @@ const nodeClientLifetimeMs = 24 * 60 * 60 * 1000;
  * serving certificate and client authorities where flags name them.
  */
 export class ServerIdentity {
+  /** Authorities of nodes' agents, PEM, read at startup; undefined to accept any certificate of theirs. */
+  readonly nodeAuthorities: string | undefined;
   readonly #config: IdentityOptions;
   readonly #kept: KeptCertificates<Certificates>;
   readonly #followers = new Set<() => void>();
@@ -71,6 +75,8 @@ export class ServerIdentity {
   private constructor(config: IdentityOptions, kept: KeptCertificates<Certificates>) {
     this.#config = config;
     this.#kept = kept;
+    const { kubeletCertificateAuthority: file } = config;
+    this.nodeAuthorities = file === undefined ? undefined : readPem("--kubelet-certificate-authority", file);
   }
 
   /** Administrator's bearer token. */

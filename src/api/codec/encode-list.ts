@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 import { apiVersionOf } from "../gvk.ts";
+import { structOf } from "../scheme/object-form.ts";
 import type { ResourceInfo } from "../scheme/resource.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import type { Revision } from "../revision.ts";
@@ -95,7 +96,7 @@ function listParts(
 }
 
 function itemSchema(info: ResourceInfo, { transform }: Representation): StructSchema {
-  return transform.kind === "none" ? info.schema : partialMetadataSchema();
+  return transform.kind === "none" ? structOf(info) : partialMetadataSchema();
 }
 
 function* jsonParts(head: ListHead, items: Iterable<Uint8Array>): Generator<Uint8Array> {

@@ -66,7 +66,10 @@ export function transformed(
 ): TypedDocument {
   switch (transform.kind) {
     case "none":
-      return { document: typeFirst(fromStorage(object, info)), schema: info.schema };
+      return {
+        document: typeFirst(fromStorage(object, info)),
+        schema: info.form.kind === "struct" ? info.form.schema : undefined,
+      };
     case "partialMetadata":
       return { document: partialMetadata(object, transform.version), schema: partialMetadataSchema() };
     case "table":

@@ -15,6 +15,7 @@ import { statusSchema, transformed } from "./encode-object.ts";
 import { stringifyJson } from "./json.ts";
 import { partialMetadata, partialMetadataKind } from "./partial-metadata.ts";
 import { encodeWatchFrame } from "./protobuf.ts";
+import { prepareEntries } from "./prepare-entries.ts";
 import type { Representation } from "./representation.ts";
 import { decodeServed, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, type TableTransform, tableRow, tableType } from "./table/table.ts";
@@ -33,6 +34,13 @@ const metadataEnd = toBytes("}}\n");
 
 /** The encoder of one watch response. Frames of encoders with the same `format` are interchangeable. */
 export function frameEncoder(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
+  const encoder = plainEncoder(info, representation, clock);
+  if (info.converter === undefined) return encoder;
+  return { ...encoder, prepare: (entries) => prepareEntries(entries, info) };
+}
+
+/** For entries that need no preparation. */
+function plainEncoder(info: ResourceInfo, representation: Representation, clock: Clock): FrameEncoder {
   const { mediaType, transform } = representation;
   if (mediaType !== "application/json" && transform.kind !== "table") {
     return binaryFrames(info, representation, clock);
@@ -126,7 +134,7 @@ function bookmarkObject(info: ResourceInfo, revision: Revision, initialEventsEnd
   return {
     kind: info.kind,
     apiVersion: apiVersionOf(info),
-    ...zeroObject(info.schema),
+    ...zeroObject(info.form),
     metadata: {
       resourceVersion: String(revision),
       ...(initialEventsEnd ? { annotations: { [initialEventsEndAnnotation]: "true" } } : {}),

@@ -16,6 +16,7 @@ import { decodeMessage, unwrapUnknown } from "./protobuf.ts";
 import { plainJson, type Representation } from "./representation.ts";
 import { parseYaml } from "./yaml.ts";
 import { zeroObject } from "./zero-object.ts";
+import { structForm, structOf } from "../scheme/object-form.ts";
 
 const nowMs = Date.UTC(2026, 0, 2);
 const clock = { nowMs: () => nowMs, steadyMs: () => nowMs, after: neverCalled, every: neverCalled };
@@ -162,7 +163,7 @@ describe("protobuf", () => {
   test("carries a single object in an envelope of its kind", () => {
     const { kind, apiVersion, raw } = unwrapUnknown(encodeObject(pod("a"), pods, binary, nowMs));
     expect([kind, apiVersion]).toEqual(["Pod", "v1"]);
-    expect(read(pods.schema, raw)).toMatchObject({ metadata: { name: "a" }, spec: { nodeName: "n1" } });
+    expect(read(structOf(pods), raw)).toMatchObject({ metadata: { name: "a" }, spec: { nodeName: "n1" } });
   });
 
   test("carries a list of objects, and of metadata", () => {
@@ -244,7 +245,7 @@ describe("YAML and CBOR", () => {
 });
 
 test("zeroObject() writes null for a list that is not omitted, and nothing for one that is", () => {
-  expect(zeroObject(info.schema)).toEqual({ metadata: {}, spec: { containers: null }, status: {} });
+  expect(zeroObject(info.form)).toEqual({ metadata: {}, spec: { containers: null }, status: {} });
 });
 
 function pod(name: string): Entry {
@@ -280,16 +281,18 @@ function podInfo(): ResourceInfo {
     storageVersionHash: "",
     virtual: false,
     keyPrefix: "/registry/pods/",
-    schema: struct("core/v1.Pod", [
-      field("kind", scalar("string"), { omitEmpty: true }),
-      field("metadata", struct("meta/v1.ObjectMeta", [field("name", scalar("string"), { omitEmpty: true })]), {
-        omitEmpty: true,
-      }),
-      field("spec", struct("core/v1.PodSpec", [field("containers", { kind: "list", items: scalar("any") })]), {
-        omitEmpty: true,
-      }),
-      field("status", struct("core/v1.PodStatus", []), { omitEmpty: true }),
-    ]),
+    form: structForm(
+      struct("core/v1.Pod", [
+        field("kind", scalar("string"), { omitEmpty: true }),
+        field("metadata", struct("meta/v1.ObjectMeta", [field("name", scalar("string"), { omitEmpty: true })]), {
+          omitEmpty: true,
+        }),
+        field("spec", struct("core/v1.PodSpec", [field("containers", { kind: "list", items: scalar("any") })]), {
+          omitEmpty: true,
+        }),
+        field("status", struct("core/v1.PodStatus", []), { omitEmpty: true }),
+      ]),
+    ),
     columns: [{ name: "Name", type: "string", format: "name", description: "", priority: 0 }],
     selectableFields: new Map(),
     subresources: new Map(),

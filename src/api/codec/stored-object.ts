@@ -46,6 +46,11 @@ export function decodeItem(entry: Entry, info: ResourceInfo): JsonObject {
   return body;
 }
 
+/** A stored body as an object of the version that it was written in. */
+export function decodeAsWritten(entry: Entry, { kind }: GroupVersionKind): KubeObject {
+  return { kind, apiVersion: entry.index.apiVersion, ...decodeBody(entry) } as unknown as KubeObject;
+}
+
 /** A stored body as an object of its kind. */
 export function decodeEntry(entry: Entry, gvk: GroupVersionKind): KubeObject {
   return { kind: gvk.kind, apiVersion: apiVersionOf(gvk), ...decodeBody(entry) } as unknown as KubeObject;

@@ -1,18 +1,17 @@
 import type { JsonObject } from "../json.ts";
-import { decodeTyped } from "../schema/decode.ts";
-import type { StructSchema } from "../schema/schema.ts";
+import type { ObjectForm } from "../scheme/object-form.ts";
 
-const zeroObjects = new WeakMap<StructSchema, JsonObject>();
+const zeroObjects = new WeakMap<ObjectForm, JsonObject>();
 
 /**
- * What a kind's empty object looks like on the wire: the fields that are written even when nothing is set, such as
- * `"spec":{"containers":null},"status":{}` of a Pod. Shared; do not change it.
+ * Returns the empty object of a kind as it is on the wire: the fields that are written even when nothing is set, such as
+ * `"spec":{"containers":null},"status":{}` of a Pod. Shared; do not change it. A custom kind has no such fields.
  */
-export function zeroObject(schema: StructSchema): JsonObject {
-  let zero = zeroObjects.get(schema);
+export function zeroObject(form: ObjectForm): JsonObject {
+  let zero = zeroObjects.get(form);
   if (zero === undefined) {
-    zero = decodeTyped(schema, {}, { kind: schema.name }).object;
-    zeroObjects.set(schema, zero);
+    zero = form.kind === "struct" ? form.decode({}, { kind: form.schema.name }).object : {};
+    zeroObjects.set(form, zero);
   }
   return zero;
 }

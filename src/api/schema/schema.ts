@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 
 /**
- * The one representation of a type: built-in kinds compile to it from generated data, custom resources from OpenAPI.
+ * The representation of a built-in type, compiled from generated data. Custom kinds follow an OpenAPI schema instead.
  * Decoding, pruning, defaulting, strategic merge, managed fields, protobuf, OpenAPI and tables are functions of it.
  */
 export type Schema = ScalarSchema | ListSchema | MapSchema | StructSchema;
@@ -89,7 +89,8 @@ export interface Field {
   /** The type declares no list type: it is taken for `atomic`, and not published. Absent means false. */
   readonly impliesListType?: boolean;
   readonly listMapKeys: readonly string[];
-  readonly mapType: "granular" | "atomic";
+  /** How a map or struct is owned; undefined: as the type of the value says. */
+  readonly mapType: "granular" | "atomic" | undefined;
   readonly default: JsonValue | undefined;
   readonly immutable: boolean;
   /** Feature gates that guard the field; empty for none. */

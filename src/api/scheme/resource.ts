@@ -1,7 +1,10 @@
+import type { Entry } from "../entry.ts";
+import type { Eventual } from "../eventual.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { GroupVersionKind } from "../gvk.ts";
+import type { KubeObject } from "../object-meta.ts";
 import type { TableRules } from "../codec/table/table-rules.ts";
-import type { StructSchema } from "../schema/schema.ts";
+import type { ObjectForm } from "./object-form.ts";
 
 export interface SubresourceInfo {
   /** `status`, `finalize` … */
@@ -9,7 +12,7 @@ export interface SubresourceInfo {
   /** Kind and version of the body, which may differ from the parent's. */
   readonly gvk: GroupVersionKind;
   readonly verbs: readonly string[];
-  readonly schema: StructSchema;
+  readonly form: ObjectForm;
 }
 
 /** One served (group, version, resource). Everything here is data; rules of one resource live in its Strategy. */
@@ -27,7 +30,7 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly virtual: boolean;
   /** `/registry/pods/`, with the trailing slash. */
   readonly keyPrefix: string;
-  readonly schema: StructSchema;
+  readonly form: ObjectForm;
   readonly columns: readonly TableColumn[];
   /** Fills the columns; undefined for a kind without columns of its own. */
   readonly table?: TableRules | undefined;
@@ -38,8 +41,12 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly subresources: ReadonlyMap<string, SubresourceInfo>;
   /** How objects of this version lie in the store; absent when they are stored as they are. */
   readonly storedAs?: StoredAs;
+  /** Converts between all versions of the kind, the stored one included. Absent for built-in kinds. */
+  readonly converter?: VersionConverter;
   /** Present once the version is deprecated in the served release. */
   readonly deprecation?: Deprecation;
+  /** Its definition is being deleted: nothing is created any more. */
+  readonly isTerminating?: boolean;
 }
 
 /** Several served versions of a kind share one stored form, one registry and one cache. */
@@ -56,6 +63,26 @@ export interface StoredAs {
 export interface Conversion {
   toStorage(object: JsonObject): JsonObject;
   fromStorage(object: JsonObject): JsonObject;
+}
+
+/**
+ * Conversion that may take an answer from elsewhere and may fail. Objects of such a kind lie in the store in the version
+ * that was the stored one when they were written; `index.apiVersion` of an entry names it.
+ */
+export interface VersionConverter {
+  /** Whether the body of an entry is, byte for byte, what the version `to` serves. */
+  servesBody(entry: Entry, to: ResourceInfo): boolean;
+  /**
+   * Objects of any versions of the kind in the version `to`, in their order, at once where nothing has to be asked. The
+   * arguments stay as they are.
+   * @throws StatusError, also as a rejection
+   */
+  convert(objects: readonly KubeObject[], to: ResourceInfo): Eventual<readonly KubeObject[]>;
+  /**
+   * An object in the version `to` as it is put into the store, without the defaults of that version.
+   * @throws StatusError, also as a rejection
+   */
+  forStorage(object: KubeObject, to: ResourceInfo): Eventual<KubeObject>;
 }
 
 /** Tells whether a document is of a generated type. */
@@ -78,11 +105,18 @@ export interface Deprecation {
   readonly removedIn: string;
   /** What to use instead; absent when nothing takes its place. */
   readonly replacement?: GroupVersionKind;
+  /** The text for clients, where it is not the usual one. */
+  readonly warning?: string;
 }
 
 /** The version whose objects are in the store. */
 export function storedInfo(info: ResourceInfo): ResourceInfo {
   return info.storedAs?.info ?? info;
+}
+
+/** The version that has the columns of tables, and whose form rows are made of. */
+export function tableInfo(info: ResourceInfo): ResourceInfo {
+  return info.converter === undefined ? storedInfo(info) : info;
 }
 
 /** Reads one selectable field as text; "" when absent. */

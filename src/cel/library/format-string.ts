@@ -2,7 +2,7 @@ import { spendWork } from "../evaluate/limits.ts";
 import { displayText, parseDouble, toText } from "../values/conversion.ts";
 import { itemsOf } from "../values/lists.ts";
 import { entriesOf } from "../values/maps.ts";
-import { quoteText } from "../values/text.ts";
+import { quoteText } from "../../api/go-literal.ts";
 import {
   EvaluationError,
   isError,
@@ -17,7 +17,7 @@ import {
 /** How an argument is to be written. */
 export type Verb = "s" | "d" | "f" | "e" | "b" | "x" | "X" | "o";
 
-/** What is wrong with a format or one of its arguments. */
+/** A problem of a format or of one of its arguments. */
 export class FormatError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,6 +1,6 @@
 /**
- * How upstream holds an amount: as a 64-bit number of powers of ten, or, where it is too large or too fine for that, as a decimal.
- * A decimal is no integer, even where it is whole, and a scale below zero is none either.
+ * How upstream holds an amount: as a 64-bit number of powers of ten, or, where it is too large or too fine for that, as
+ * a decimal. A decimal is not an integer, even where it is whole. Nor is a number with a scale below zero.
  */
 export interface QuantityForm {
   readonly amount: Amount | undefined;

@@ -1,5 +1,5 @@
 import { isDate } from "../values/time-text.ts";
-import { quoteText } from "../values/text.ts";
+import { quoteText } from "../../api/go-literal.ts";
 
 interface Element {
   /** As Go writes it in layouts. */
@@ -25,7 +25,7 @@ const timeElements: readonly Element[] = [
   { layout: "05", pattern: /^\d{2}(?:[.,]\d+)?/, name: "second", max: 59 },
 ];
 
-/** Returns Go's words for a text that is no date, or no date and time without a zone. */
+/** Returns Go's words for a text that is neither a date nor a date and time without a zone. */
 export function goTimeError(text: string, kind: "date" | "date-time"): string {
   const elements = kind === "date" ? dateElements : [...dateElements, ...timeElements];
   const layout = elements.map((element) => element.layout).join("");

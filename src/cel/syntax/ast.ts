@@ -3,7 +3,7 @@ import type { Value } from "../values/value.ts";
 interface Node {
   /** Numbered from 1 in the order of upstream's parser; error texts and estimates refer to it. */
   readonly id: number;
-  /** Where the node is reported: an offset into the source, in code units. */
+  /** Offset of the node in the source, in code units, for reports. */
   readonly offset: number;
 }
 

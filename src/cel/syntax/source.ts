@@ -5,7 +5,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** What has no place in the text is reported here. */
+/** Place of problems that concern no part of the text. */
 export const noOffset = -1;
 const noPlace = { line: -1, column: 0 } as const;
 

@@ -20,7 +20,7 @@ const ruleEnd = follow(true);
 const beforeExpression = follow(false, expressionStart);
 const beforeMember = follow(true, memberSigns);
 
-/** Reports what upstream's parser says of tokens that are no expression. */
+/** Reports tokens that do not form an expression, in the words of upstream's parser. */
 export function reportSyntaxErrors(
   tokens: readonly Token[],
   unreadable: readonly LexicalError[],

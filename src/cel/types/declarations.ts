@@ -12,7 +12,7 @@ export interface Binding {
   readonly variadic?: Variadic;
 }
 
-/** What the first operand of an operator must be able to do. */
+/** The ability that the first operand of an operator must have. */
 export type Trait =
   | "adds"
   | "compares"

@@ -11,8 +11,8 @@ import {
 } from "./cel-type.ts";
 
 /**
- * What is known of the type variables of one expression. A trial that fails leaves no trace: changes are noted in order and
- * taken back.
+ * The known types of the type variables of one expression. A trial that fails leaves no trace: changes are noted in
+ * order and taken back.
  */
 export class TypeBindings {
   readonly #bound = new Map<string, CelType>();

@@ -1,4 +1,4 @@
-import { compareTexts } from "./text.ts";
+import { compareTexts } from "../../api/code-points.ts";
 import { Duration, EvaluationError, noSuchOverload, type Result, Timestamp, Uint, type Value } from "./value.ts";
 
 export type Order = -1 | 0 | 1;
@@ -84,7 +84,7 @@ function intToUint(int: bigint, uint: bigint): Order {
   return orderOf(int, uint);
 }
 
-/** Returns whether two numbers are equal, whatever their types; undefined if one of them is no number. */
+/** Returns whether two numbers are equal, whatever their types; undefined if one of them is not a number. */
 export function equalNumbers(a: Value, b: Value): boolean | undefined {
   if (!isNumber(a) || !isNumber(b)) return undefined;
   return compareValues(a, b) === 0;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { decode, encode } from "cbor-x/index-no-eval";
 import fc from "fast-check";
 import type { ReplicaHealth } from "./gossip.ts";
 import {
@@ -23,12 +24,12 @@ const health: ReplicaHealth = {
 const heartbeat: Heartbeat = { member: 1, incarnation: 1_700_000_000_000, sequence: 7, health };
 
 function bytesOf(value: unknown): Uint8Array {
-  return new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
+  return typeof value === "string" ? new TextEncoder().encode(value) : encode(value);
 }
 
 /** Returns the encoded heartbeat with other fields. */
 function changed(fields: Record<string, unknown>): Uint8Array {
-  const wire = JSON.parse(new TextDecoder().decode(encodeHeartbeat(heartbeat))) as Record<string, unknown>;
+  const wire = decode(encodeHeartbeat(heartbeat)) as Record<string, unknown>;
   return bytesOf({ ...wire, ...fields });
 }
 
@@ -41,13 +42,20 @@ describe("heartbeats", () => {
     expect(parseHeartbeat(encodeHeartbeat(written))).toEqual(written);
   });
 
+  test("of builds that send JSON are read", () => {
+    const json = new TextEncoder().encode(JSON.stringify(decode(encodeHeartbeat(heartbeat))));
+    expect(parseHeartbeat(json)).toEqual(heartbeat);
+  });
+
   test("fields of a later version are ignored", () => {
     expect(parseHeartbeat(changed({ weather: "fine" }))).toEqual(heartbeat);
   });
 
   test.each([
-    ["no JSON", bytesOf("{")],
-    ["no UTF-8", Uint8Array.of(0xff, 0xfe)],
+    ["broken JSON", bytesOf("{")],
+    ["broken CBOR", Uint8Array.of(0xff, 0xfe)],
+    ["a list that claims four billion items", Uint8Array.of(0x9a, 0xff, 0xff, 0xff, 0xff)],
+    ["a map that claims four billion members", Uint8Array.of(0xba, 0xff, 0xff, 0xff, 0xff)],
     ["nothing", new Uint8Array()],
     ["a list", bytesOf([1])],
     ["no member", changed({ member: undefined })],
@@ -65,7 +73,7 @@ describe("heartbeats", () => {
     ["a hundred endpoints", changed({ endpoints: Array.from({ length: 100 }, () => "https://a") })],
     ["a leader below zero", changed({ leader: -2 })],
     ["more than a message holds", changed({ padding: "a".repeat(messageBytesMax) })],
-    ["depth without end", bytesOf("[".repeat(messageBytesMax))],
+    ["depth without end", new Uint8Array(messageBytesMax).fill(0x81)],
   ])("%s is not a heartbeat", (_, bytes) => {
     expect(parseHeartbeat(bytes)).toBeUndefined();
   });
@@ -86,10 +94,13 @@ describe("heartbeats", () => {
   });
 
   test("decoding any input ends and gives a complete heartbeat or nothing", () => {
-    const property = fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.json().map(bytesOf)), (bytes) => {
-      expect(parseHeartbeat(bytes)?.health.revision ?? 0).toBeNumber();
-      parseInvalidation(bytes);
-    });
+    const property = fc.property(
+      fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.json().map(bytesOf), fc.jsonValue().map(encode)),
+      (bytes) => {
+        expect(parseHeartbeat(bytes)?.health.revision ?? 0).toBeNumber();
+        parseInvalidation(bytes);
+      },
+    );
     fc.assert(property, { numRuns: 2_000 });
   });
 });

@@ -1,3 +1,4 @@
+import { Encoder } from "cbor-x/index-no-eval";
 import { isJsonObject } from "../../api/json.ts";
 import { type InvalidationSubject, invalidationSubjects, type ReplicaHealth } from "./gossip.ts";
 
@@ -19,7 +20,7 @@ export interface Invalidation extends Envelope {
 }
 
 /**
- * Largest message, which is JSON. Unknown fields of a later version are ignored. A version that changes the meaning of
+ * Largest message, which is CBOR. Unknown fields of a later version are ignored. A version that changes the meaning of
  * a field has topics of its own.
  */
 export const messageBytesMax = 8 * 1_024;
@@ -29,8 +30,10 @@ const endpointsMax = 8;
 const textLengthMax = 200;
 const plainText = /^[\x20-\x7e]*$/;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true });
+/** Without the native part of the library, which ends the process on some malformed input. */
+const cbor = new Encoder({ useRecords: false, mapsAsObjects: true });
+/** First byte of the JSON messages of earlier builds. No CBOR map starts with it. */
+const openBrace = 0x7b;
 
 /** Encodes a heartbeat. Leaves out values beyond the limits of a message. */
 export function encodeHeartbeat({ health, ...envelope }: Heartbeat): Uint8Array {
@@ -42,11 +45,11 @@ export function encodeHeartbeat({ health, ...envelope }: Heartbeat): Uint8Array 
     endpoints: endpoints.filter(isText).slice(0, endpointsMax),
     release: isText(release) ? release : "",
   };
-  return encoder.encode(JSON.stringify({ ...envelope, ...kept }));
+  return cbor.encode({ ...envelope, ...kept });
 }
 
 export function encodeInvalidation(invalidation: Invalidation): Uint8Array {
-  return encoder.encode(JSON.stringify(invalidation));
+  return cbor.encode(invalidation);
 }
 
 /** Parses a heartbeat, or returns undefined. */
@@ -87,7 +90,7 @@ function parseEnvelope(bytes: Uint8Array): { envelope: Envelope | undefined; fie
 function parseObject(bytes: Uint8Array): Fields {
   if (bytes.length > messageBytesMax) return {};
   try {
-    const value: unknown = JSON.parse(decoder.decode(bytes));
+    const value: unknown = bytes[0] === openBrace ? JSON.parse(Buffer.from(bytes).toString()) : cbor.decode(bytes);
     return isJsonObject(value) ? value : {};
   } catch {
     return {};

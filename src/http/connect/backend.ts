@@ -1,13 +1,18 @@
 import { isIP, connect as connectTcp, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { checkServerIdentity, connect as connectTls, type ConnectionOptions } from "node:tls";
+import { dialErrorText } from "../../client/dial-error.ts";
 import type { HeaderList } from "../../request/exchange.ts";
 
-/** Somebody whom requests are passed on to. */
+/** A server that requests are passed on to. */
 export interface Backend {
   readonly protocol: "http" | "https";
   readonly host: string;
   readonly port: number;
-  /** How we prove who we are, PEM; absent for those who are not to know. */
+  /** Name in the certificate of the backend; the host by default. */
+  readonly serverName?: string | undefined;
+  /** Authorities that must have signed the certificate of the backend, PEM. Without them, any certificate will do. */
+  readonly authorities?: string | undefined;
+  /** Our certificate and key, PEM; absent for a backend that gets none. */
   readonly client?: { readonly certificate: string; readonly key: string } | undefined;
 }
 
@@ -61,29 +66,32 @@ export function returnedHeaders(headers: HeaderList): [string, string][] {
   return headers.filter(([name]) => !ours.has(name)).map(([name, value]) => [name, value]);
 }
 
-/** `10.0.0.1:80`, `[fd00::1]:80`. */
-export function authorityOf({ host, port }: Pick<Backend, "host" | "port">): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+/** Returns the TLS settings of a connection to the backend. Pods, and by default nodes, sign their own certificates. */
+export function tlsOptions({ host, serverName = host, authorities, client }: Backend): ConnectionOptions {
+  return {
+    ...(authorities === undefined
+      ? { rejectUnauthorized: false }
+      : {
+          rejectUnauthorized: true,
+          ca: authorities,
+          checkServerIdentity: (_host, certificate) => checkServerIdentity(serverName, certificate),
+        }),
+    ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
+    ...(client === undefined ? {} : { cert: client.certificate, key: client.key }),
+  };
 }
 
 /**
- * A connection to the backend. Its certificate is not judged: nodes and pods sign for themselves.
+ * Opens a connection to the backend.
  * @throws Error with a text in the words that clients know
  */
 export function dial(backend: Backend): Promise<Socket> {
-  const { host, port, protocol, client } = backend;
+  const { host, port, protocol } = backend;
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const socket: Socket =
     protocol === "http"
       ? connectTcp({ host, port })
-      : connectTls({
-          host,
-          port,
-          rejectUnauthorized: false,
-          ALPNProtocols: ["http/1.1"],
-          ...(isIP(host) === 0 ? { servername: host } : {}),
-          ...(client === undefined ? {} : { cert: client.certificate, key: client.key }),
-        });
+      : connectTls({ host, port, ALPNProtocols: ["http/1.1"], ...tlsOptions(backend) });
   const timer = setTimeout(() => fail(Object.assign(new Error("time-out"), { code: "ETIMEDOUT" })), dialTimeoutMs);
   const fail = (error: Error) => {
     clearTimeout(timer);
@@ -99,16 +107,4 @@ export function dial(backend: Backend): Promise<Socket> {
     resolve(socket);
   });
   return promise;
-}
-
-/** As Go says why a connection did not come about: tools look for these words. */
-export function dialErrorText(error: Error, backend: Pick<Backend, "host" | "port">): string {
-  const { code = "" } = error as { code?: string };
-  const target = authorityOf(backend);
-  if (code === "ECONNREFUSED" || code === "ConnectionRefused") return `dial tcp ${target}: connect: connection refused`;
-  if (code === "ETIMEDOUT") return `dial tcp ${target}: i/o timeout`;
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `dial tcp: lookup ${backend.host}: no such host`;
-  if (code === "EHOSTUNREACH") return `dial tcp ${target}: connect: no route to host`;
-  if (code === "ENETUNREACH") return `dial tcp ${target}: connect: network is unreachable`;
-  return `dial tcp ${target}: ${error.message}`;
 }

@@ -1,16 +1,9 @@
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import { isIP } from "node:net";
+import { authorityOf, dialErrorText } from "../../client/dial-error.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import type { ByteSink, IncomingRequest } from "../../request/exchange.ts";
-import {
-  authorityOf,
-  type Backend,
-  dialErrorText,
-  dialTimeoutMs,
-  forwardedHeaders,
-  returnedHeaders,
-} from "./backend.ts";
+import { type Backend, dialTimeoutMs, forwardedHeaders, returnedHeaders, tlsOptions } from "./backend.ts";
 
 const bodilessMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
@@ -26,7 +19,7 @@ export interface BackendAnswer {
  * @throws Error with a text in the words that clients know, when the backend does not answer
  */
 export async function ask(request: IncomingRequest, backend: Backend, path: string): Promise<BackendAnswer> {
-  const { protocol, host, port, client } = backend;
+  const { protocol, host, port } = backend;
   const body = bodilessMethods.has(request.method) ? undefined : await request.body();
   const headers: Record<string, string | string[]> = { host: authorityOf(backend) };
   for (const [name, value] of forwardedHeaders(request.headers)) {
@@ -43,15 +36,7 @@ export async function ask(request: IncomingRequest, backend: Backend, path: stri
     headers,
     agent: false,
   } as const;
-  const sent =
-    protocol === "http"
-      ? requestHttp(options)
-      : requestHttps({
-          ...options,
-          rejectUnauthorized: false,
-          ...(isIP(host) === 0 ? { servername: host } : {}),
-          ...(client === undefined ? {} : { cert: client.certificate, key: client.key }),
-        });
+  const sent = protocol === "http" ? requestHttp(options) : requestHttps({ ...options, ...tlsOptions(backend) });
   const abort = () => sent.destroy(new Error("context canceled"));
   request.signal.addEventListener("abort", abort, { once: true });
   sent.once("response", resolve);

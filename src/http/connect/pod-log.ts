@@ -6,7 +6,7 @@ import type { HttpResponse } from "../../request/exchange.ts";
 import { queryInteger } from "../query-integer.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 import type { Connector } from "../../registry/endpoint.ts";
-import { authorityOf } from "./backend.ts";
+import { authorityOf } from "../../client/dial-error.ts";
 import { ask, type BackendAnswer, passOn } from "./forward.ts";
 import { containerOf } from "./pod-container.ts";
 import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";

@@ -5,12 +5,14 @@ import type { ConnectionCall } from "../../registry/endpoint.ts";
 import type { Backend } from "./backend.ts";
 import { nodeEndpointOf } from "./node-endpoint.ts";
 
-/** What the connections to nodes need. */
+/** The parts that connections to nodes need. */
 export interface NodeConnectorParts {
   readonly pods: Registry;
   readonly nodes: Registry;
-  /** How this server proves itself to the agents of nodes. */
+  /** The certificate with which this server connects to the agents of nodes. */
   nodeClient(): { readonly certificate: string; readonly key: string };
+  /** Authorities of the agents' certificates, PEM. Without them, an agent may sign its own. */
+  readonly nodeAuthorities: string | undefined;
 }
 
 /** @throws StatusError 404 */
@@ -24,10 +26,10 @@ export function podOf({ pods }: NodeConnectorParts, { request }: ConnectionCall,
  * The agent of a node.
  * @throws StatusError 404 for a node that does not exist, 500 for one without an address
  */
-export function agentOf({ nodes, nodeClient }: NodeConnectorParts, nodeName: string): Backend {
+export function agentOf({ nodes, nodeClient, nodeAuthorities }: NodeConnectorParts, nodeName: string): Backend {
   const node = nodes.current("", nodeName);
   if (node === undefined) throw status.notFound(nodes.ref(nodeName));
-  return { protocol: "https", ...nodeEndpointOf(node), client: nodeClient() };
+  return { protocol: "https", ...nodeEndpointOf(node), client: nodeClient(), authorities: nodeAuthorities };
 }
 
 /** The node that a pod runs on, "" for none yet. */

@@ -1,7 +1,9 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { numberIn, structIn, structsIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
+import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
+import { readyEndpoints } from "../../client/service-endpoints.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
@@ -45,13 +47,17 @@ export function serviceProxy(parts: ProxyParts): Connector {
   };
 }
 
-/** `nodes/x/proxy`: requests to the agent of a node, or to another port of it. */
+/**
+ * `nodes/x/proxy`: requests to the agent of a node, or to another port of it. The node chooses its addresses and the
+ * port of its agent, so the address is checked for every port.
+ */
 export function nodeProxy(parts: ProxyParts): Connector {
   return async (call) => {
     const { scheme, name, port } = split(call, "node");
     const agent = agentOf(parts, name);
-    if (port === "" || port === String(agent.port)) return proxy(call, agent);
-    return proxy(call, backendAt(scheme, await proxyableAddress(agent.host), port));
+    const host = await proxyableAddress(agent.host);
+    if (port === "" || port === String(agent.port)) return proxy(call, { ...agent, host, serverName: agent.host });
+    return proxy(call, backendAt(scheme, host, port));
   };
 }
 
@@ -137,30 +143,20 @@ function endpointOf(
   portName: string,
 ): { host: string; port: number } {
   const name = service.metadata.name ?? "";
-  const found = slicesOf(endpointSlices, request.namespace, name).flatMap((slice) => {
-    const port = structsIn(slice, "ports").find((one) => textIn(one, "name") === portName && one["port"] !== undefined);
-    if (port === undefined) return [];
-    const ready = structsIn(slice, "endpoints").filter(({ conditions }) => isReady(conditions));
-    const hosts = ready.flatMap((endpoint) => textsIn(endpoint, "addresses")).filter(isProxyableIp);
-    return hosts.map((host) => ({ host, port: numberIn(port, "port") }));
-  });
+  const found = readyEndpoints(slicesOf(endpointSlices, request.namespace, name), portName).filter(({ host }) =>
+    isProxyableIp(host),
+  );
   const chosen = found[randomInt(found.length)];
   if (chosen !== undefined) return chosen;
   throw status.serviceUnavailable(`no endpoints available for service ${JSON.stringify(request.name)}`);
 }
 
-function slicesOf(slices: Registry | undefined, namespace: string, service: string): JsonObject[] {
+function slicesOf(slices: Registry | undefined, namespace: string, service: string): EndpointSlice[] {
   if (slices === undefined) return [];
   const page = slices.cacher.list({
     prefix: slices.keyOf(namespace, ""),
     matches: ({ index }) => index.labels?.[serviceNameLabel] === service,
   });
   if (page instanceof Promise) throw new Error("the newest state is in memory");
-  return page.entries
-    .map((entry) => decodeEntry(entry, slices.info) as unknown as JsonObject)
-    .filter((slice) => textIn(slice, "addressType") !== "FQDN");
-}
-
-function isReady(conditions: JsonObject[string] | undefined): boolean {
-  return (conditions as { ready?: boolean } | undefined)?.ready !== false;
+  return page.entries.map((entry) => decodeEntry(entry, slices.info) as EndpointSlice);
 }

@@ -3,14 +3,14 @@ import { isIP } from "node:net";
 import { status } from "../../api/status.ts";
 import { validateNonSpecialIp } from "../../api/validation/ip.ts";
 
-/** Whether an address can be that of a pod or a node: this host, its network and its metadata service are not. */
+/** Reports whether an address can be that of a pod or a node. This host and link-local addresses cannot. */
 export function isProxyableIp(address: string): boolean {
   return validateNonSpecialIp(address, "").length === 0;
 }
 
 /**
- * The address to connect to: a name is resolved once, and what was checked is what is used.
- * @throws StatusError 400 for an address that nobody is passed on to
+ * Returns the address to connect to. A name is resolved once, so the address that is checked is the one that is used.
+ * @throws StatusError 400 for an address of this host or its link
  */
 export async function proxyableAddress(host: string): Promise<string> {
   const addresses = isIP(host) === 0 ? await resolved(host) : [host];

@@ -3,7 +3,8 @@ import type { Duplex } from "node:stream";
 import { status } from "../../api/status.ts";
 import type { HttpResponse, StreamReply } from "../../request/exchange.ts";
 import { header, type IncomingRequest, type UpgradedSocket } from "../../request/exchange.ts";
-import { authorityOf, type Backend, dial, forwardedHeaders, returnedHeaders } from "./backend.ts";
+import { authorityOf } from "../../client/dial-error.ts";
+import { type Backend, dial, forwardedHeaders, returnedHeaders } from "./backend.ts";
 import { readResponseHead, requestHead } from "./http1-head.ts";
 
 /** Of a refusal by the backend no more than this is passed on. */

@@ -10,9 +10,9 @@ import { YamlSyntaxError } from "../../api/codec/yaml-syntax.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { goTypeName } from "../../apply/go-quote.ts";
 import { type ApplyOutcome, BadApplyError } from "../../apply/apply-object.ts";
-import { TrackingError } from "../../apply/versions.ts";
-import { fromStorage } from "../../api/scheme/conversion/convert.ts";
-import { alreadyTracked } from "../../registry/field-ownership.ts";
+import { TrackingError } from "../../apply/tracking-error.ts";
+import { inServedVersion } from "../../api/scheme/conversion/convert.ts";
+import { alreadyTracked, ownershipOfDocument } from "../../registry/field-ownership.ts";
 import { setManagedFields } from "../../registry/system-fields.ts";
 import { type HttpResponse, header } from "../../request/exchange.ts";
 import type { Representation } from "../../api/codec/representation.ts";
@@ -22,7 +22,7 @@ import type { ResourceCall } from "./endpoint.ts";
 import { typedObject } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
-import { ownershipOfView, throughView } from "./through-view.ts";
+import { throughView } from "./through-view.ts";
 import type { WriteOptions } from "./write-options.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
@@ -45,7 +45,7 @@ export async function apply(
   const bytes = await exchange.request.body();
   const isLarge = bytes.length > ordinaryBytesMax;
   if (isLarge) await nextTurn();
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const warnings = exchange.warnings.length;
   // Whether there is an object to apply to is said before what is wrong with the body.
   let body: AppliedBody | undefined;
@@ -68,7 +68,7 @@ export async function apply(
     );
   }
   const make = async (stored: KubeObject | undefined) =>
-    toStoredVersion(await change(stored && fromStorage(stored, info)), info);
+    toStoredVersion(await change(stored && (await inServedVersion(stored, info))), info);
   const result = await registry.upsert(request.namespace, request.name, make, context, {
     ...writeOptions,
     makesAnew: true,
@@ -76,14 +76,14 @@ export async function apply(
   });
   return objectReply(call, result.created ? 201 : 200, result, representation);
 
-  function merged(
+  async function merged(
     target: ResourceCall,
     live: KubeObject | undefined,
     { document, repeated }: AppliedBody,
     { fieldManager, fieldValidation, force }: WriteOptions,
-  ): KubeObject {
+  ): Promise<KubeObject> {
     const version = view?.info ?? info;
-    const ownership = view === undefined ? registry.ownership : ownershipOfView(view);
+    const ownership = view === undefined ? registry.ownership : ownershipOfDocument(view.info);
     const writer = {
       manager: fieldManager,
       subresource: request.subresource,
@@ -91,7 +91,7 @@ export async function apply(
       nowMs: target.parts.clock.nowMs(),
       force,
     };
-    const outcome = orRefused(() => ownership.apply(live, document, writer));
+    const outcome = await ownership.apply(live, document, writer).catch(refused);
     if (outcome.kind === "conflict") {
       const causes = outcome.causes.map(({ type, message, field }) => ({ reason: type, message, field }));
       throw status.applyConflict(outcome.message, causes);
@@ -116,7 +116,7 @@ function typed(
 ): KubeObject {
   const version = view?.info ?? info;
   const document = outcome.object ?? cloneJson((live ?? {}) as unknown as JsonObject);
-  const { object } = orRefused(() => typedObject(document, { gvk: version, schema: version.schema }));
+  const { object } = orRefused(() => typedObject(document, { gvk: version, form: version.form }));
   setManagedFields(object, outcome.managedFields);
   return object;
 }
@@ -133,10 +133,14 @@ function orRefused<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
-    if (error instanceof BadApplyError) throw status.badRequest(error.message);
-    if (error instanceof TrackingError || error instanceof DecodeTypeError) throw status.unconverted(error.message);
-    throw error;
+    return refused(error);
   }
+}
+
+function refused(error: unknown): never {
+  if (error instanceof BadApplyError) throw status.badRequest(error.message);
+  if (error instanceof TrackingError || error instanceof DecodeTypeError) throw status.unconverted(error.message);
+  throw error;
 }
 
 /** @throws StatusError 400 */

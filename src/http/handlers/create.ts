@@ -11,12 +11,12 @@ export const create: VerbHandler = async (call) => {
   const { request, info, registry } = call;
   const representation = negotiateFor(call, "object");
   const options = parseWriteOptions(request.query, "CreateOptions");
-  const object = await readObjectBody(call, { gvk: info, schema: info.schema }, options.fieldValidation);
+  const object = await readObjectBody(call, { gvk: info, form: info.form }, options.fieldValidation);
   alignNamespace(call, object);
   if ((object.metadata.resourceVersion ?? "") !== "") {
     throw status.unconverted("resourceVersion should not be set on objects to be created");
   }
-  const context = writeContext(call, options.dryRun, options.fieldManager);
-  const result = await registry.create(toStoredVersion(object, info), request.namespace, context);
+  const context = writeContext(call, options);
+  const result = await registry.create(await toStoredVersion(object, info), request.namespace, context);
   return objectReply(call, 201, result, representation);
 };

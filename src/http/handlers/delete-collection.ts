@@ -1,6 +1,7 @@
 import { fieldError } from "../../api/field-error.ts";
 import { StatusError, status } from "../../api/status.ts";
 import { encodeList } from "../../api/codec/encode-list.ts";
+import { prepareEntries } from "../../api/codec/prepare-entries.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import { ignoreReadErrorsOption } from "../../registry/delete-options.ts";
 import { selectionOf } from "../../registry/selection.ts";
@@ -23,7 +24,7 @@ export const deleteCollection: VerbHandler = async (call) => {
   }
   const selection = selectionOf(info, request.namespace, request.name, listOptions);
   const page = await readPage(registry.cacher, parts.store, selection, listOptions);
-  const context = writeContext(call, options.dryRun, "");
+  const context = writeContext(call, options);
   for (const { key } of page.entries) {
     if (exchange.request.signal.aborted) break;
     const name = key.slice(key.lastIndexOf("/") + 1);
@@ -33,7 +34,8 @@ export const deleteCollection: VerbHandler = async (call) => {
       if (!(error instanceof StatusError) || error.code !== 404) throw error;
     }
   }
-  const { entries, revision } = page;
+  const { revision } = page;
+  const entries = await prepareEntries(page.entries, info);
   return {
     kind: "reply",
     code: 200,

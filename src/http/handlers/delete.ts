@@ -15,7 +15,7 @@ export const remove: VerbHandler = async (call) => {
   const representation = negotiateFor(call, "object");
   const options = await readDeleteOptions(call);
   if (options.ignoreReadErrors === true) return removeWhatCannotBeRead(call, representation);
-  const context = writeContext(call, options.dryRun, "");
+  const context = writeContext(call, options);
   const result = await registry.delete(request.namespace, request.name, options, context);
   if (result.answer.kind === "status") {
     const body = encodeStatus(result.answer.status, representation);

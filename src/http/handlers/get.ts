@@ -1,7 +1,10 @@
 import { status } from "../../api/status.ts";
+import { type Eventual, followedBy } from "../../api/eventual.ts";
+import type { Entry } from "../../api/entry.ts";
 import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import type { Representation } from "../../api/codec/representation.ts";
+import { prepareEntry } from "../../api/codec/prepare-entries.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import { parseResourceVersion } from "../../registry/resource-version.ts";
 import { queryValue } from "../../request/request-info.ts";
@@ -20,10 +23,14 @@ export const get: VerbHandler = (call) => {
   return fresh === undefined ? read(call, representation) : fresh.then(() => read(call, representation));
 };
 
-function read(call: ResourceCall, representation: Representation): HttpResponse {
-  const { request, info, registry, parts, view } = call;
+function read(call: ResourceCall, representation: Representation): Eventual<HttpResponse> {
+  const { request, info, registry, parts } = call;
   const entry = parts.store.get(registry.keyOf(request.namespace, request.name));
   if (entry === undefined) return objectNotFound(call);
+  return followedBy(prepareEntry(entry, info), (prepared) => reply(call, prepared, representation));
+}
+
+function reply({ info, parts, view }: ResourceCall, entry: Entry, representation: Representation): HttpResponse {
   const now = parts.clock.nowMs();
   const body =
     view === undefined

@@ -1,5 +1,6 @@
 import { status } from "../../api/status.ts";
 import { encodeList } from "../../api/codec/encode-list.ts";
+import { prepareEntries } from "../../api/codec/prepare-entries.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import type { Cacher, ListPage } from "../../storage/cacher/cacher.ts";
 import { decodeContinueToken, encodeContinueToken } from "../../registry/continue-token.ts";
@@ -28,7 +29,10 @@ export const list: VerbHandler = async (call) => {
   for (const { key } of parts.store.corrupt) {
     if (key.startsWith(selection.prefix)) call.exchange.warnings.push(`${key} cannot be read and is not in this list`);
   }
-  const encoded = encodeList(pageOnWire(page, selection, options), info, representation, parts.clock.nowMs());
+  const prepared = prepareEntries(page.entries, info);
+  const entries = prepared instanceof Promise ? await prepared : prepared;
+  const onWire = pageOnWire({ ...page, entries }, selection, options);
+  const encoded = encodeList(onWire, info, representation, parts.clock.nowMs());
   return {
     kind: "reply",
     code: 200,

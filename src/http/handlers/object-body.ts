@@ -7,9 +7,8 @@ import { nextTurn } from "../../api/turn.ts";
 import { recordObject } from "../../request/annotations.ts";
 import { decodeBody } from "../decode-body.ts";
 import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
-import { decodeTyped } from "../../api/schema/decode.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
-import type { StructSchema } from "../../api/schema/schema.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import { header } from "../../request/exchange.ts";
 import { bodyMediaTypes, type ResourceRequestCall } from "./endpoint.ts";
 import type { FieldValidation } from "./write-options.ts";
@@ -17,7 +16,7 @@ import type { FieldValidation } from "./write-options.ts";
 /** The kind that a body has to be of, and how to read it. */
 export interface ExpectedBody {
   readonly gvk: GroupVersionKind;
-  readonly schema: StructSchema;
+  readonly form: ObjectForm;
   /** Other apiVersions that are taken for this one. */
   readonly aliases?: readonly string[] | undefined;
 }
@@ -56,7 +55,9 @@ async function decodeObject(
   if (body.kind === "protobuf") {
     const { apiVersion, kind, raw } = body.envelope;
     refuseOtherType({ apiVersion, kind }, expected);
-    const message = orBadRequest(expected.gvk, () => decodeMessage(expected.schema, raw, objectValuesMax));
+    const { form } = expected;
+    if (form.kind !== "struct") throw badType(expected.gvk, "it has no protobuf form");
+    const message = orBadRequest(expected.gvk, () => decodeMessage(form.schema, raw, objectValuesMax));
     if (mayBeLarge) await nextTurn();
     const { object } = orBadRequest(expected.gvk, () => typedObject(message, expected, true));
     if (mayBeLarge) await nextTurn();
@@ -82,11 +83,11 @@ async function decodeObject(
  */
 export function typedObject(
   value: JsonObject,
-  { gvk, schema }: ExpectedBody,
+  { gvk, form }: ExpectedBody,
   takesOver = false,
 ): { object: KubeObject; unknownFields: readonly string[] } {
   const resetsOwners = isEmptyList(isJsonObject(value["metadata"]) ? value["metadata"]["managedFields"] : undefined);
-  const { object, unknownFields } = decodeTyped(schema, value, { kind: gvk.kind, takesOver });
+  const { object, unknownFields } = form.decode(value, { kind: gvk.kind, takesOver });
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
   const metadata = (object["metadata"] ?? {}) as JsonObject;
   // Types leave out empty lists, but this one has a meaning: nobody owns anything.

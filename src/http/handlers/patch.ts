@@ -11,7 +11,7 @@ import { type PatchType, parsePatchType } from "../../apply/patch/patch-type.ts"
 import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import { maxUnknownFields } from "../../api/schema/decode.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
-import type { StructSchema } from "../../api/schema/schema.ts";
+import { type ObjectForm, structOf } from "../../api/scheme/object-form.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { header } from "../../request/exchange.ts";
 import { negotiateFor, type ResourceCall, type VerbHandler } from "./endpoint.ts";
@@ -28,7 +28,7 @@ export const patch: VerbHandler = async (call) => {
   const info = call.view?.info ?? call.info;
   const representation = negotiateFor(call, "object");
   const type = parsePatchType(header(exchange.request, "content-type") ?? "", {
-    strategic: true,
+    strategic: info.form.kind === "struct",
     cbor: parts.cbor,
   });
   const options = parsePatchOptions(request.query, type);
@@ -37,7 +37,7 @@ export const patch: VerbHandler = async (call) => {
   if (bytes.length > ordinaryBytesMax) await nextTurn();
   const { value, duplicates } = parsePatch(bytes, options);
   const warnings = exchange.warnings.length;
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const change = (old: KubeObject) => {
     exchange.warnings.length = warnings;
     return patched(call, old, type, value, duplicates, options);
@@ -62,13 +62,13 @@ export const patch: VerbHandler = async (call) => {
     const mayBeLarge =
       hasMoreValues(old as unknown as JsonObject, ordinaryValuesMax) || bytes.length > ordinaryBytesMax;
     if (mayBeLarge) await nextTurn();
-    const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.schema);
+    const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.form);
     if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
     const refusal = (why: string) =>
       refusedPatch(patchType === "strategic" ? goText(document) : stringifyJson(merged), why);
     refuseTypeChange(merged, old, refusal);
-    const { object, unknownFields } = orRefused(refusal, () => typedObject(merged, { gvk: info, schema: info.schema }));
+    const { object, unknownFields } = orRefused(refusal, () => typedObject(merged, { gvk: info, form: info.form }));
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
     const problems = [...own, ...unknownFields.map(unknownFieldText)];
     if (mayBeLarge) await nextTurn();
@@ -91,15 +91,16 @@ function parsePatch(
   }
 }
 
-function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, schema: StructSchema): JsonObject {
-  const merged = type === "json" ? applyJsonPatch(old, document) : mergedBy(type, old, document, schema);
+function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, form: ObjectForm): JsonObject {
+  const merged = type === "json" ? applyJsonPatch(old, document) : mergedBy(type, old, document, form);
   if (!isJsonObject(merged)) throw status.patchNotApplicable();
   return merged;
 }
 
-function mergedBy(type: PatchType, old: JsonObject, document: JsonValue, schema: StructSchema): JsonValue {
+function mergedBy(type: PatchType, old: JsonObject, document: JsonValue, form: ObjectForm): JsonValue {
   if (!isJsonObject(document)) throw status.badRequest("error decoding patch: the patch is not a JSON object");
-  return type === "merge" ? applyMergePatch(old, document) : applyStrategicMergePatch(old, document, schema);
+  if (type === "merge") return applyMergePatch(old, document);
+  return applyStrategicMergePatch(old, document, structOf({ form }));
 }
 
 const operationFields = new Set(["op", "path", "from", "value"]);

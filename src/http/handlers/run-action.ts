@@ -1,13 +1,16 @@
 import type { JsonObject } from "../../api/json.ts";
-import type { AdmissionAttributes } from "../../registry/admission.ts";
+import { admissionAttributes } from "../../registry/admission-attributes.ts";
+import { onlyForm } from "../../registry/document-forms.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import type { Status } from "../../api/status.ts";
 import { encodeDecoded, encodeStatus } from "../../api/codec/encode-object.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import type { Action } from "../../registry/action.ts";
+import { ownershipOfDocument } from "../../registry/field-ownership.ts";
+import { dropRepeatedOwners } from "../../registry/repeated-owners.ts";
+import { setManagedFields, wipeSystemFields } from "../../registry/system-fields.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { applyDefaults } from "../../api/schema/defaults.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, negotiateFor, type ResourceRequestCall } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
@@ -26,14 +29,18 @@ export async function runAction(
   const options = parseWriteOptions(request.query, "CreateOptions");
   const body = await readObjectBody(
     call,
-    { gvk: bodyInfo, schema: bodyInfo.schema, aliases: action.aliases },
+    { gvk: bodyInfo, form: bodyInfo.form, aliases: action.aliases },
     options.fieldValidation,
   );
   alignNamespace(call, body);
-  applyDefaults(bodyInfo.schema, body as unknown as JsonObject);
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  bodyInfo.form.applyDefaults(body as unknown as JsonObject);
+  const context = writeContext(call, options);
   const { subresource, namespace } = request;
-  const attributes: AdmissionAttributes = {
+  dropRepeatedOwners(body, context.warn, "");
+  if (subresource === "" || action.keepsSystemFields !== true) wipeSystemFields(body);
+  const writer = { manager: context.manager, subresource, version: bodyInfo, nowMs: parts.clock.nowMs() };
+  setManagedFields(body, await ownershipOfDocument(bodyInfo).afterUpdate(undefined, body, writer));
+  const attributes = admissionAttributes({
     operation: "CREATE",
     info,
     subresource,
@@ -41,13 +48,11 @@ export async function runAction(
     name: request.name === "" ? (body.metadata.name ?? "") : request.name,
     object: body,
     oldObject: undefined,
-    user: context.user,
-    dryRun: context.dryRun,
-    warn: context.warn,
-    annotate: (key, value) => context.annotate?.(key, value),
+    context,
+    forms: onlyForm,
     // Nothing is stored, so there is nothing to settle.
     onSettled() {},
-  };
+  });
   await parts.admission.admit(attributes);
   await parts.admission.validate(attributes);
   const answer = await action.run({ ...context, info, subresource, namespace, name: request.name }, body);

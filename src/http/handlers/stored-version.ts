@@ -1,12 +1,12 @@
+import type { Eventual } from "../../api/eventual.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { toStorage } from "../../api/scheme/conversion/convert.ts";
+import { inStoredVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { applyDefaults } from "../../api/schema/defaults.ts";
 
 /** What a client wrote in the version of its request, as it is stored. That version's own defaults come first. */
-export function toStoredVersion(object: KubeObject, info: ResourceInfo): KubeObject {
+export function toStoredVersion(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
   if (info.storedAs === undefined) return object;
-  applyDefaults(info.schema, object as unknown as JsonObject);
-  return toStorage(object, info);
+  info.form.applyDefaults(object as unknown as JsonObject);
+  return inStoredVersion(object, info);
 }

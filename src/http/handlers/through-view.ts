@@ -1,11 +1,12 @@
 import type { AdmissionAttributes } from "../../registry/admission.ts";
-import { alreadyTracked, FieldOwnership, type FieldTracker } from "../../registry/field-ownership.ts";
+import { alreadyTracked, type FieldTracker, ownershipOfDocument } from "../../registry/field-ownership.ts";
+import type { Eventual } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { ObjectView } from "../../registry/object-view.ts";
+import { onlyForm } from "../../registry/document-forms.ts";
 import { setManagedFields } from "../../registry/system-fields.ts";
 import type { Transform, UpdateOptions } from "../../registry/update.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
-import { fromStorage } from "../../api/scheme/conversion/convert.ts";
+import { inServedVersion, inStoredVersion } from "../../api/scheme/conversion/convert.ts";
 import type { ResourceCall } from "./endpoint.ts";
 import { toStoredVersion } from "./stored-version.ts";
 
@@ -17,49 +18,48 @@ import { toStoredVersion } from "./stored-version.ts";
  */
 export function throughView(
   { view, info, parts }: ResourceCall,
-  change: (shown: KubeObject) => KubeObject | Promise<KubeObject>,
+  change: (shown: KubeObject) => Eventual<KubeObject>,
   track: FieldTracker,
 ): { readonly transform: Transform; readonly options: Pick<UpdateOptions, "admission" | "makesAnew" | "tracker"> } {
   if (view === undefined) {
-    const transform: Transform = async (object) => toStoredVersion(await change(fromStorage(object, info)), info);
+    const transform: Transform = async (object) =>
+      toStoredVersion(await change(await inServedVersion(object, info)), info);
     return { transform, options: { makesAnew: true } };
   }
   let document: KubeObject | undefined;
-  const shown = (attributes: AdmissionAttributes): AdmissionAttributes => ({
-    ...attributes,
-    object: document,
-    oldObject: attributes.oldObject === undefined ? undefined : view.show(attributes.oldObject),
-  });
+  const shown = async (attributes: AdmissionAttributes): Promise<AdmissionAttributes> => {
+    const { oldObject } = attributes;
+    const old = oldObject === undefined ? undefined : view.show(await inServedVersion(oldObject, info));
+    return { ...attributes, forms: onlyForm, object: document, oldObject: old };
+  };
+  const written = async (object: KubeObject, changed: KubeObject): Promise<KubeObject> =>
+    inStoredVersion(view.write(await inServedVersion(object, info), changed), info);
   return {
     async transform(object) {
       const { managedFields } = object.metadata;
-      const before = view.show(object);
+      const served = await inServedVersion(object, info);
+      const before = view.draft?.(served) ?? view.show(served);
       setManagedFields(before, view.entriesOf(managedFields));
       document = await change(before);
-      setManagedFields(document, track(before, document));
-      const written = view.write(object, document);
-      setManagedFields(written, view.entriesWith(managedFields, document.metadata.managedFields));
-      return written;
+      setManagedFields(document, await track(before, document));
+      const changed = await written(object, document);
+      setManagedFields(changed, view.entriesWith(managedFields, document.metadata.managedFields));
+      return changed;
     },
     options: {
       tracker: alreadyTracked,
       admission: {
         async admit(attributes) {
-          await parts.admission.admit(shown(attributes));
+          await parts.admission.admit(await shown(attributes));
           const { object } = attributes;
           if (object === undefined || document === undefined) return;
-          const { metadata: _metadata, ...fields } = view.write(object, document);
+          const { metadata: _metadata, ...fields } = await written(object, document);
           Object.assign(object, fields);
         },
-        validate: (attributes) => parts.admission.validate(shown(attributes)),
+        validate: async (attributes) => parts.admission.validate(await shown(attributes)),
       },
     },
   };
-}
-
-/** Who owns the fields of the document of a view, which has one version and is not stored. */
-export function ownershipOfView({ info: { storedAs: _storedAs, ...info } }: ObjectView): FieldOwnership {
-  return new FieldOwnership([info], () => undefined);
 }
 
 /** Tracks the fields of a view's document, as an update changes them. Nobody asks it where there is no view. */
@@ -70,5 +70,5 @@ export function viewTracker(
   if (view === undefined) return alreadyTracked;
   const version = view.info ?? info;
   const writer = { manager, subresource: request.subresource, version, nowMs: parts.clock.nowMs() };
-  return (live, document) => ownershipOfView(view).afterUpdate(live, document, writer);
+  return (live, document) => ownershipOfDocument(view.info).afterUpdate(live, document, writer);
 }

@@ -14,11 +14,11 @@ export const update: VerbHandler = async (call) => {
   const { request, info, registry, strategy, view } = call;
   const representation = negotiateFor(call, "object");
   const options = parseWriteOptions(request.query, "UpdateOptions");
-  const { schema } = view?.info ?? info;
-  const object = await readObjectBody(call, { gvk: view?.info ?? info, schema }, options.fieldValidation);
+  const { form } = view?.info ?? info;
+  const object = await readObjectBody(call, { gvk: view?.info ?? info, form }, options.fieldValidation);
   requireSameName(call, object);
   alignNamespace(call, object);
-  const context = writeContext(call, options.dryRun, options.fieldManager);
+  const context = writeContext(call, options);
   const copy = () => cloneJson(object as unknown as JsonObject) as unknown as KubeObject;
   const { namespace, name, subresource } = request;
   if (strategy.allowCreateOnUpdate) {

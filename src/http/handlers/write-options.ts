@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
+import type { JsonObject } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
 import type { PatchType } from "../../apply/patch/patch-type.ts";
 import { dryRunErrors } from "../../registry/delete-options.ts";
@@ -13,6 +14,8 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
   /** Apply takes over fields of other managers. */
   readonly force: boolean;
+  /** The fields of the options object, as far as the client gave them. */
+  readonly given: JsonObject;
 }
 
 const fieldManagerBytesMax = 128;
@@ -51,7 +54,18 @@ export function parseWriteOptions(
     fieldManager,
     fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as FieldValidation),
     force: queryFlag(query, "force"),
+    given: givenOptions(query),
   };
+}
+
+function givenOptions(query: Query): JsonObject {
+  const dryRun = (query.get("dryRun") ?? []).filter((value) => value !== "");
+  const given: JsonObject = dryRun.length === 0 ? {} : { dryRun };
+  for (const name of ["fieldManager", "fieldValidation"]) {
+    const value = queryValue(query, name);
+    if (value !== "") given[name] = value;
+  }
+  return given;
 }
 
 function fieldManagerErrors(manager: string): FieldError[] {

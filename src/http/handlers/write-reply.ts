@@ -1,21 +1,30 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { encodeDecoded, encodeObject } from "../../api/codec/encode-object.ts";
+import { type Eventual, followedBy } from "../../api/eventual.ts";
+import { prepareEntry } from "../../api/codec/prepare-entries.ts";
+import { inServedVersion } from "../../api/scheme/conversion/convert.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import { managerName } from "../../apply/manager-name.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import type { WriteContext } from "../../registry/write-context.ts";
 import type { Entry } from "../../api/entry.ts";
 import { annotateExchange, header, type HttpResponse } from "../../request/exchange.ts";
+import type { WriteOptions } from "./write-options.ts";
 import { bytesReply, type ResourceCall, type ResourceRequestCall } from "./endpoint.ts";
 
 /** What the registry has to know of the request besides the object. */
-export function writeContext(call: ResourceRequestCall, dryRun: boolean, fieldManager: string): WriteContext {
+export function writeContext(
+  call: ResourceRequestCall,
+  { dryRun, fieldManager = "", given }: { dryRun: boolean } & Partial<Pick<WriteOptions, "fieldManager" | "given">>,
+): WriteContext {
   const { exchange } = call;
   return {
     user: exchange.user,
     manager: managerName(fieldManager, header(exchange.request, "user-agent")),
     dryRun,
     version: call.info,
+    options: given,
     warn: (text) => exchange.warnings.push(text),
     annotate: (key, value) => annotateExchange(exchange, key, value),
   };
@@ -27,16 +36,24 @@ export function objectReply(
   code: number,
   { entry, object }: { entry: Entry | undefined; object: KubeObject },
   representation: Representation,
-): HttpResponse {
+): Eventual<HttpResponse> {
   const { info, parts, view } = call;
   const now = parts.clock.nowMs();
+  const reply = (body: Uint8Array) => bytesReply(code, contentTypeOf(representation, false), body);
   if (view !== undefined) {
-    const body = encodeDecoded(view.show(object), view.info, representation, now);
-    return bytesReply(code, contentTypeOf(representation, false), body);
+    return followedBy(servedObject(object, info), (served) =>
+      reply(encodeDecoded(view.show(served), view.info, representation, now)),
+    );
   }
-  const body =
-    entry === undefined
-      ? encodeDecoded(object, info, representation, now)
-      : encodeObject(entry, info, representation, now);
-  return bytesReply(code, contentTypeOf(representation, false), body);
+  if (entry !== undefined) {
+    return followedBy(prepareEntry(entry, info), (prepared) =>
+      reply(encodeObject(prepared, info, representation, now)),
+    );
+  }
+  return followedBy(servedObject(object, info), (served) => reply(encodeDecoded(served, info, representation, now)));
+}
+
+/** An object that has not come from the store, as the encoder takes it. */
+function servedObject(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
+  return info.converter === undefined ? object : inServedVersion(object, info);
 }

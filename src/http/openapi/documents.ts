@@ -1,5 +1,6 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { structOf } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
@@ -73,9 +74,10 @@ function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInf
     kinds.set(typeName, known);
   };
   for (const info of resources) {
-    add(info.schema.name, info);
-    if (info.listKind !== "") add(`${packageOf(info.schema.name)}.${info.listKind}`, { ...info, kind: info.listKind });
-    for (const { schema, gvk } of info.subresources.values()) add(schema.name, gvk);
+    const { name } = structOf(info);
+    add(name, info);
+    if (info.listKind !== "") add(`${packageOf(name)}.${info.listKind}`, { ...info, kind: info.listKind });
+    for (const { form, gvk } of info.subresources.values()) add(structOf({ form }).name, gvk);
   }
   for (const { group, versions } of catalog.groups()) {
     for (const version of versions) add("meta/v1.DeleteOptions", { group, version, kind: "DeleteOptions" });

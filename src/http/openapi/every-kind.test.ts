@@ -4,6 +4,7 @@ import { Scheme } from "../../kinds/scheme.ts";
 import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
 import { openApiV2Document, openApiV3Document } from "./documents.ts";
 import { openApiName } from "./schema-name.ts";
+import { structOf } from "../../api/scheme/object-form.ts";
 
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 const source = {
@@ -33,7 +34,8 @@ describe.each(groupVersions)("the document of %s", (_, groupVersion) => {
   });
 
   test("says of every kind what it is, and what its fields are", () => {
-    for (const { schema, kind, group, version, listKind } of source.catalog.resources(groupVersion)) {
+    for (const { form, kind, group, version, listKind } of source.catalog.resources(groupVersion)) {
+      const schema = structOf({ form });
       const definition = document.components.schemas[openApiName(schema.name)];
       expect(definition["x-kubernetes-group-version-kind"]).toContainEqual({ group, version, kind });
       expect({ kind, text: definition.description }).toEqual({ kind, text: expect.any(String) });
@@ -45,7 +47,8 @@ describe.each(groupVersions)("the document of %s", (_, groupVersion) => {
   });
 
   test("says of the spec and the status of every kind what their fields are", () => {
-    for (const { schema, kind } of source.catalog.resources(groupVersion)) {
+    for (const { form, kind } of source.catalog.resources(groupVersion)) {
+      const schema = structOf({ form });
       for (const part of ["spec", "status"]) {
         const inner = schema.fields.get(part)?.schema;
         if (inner?.kind !== "struct") continue;

@@ -1,5 +1,6 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
 import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
+import { structOf } from "../../api/scheme/object-form.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
 import { packageOf } from "./schema-name.ts";
 
@@ -117,7 +118,7 @@ function collectionOperations(scope: Scope): Operation[] {
   const list = { method: "get", action: "list", queryParameters: listParameters, body: undefined } as const;
   const operations: Operation[] = [];
   if (info.verbs.includes("list")) {
-    const response = typeOf(`${packageOf(info.schema.name)}.${info.listKind}`);
+    const response = typeOf(`${packageOf(structOf(info).name)}.${info.listKind}`);
     operations.push(scope.operation(`list${group}`, "", { ...list, path, description, response }));
     if (info.namespaced) {
       operations.push({
@@ -139,8 +140,8 @@ function collectionOperations(scope: Scope): Operation[] {
         action: "post",
         description: `create an object of kind ${info.kind}`,
         queryParameters: writeParameters,
-        body: info.schema,
-        response: info.schema,
+        body: structOf(info),
+        response: structOf(info),
       }),
     );
   }
@@ -164,7 +165,7 @@ function itemOperations(scope: Scope): Operation[] {
   const { info, group, itemPath: path, typeOf } = scope;
   const operations = documentOperations(
     scope,
-    info.schema,
+    structOf(info),
     info,
     info.verbs,
     path,
@@ -187,7 +188,8 @@ function itemOperations(scope: Scope): Operation[] {
   return operations;
 }
 
-function subresourceOperations(scope: Scope, { name, gvk, schema, verbs }: SubresourceInfo): Operation[] {
+function subresourceOperations(scope: Scope, { name, gvk, form, verbs }: SubresourceInfo): Operation[] {
+  const schema = structOf({ form });
   const path = `${scope.itemPath}/${name}`;
   const what = `${name} of the object of kind ${scope.info.kind}`;
   const operations = documentOperations(scope, schema, gvk, verbs, path, capitalized(name), what);

@@ -59,6 +59,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
     "metrics[0]",
     { type: "Magic" },
     'metrics[0].type: Unsupported value: "Magic": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
+    'metrics[0].type: Unsupported value: "Magic": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
   ],
   [
     "metrics[0].resource",

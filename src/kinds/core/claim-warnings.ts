@@ -7,10 +7,7 @@ const classAnnotation = "volume.beta.kubernetes.io/storage-class";
 export function claimWarnings({ metadata, spec = {} }: PersistentVolumeClaim): string[] {
   const text = 'deprecated since v1.8; use "storageClassName" attribute instead';
   const isOld = Object.hasOwn(metadata.annotations ?? {}, classAnnotation);
-  return [
-    ...(isOld ? [`metadata.annotations[${classAnnotation}]: ${text}`] : []),
-    ...claimSpecWarnings(spec, "spec"),
-  ];
+  return [...(isOld ? [`metadata.annotations[${classAnnotation}]: ${text}`] : []), ...claimSpecWarnings(spec, "spec")];
 }
 
 /** Warns about a claim that asks for part of a byte. */

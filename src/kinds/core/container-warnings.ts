@@ -1,6 +1,6 @@
 import type { AppArmorProfile, EnvVar } from "../../api/types/core-v1.ts";
 import { fractionWarnings } from "./fraction-warnings.ts";
-import type { AnyContainer } from "./validation/container.ts";
+import type { AnyContainer } from "./validation/placed-container.ts";
 import { appArmorPrefix, appArmorProfileOf, seccompPrefix } from "./validation/pod-annotations.ts";
 
 export interface ContainerSurroundings {
@@ -38,7 +38,10 @@ function profileWarnings({ name, securityContext = {} }: AnyContainer, around: C
   const meant = appArmorProfileOf(annotation);
   const isSame = podProfile?.type === meant?.type && podProfile?.localhostProfile === meant?.localhostProfile;
   if (podProfile !== undefined && isSame) return warnings;
-  return [...warnings, `${annotationPath}[${appArmor}]: deprecated since v1.30; use the "appArmorProfile" field instead`];
+  return [
+    ...warnings,
+    `${annotationPath}[${appArmor}]: deprecated since v1.30; use the "appArmorProfile" field instead`,
+  ];
 }
 
 /** Warns about a variable that is set again, unless it is built from its earlier value. */

@@ -38,13 +38,13 @@ const namespaceStrategy: Strategy<Namespace> = {
   },
 };
 
-/** `namespaces/finalize`: replaces `spec.finalizers` and nothing else. */
+/** `namespaces/finalize`: replaces `spec.finalizers`, which no other path does. */
 const namespaceFinalizeStrategy: Strategy<Namespace> = {
   ...namespaceStrategy,
   prepareForUpdate(object, old) {
     const finalizers = object.spec?.finalizers;
-    object.metadata = { ...old.metadata };
     object.spec = finalizers === undefined ? {} : { finalizers };
+    if (old.status !== undefined) object.status = old.status;
   },
   validate: () => [],
   validateUpdate: validateNamespaceFinalizers,

@@ -75,7 +75,10 @@ test.each<[spec: JsonObject, ...warnings: string[]]>([
 test("paths lead to the template that the pod is in", () => {
   const metadata = { annotations: { "scheduler.alpha.kubernetes.io/critical-pod": "" } };
   expect(
-    podWarnings({ metadata, spec: { containers: null, nodeSelector: { "beta.kubernetes.io/arch": "a" } } }, "spec.template"),
+    podWarnings(
+      { metadata, spec: { containers: null, nodeSelector: { "beta.kubernetes.io/arch": "a" } } },
+      "spec.template",
+    ),
   ).toEqual([
     'spec.template.spec.nodeSelector[beta.kubernetes.io/arch]: deprecated since v1.14; use "kubernetes.io/arch" instead',
     'spec.template.metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',

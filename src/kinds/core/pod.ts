@@ -121,10 +121,7 @@ export const pod = builtInKind("pods", {
 });
 
 function newPodWarnings(pod: Pod): string[] {
-  return [
-    ...hostnameWarnings(pod.metadata.name ?? "", "this is used in the Pod's hostname"),
-    ...podWarnings(pod, ""),
-  ];
+  return [...hostnameWarnings(pod.metadata.name ?? "", "this is used in the Pod's hostname"), ...podWarnings(pod, "")];
 }
 
 /** A pod with gates says from the start why it is not scheduled. */

@@ -1,5 +1,5 @@
 import type { ContainerPort } from "../../api/types/core-v1.ts";
-import type { PlacedContainer } from "./validation/container.ts";
+import type { PlacedContainer } from "./validation/placed-container.ts";
 
 /** The most ports of the same number that a port is compared with: more of them are a mistake that is reported already. */
 const othersMax = 100;

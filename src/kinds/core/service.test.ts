@@ -74,7 +74,10 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
     "spec.ports[1]",
     { name: "x", port: 80 },
-    ["spec.ports[1].nodePort: Duplicate value: 30080", 'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}'],
+    [
+      "spec.ports[1].nodePort: Duplicate value: 30080",
+      'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
+    ],
   ],
   [
     "spec.type",

@@ -5,7 +5,7 @@ import type { Field, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { formatProblems } from "./format.ts";
 import { type Marker, parseMarker } from "./marker.ts";
 
-/** What the declared rules say about an object. */
+/** Returns the problems of an object by the declared rules. */
 export interface Verdict {
   readonly errors: readonly FieldError[];
   /** `<reason> <path>` of everything that was looked at, whether or not it was in order. */

@@ -1,13 +1,14 @@
 import { labelKeyErrors } from "../../api/label-syntax.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, pathSegmentProblems } from "../../api/validation/names.ts";
 
 const poolNameBytesMax = 253;
 
-/** What each named format has against a text. A format that is not here allows anything. */
+/** Returns the problem of a text, by name of its format. A format that is not here allows anything. */
 const formats: ReadonlyMap<string, (text: string) => readonly string[]> = new Map([
   ["k8s-label-key", labelKeyErrors],
   ["k8s-long-name", dnsSubdomainProblems],
   ["k8s-long-name-caseless", (text: string) => dnsSubdomainProblems(text.toLowerCase())],
+  ["k8s-path-segment-name", pathSegmentProblems],
   ["k8s-resource-pool-name", poolNameProblems],
   ["k8s-short-name", dnsLabelProblems],
   ["k8s-uuid", uuidProblems],

@@ -5,6 +5,12 @@ const group = "Authentication and authorization";
 /** Flags that decide how requests are authenticated. */
 export const authenticationFlags = {
   "client-ca-file": { type: "text", group, value: "file", help: "additional authorities for client certificates, PEM" },
+  "kubelet-certificate-authority": {
+    type: "text",
+    group,
+    value: "file",
+    help: "authorities for the serving certificates of kubelets, PEM; without it any certificate is accepted",
+  },
   "token-auth-file": {
     type: "text",
     group,

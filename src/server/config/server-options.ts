@@ -49,6 +49,7 @@ export interface ServerConfig {
   readonly historyRetentionDurationMs: number;
   readonly eventTtlMs: number;
   readonly clientCaFile: string | undefined;
+  readonly kubeletCertificateAuthority: string | undefined;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
   /** Undefined if nothing is recorded. */
@@ -125,6 +126,7 @@ export function resolveOptions(
     historyRetentionDurationMs: options.historyRetentionDurationMs ?? flags["history-retention-duration"].default,
     eventTtlMs: options.eventTtlMs ?? flags["event-ttl"].default,
     clientCaFile: options.clientCaFile,
+    kubeletCertificateAuthority: options.kubeletCertificateAuthority,
     // Under AlwaysAllow, requests without credentials must not be accepted by default.
     authentication: authenticationOptionsOf(options, !authorization.modes.includes("AlwaysAllow")),
     authorization,

@@ -10,6 +10,7 @@ import type { CacherMetrics } from "./metrics.ts";
 import type { ReadGate } from "./read-gate.ts";
 import { chunkBytes, joinChunk, joinFrames, type ShareGroup } from "./share-group.ts";
 import { type EntryTree, forEntries, prefixEnd } from "./tree.ts";
+import { type Batch, batchOf, type PreparingEncoder, preparing } from "./prepared-batch.ts";
 import type { Task, Timed, WatchScheduler } from "./watch-scheduler.ts";
 
 export const bookmarkIntervalMs = 60_000;
@@ -24,6 +25,8 @@ const lastBookmarkLeadMs = 2_000;
 const turnBytesMax = 1024 * 1024;
 /** Most events read from the store's history at a time. */
 const historyEventsMax = 128;
+/** Most events of the window examined for one batch of an encoder that prepares. */
+const batchEventsMax = 4_096;
 /** Most entries of the initial state examined for one chunk. */
 const initialEntriesMax = 1_024;
 
@@ -93,6 +96,10 @@ export class WindowWatcher implements CacheWatcher {
   readonly #abort = (): void => this.#end();
   readonly #select = (item: WindowEvent): SentType | undefined => this.#typeOf(item.event);
   readonly #groupKey: string | undefined;
+  /** The encoder where its entries need preparation. */
+  readonly #preparing: PreparingEncoder | undefined;
+  /** Frames of prepared entries that are to be sent next. */
+  #prepared: Piece | undefined;
   #group: ShareGroup | undefined;
   #initial: InitialState | undefined;
   #initialBookmark: boolean;
@@ -114,7 +121,9 @@ export class WindowWatcher implements CacheWatcher {
     this.#low = options.key ?? options.prefix;
     this.#high = options.key === undefined ? prefixEnd(options.prefix) : `${options.key}\0`;
     const { start, encoder, matches } = options;
-    this.#groupKey = matches === undefined && encoder.format !== "" ? `${encoder.format}\n${this.#low}` : undefined;
+    this.#preparing = preparing(encoder);
+    const shares = matches === undefined && encoder.format !== "" && this.#preparing === undefined;
+    this.#groupKey = shares ? `${encoder.format}\n${this.#low}` : undefined;
     this.#initialBookmark = start.kind === "initial" && start.endBookmark;
     this.#after = start.kind === "after" ? start.revision : source.revision;
     if (start.kind === "initial") {
@@ -168,9 +177,15 @@ export class WindowWatcher implements CacheWatcher {
 
   /** Returns the next bytes, or undefined when there is nothing to send now. */
   #next(): Piece | undefined {
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    if (prepared !== undefined) return prepared;
     while (this.#initial !== undefined) {
-      const chunk = this.#initialChunk(this.#initial);
-      if (chunk !== undefined) return chunk;
+      const chunk =
+        this.#preparing === undefined
+          ? this.#initialChunk(this.#initial)
+          : this.#inBatches(this.#preparing, this.#initialBatch(this.#initial));
+      if (chunk !== undefined || this.#blocked) return chunk;
     }
     if (this.#initialBookmark) {
       this.#initialBookmark = false;
@@ -199,6 +214,76 @@ export class WindowWatcher implements CacheWatcher {
     return pieceOf(frames);
   }
 
+  /** The next piece of the initial state, of which nothing is sent yet. */
+  #initialBatch(initial: InitialState): Batch {
+    const { matches } = this.#options;
+    let last: Key | undefined;
+    let seen = 0;
+    const batch = batchOf((add) =>
+      forEntries(initial.tree, initial.low, this.#high, (entry) => {
+        last = entry.key;
+        const more = matches === undefined || matches(entry) ? add("ADDED", entry) : true;
+        return more && ++seen < initialEntriesMax;
+      }),
+    );
+    const advance = () => {
+      if (last === undefined) this.#initial = undefined;
+      else initial.low = `${last}\0`;
+    };
+    return { ...batch, advance };
+  }
+
+  /** The next events of the window, of which none is sent yet. */
+  #liveBatch(window: EventWindow): Batch {
+    let to = this.#position;
+    const last = Math.min(window.end, to + batchEventsMax);
+    const batch = batchOf((add) => {
+      for (let more = true; more && to < last; to++) {
+        const item = window.at(to);
+        const type = this.#typeOf(item.event);
+        if (type !== undefined) more = add(type, item.sentEntry(type));
+      }
+    });
+    const { revision } = window.at(to - 1).event;
+    const advance = () => {
+      this.#position = to;
+      this.#after = revision;
+    };
+    return { ...batch, advance };
+  }
+
+  /** Returns the frames of the batch, or undefined when there are none or not yet. Then the watch is blocked. */
+  #inBatches(encoder: PreparingEncoder, { types, entries, advance }: Batch): Piece | undefined {
+    const prepared = encoder.prepare(entries);
+    const framesOf = (ready: readonly Entry[]): Piece | undefined => {
+      advance();
+      return pieceOf(ready.map((entry, at) => encoder.event(types[at] as SentType, entry)));
+    };
+    if (!(prepared instanceof Promise)) return framesOf(prepared);
+    this.#blockUntil(prepared, (ready) => {
+      this.#prepared = framesOf(ready);
+      this.#source.scheduler.schedule(this.#task);
+    });
+    return undefined;
+  }
+
+  /** Takes no turns until the promise is settled. A failure ends the watch. */
+  #blockUntil<T>(promise: Promise<T>, next: (value: T) => void): void {
+    this.#blocked = true;
+    promise.then(
+      (value) => {
+        this.#blocked = false;
+        if (this.#ended) return;
+        try {
+          next(value);
+        } catch (error) {
+          this.#fail(error);
+        }
+      },
+      (error) => this.#fail(error),
+    );
+  }
+
   #liveChunk(): Piece | undefined {
     const window = this.#source.window();
     if (this.#position < window.first) {
@@ -211,6 +296,10 @@ export class WindowWatcher implements CacheWatcher {
       this.#position = position;
     }
     while (this.#position < window.end && window.at(this.#position).event.revision <= this.#after) this.#position++;
+    while (this.#preparing !== undefined && this.#position < window.end) {
+      const chunk = this.#inBatches(this.#preparing, this.#liveBatch(window));
+      if (chunk !== undefined || this.#blocked) return chunk;
+    }
     while (this.#position < window.end) {
       const { encoder } = this.#options;
       const chunk =
@@ -235,7 +324,6 @@ export class WindowWatcher implements CacheWatcher {
   /** Reads a piece of the store's history, writes it, and continues. */
   #catchUp(): void {
     const { store, historyGate, metrics, prefix } = this.#source;
-    this.#blocked = true;
     metrics?.historyRead?.(prefix, "watch");
     const after = this.#after;
     const edge = this.#source.window().droppedRevision;
@@ -244,18 +332,10 @@ export class WindowWatcher implements CacheWatcher {
         ? Promise.resolve([])
         : store.eventsAfter(after, { prefix: this.#options.prefix, limit: historyEventsMax }),
     );
-    read.then(
-      (events) => {
-        this.#blocked = false;
-        if (this.#ended) return;
-        try {
-          this.#writeHistory(events, edge);
-        } catch (error) {
-          this.#fail(error);
-        }
-      },
-      (error) => this.#fail(error),
-    );
+    this.#blockUntil(read, (events) => {
+      if (this.#preparing === undefined) this.#writeHistory(events, edge);
+      else this.#writeHistoryInBatches(this.#preparing, events, edge);
+    });
   }
 
   /** Writes as many events as fit. The rest are read again later, so a stalled watch holds no events. */
@@ -279,6 +359,25 @@ export class WindowWatcher implements CacheWatcher {
     // A short answer contains all the history there was, so the position moves to the start of the window.
     if (events.length < historyEventsMax && edge > this.#after) this.#after = edge;
     if (this.#writeFrames(frames)) this.#source.scheduler.schedule(this.#task);
+  }
+
+  /** Sends the start of the history that was read. The rest is read again. */
+  #writeHistoryInBatches(encoder: PreparingEncoder, events: readonly StoreEvent[], edge: Revision): void {
+    let taken = 0;
+    const batch = batchOf((add) => {
+      for (let more = true; more && taken < events.length; taken++) {
+        const event = events[taken] as StoreEvent;
+        const type = this.#typeOf(event);
+        if (type !== undefined) more = add(type, new WindowEvent(event).sentEntry(type));
+      }
+    });
+    const isWhole = taken === events.length && events.length < historyEventsMax;
+    const advance = () => {
+      this.#after = events[taken - 1]?.revision ?? this.#after;
+      if (isWhole && edge > this.#after) this.#after = edge;
+    };
+    this.#prepared = this.#inBatches(encoder, { ...batch, advance });
+    if (!this.#blocked) this.#source.scheduler.schedule(this.#task);
   }
 
   #writeFrames(frames: readonly Uint8Array[]): boolean {

@@ -67,7 +67,7 @@ export function decodeEntry(databaseKey: string, key: Key, value: Buffer, indexe
   };
 }
 
-/** Of a value that `decodeEntry` read. */
+/** Bytes of a value that `decodeEntry` read. */
 export function isTombstone(value: Buffer): boolean {
   return value[kindAt] === kinds.tombstone;
 }

@@ -6,7 +6,8 @@ import type { Command, Expect, Operation, ProposedBody } from "../store.ts";
 
 /**
  * A higher one comes from a newer program, and a replica that does not know it must not go on. Additions that older
- * programs may pass over leave it as it is: in a rolling upgrade a member of the newer program leads others of the older.
+ * programs may pass over leave it as it is: in a rolling upgrade a member of the newer program leads others of the
+ * older.
  */
 const formatVersion = 1;
 const kinds = { commands: 1, decision: 2 } as const;
@@ -15,13 +16,13 @@ const deleteFlag = 0x10;
 const headerBytes = 2;
 const commandHeaderBytes = 1 + 8 + 2 + 4 + 4 + 4 + 4;
 
-/** What concerns the store as a whole rather than an object. Each may be applied twice without harm. */
+/** Changes to the store as a whole rather than to an object. Each may be applied twice without harm. */
 export type Decision =
   | { readonly kind: "compact"; readonly revision: Revision }
   /** A number of 0 asks for the next one that is free. */
   | { readonly kind: "member"; readonly member: MemberRecord }
   | { readonly kind: "forgetMember"; readonly id: MemberNumber }
-  /** What the proposer's state was at an index: it must have been the same here. */
+  /** Hash of the proposer's state at an index. The state here must have had the same. */
   | { readonly kind: "verify"; readonly index: number; readonly revision: Revision; readonly hash: number };
 
 /** Written by a newer version, or not by this program at all: applying it is impossible, passing it over is wrong. */
@@ -30,7 +31,7 @@ export class UnknownLogEntryError extends Error {
 }
 
 /**
- * What one entry of the log says:
+ * The content of one entry of the log:
  *
  *     format · kind 1 · length of id · id (JSON) · number of commands, and for each
  *         expectation and operation · expected revision · length of key · of uid · of rest of index · of prefix · of suffix
@@ -173,7 +174,7 @@ class Writer {
   #at = 0;
 
   constructor(size: number) {
-    // Of its own: bytes of the pool would keep their neighbours alive as long as the log does.
+    // Memory of its own: bytes of the pool would keep their neighbours alive as long as the log does.
     this.bytes = Buffer.allocUnsafeSlow(size);
   }
 

@@ -2,14 +2,17 @@ import type { JsonObject, JsonValue } from "../../json.ts";
 import type { KubeObject } from "../../object-meta.ts";
 import { metaGroup } from "../../vendor.ts";
 import { fromStorage } from "../../scheme/conversion/convert.ts";
-import { type ResourceInfo, storedInfo } from "../../scheme/resource.ts";
+import { type ResourceInfo, tableInfo } from "../../scheme/resource.ts";
 import { partialMetadata } from "../partial-metadata.ts";
 import type { Transform } from "../representation.ts";
 import { cellsOf, rowConditionsOf } from "./cells.ts";
 
 export type TableTransform = Extract<Transform, { kind: "table" }>;
 
-/** A Table of the given objects, which are in their stored form: rows do not depend on the version. Its metadata is that of the only object unless `listMeta` is given. */
+/**
+ * A Table of the given objects, which are in the form of `tableInfo`. Its metadata is that of the only object unless
+ * `listMeta` is given.
+ */
 export function tableOf(
   objects: readonly KubeObject[],
   info: ResourceInfo,
@@ -30,7 +33,7 @@ export function tableType({ version }: TableTransform): { kind: string; apiVersi
 }
 
 export function columnDefinitions(info: ResourceInfo): JsonValue[] {
-  return storedInfo(info).columns.map(({ name, type, format, description, priority }) => ({
+  return tableInfo(info).columns.map(({ name, type, format, description, priority }) => ({
     name,
     type,
     format,
@@ -41,14 +44,20 @@ export function columnDefinitions(info: ResourceInfo): JsonValue[] {
 
 /** One row: a cell per column of the resource, and as much of the object as the client asked for. */
 export function tableRow(object: KubeObject, info: ResourceInfo, transform: TableTransform, nowMs: number): JsonObject {
-  const stored = storedInfo(info);
-  const cells = cellsOf(object, stored, nowMs);
-  const conditions = rowConditionsOf(object, stored);
+  const shown = tableInfo(info);
+  const conditions = rowConditionsOf(object, shown);
   return {
-    cells: stored.columns.map((column) => cells[column.name] ?? null),
+    cells: rowOf(object, shown, nowMs),
     ...(conditions.length === 0 ? {} : { conditions }),
     ...rowObject(object, info, transform),
   };
+}
+
+function rowOf(object: KubeObject, info: ResourceInfo, nowMs: number): JsonValue[] {
+  const row = info.table?.row?.(object as unknown as JsonObject, nowMs);
+  if (row !== undefined) return [...row];
+  const cells = cellsOf(object, info, nowMs);
+  return info.columns.map((column) => cells[column.name] ?? null);
 }
 
 function rowObject(object: KubeObject, info: ResourceInfo, { includeObject, version }: TableTransform): JsonObject {

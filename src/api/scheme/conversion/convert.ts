@@ -1,10 +1,32 @@
+import { type Eventual, followedBy } from "../../eventual.ts";
 import { apiVersionOf } from "../../gvk.ts";
 import type { JsonObject } from "../../json.ts";
 import type { KubeObject } from "../../object-meta.ts";
-import { decodeTyped } from "../../schema/decode.ts";
-import type { ResourceInfo } from "../resource.ts";
+import { type ResourceInfo, storedInfo } from "../resource.ts";
 
-/** An object of a served version in the form in which it is stored. */
+/**
+ * An object of a served version in the form in which it is stored.
+ * @throws StatusError when the kind's converter fails, also as a rejection
+ */
+export function inStoredVersion(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
+  return info.converter === undefined ? toStorage(object, info) : converted(object, storedInfo(info));
+}
+
+/**
+ * A stored object as the served version has it.
+ * @throws StatusError when the kind's converter fails, also as a rejection
+ */
+export function inServedVersion(object: KubeObject, info: ResourceInfo): Eventual<KubeObject> {
+  return info.converter === undefined ? fromStorage(object, info) : converted(object, info);
+}
+
+function converted(object: KubeObject, to: ResourceInfo): Eventual<KubeObject> {
+  const { converter } = to;
+  if (converter === undefined || object.apiVersion === apiVersionOf(to)) return object;
+  return followedBy(converter.convert([object], to), ([only]) => only as KubeObject);
+}
+
+/** Of a kind without a converter. */
 export function toStorage(object: KubeObject, { storedAs }: ResourceInfo): KubeObject {
   if (storedAs === undefined) return object;
   const { info, conversion } = storedAs;
@@ -12,13 +34,16 @@ export function toStorage(object: KubeObject, { storedAs }: ResourceInfo): KubeO
   return typed(conversion === undefined ? body : conversion.toStorage(body), info);
 }
 
-/** A stored object as the served version has it, its fields in that version's order. */
+/**
+ * A stored object as the served version has it, its fields in that version's order. Of a kind with a converter, the
+ * object has been converted before.
+ */
 export function fromStorage(object: KubeObject, info: ResourceInfo): KubeObject {
   if (info.storedAs === undefined) return object;
   const { conversion } = info.storedAs;
   const body = object as unknown as JsonObject;
   if (conversion === undefined) return typed(body, info);
-  return typed(decodeTyped(info.schema, conversion.fromStorage(body), { kind: info.kind }).object, info);
+  return typed(info.form.decode(conversion.fromStorage(body), { kind: info.kind }).object, info);
 }
 
 function typed(body: JsonObject, info: ResourceInfo): KubeObject {

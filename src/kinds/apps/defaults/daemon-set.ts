@@ -5,7 +5,7 @@ import { childOf, fillIn, fillInText } from "../../../api/schema/spec-fields.ts"
 export const templateGenerationAnnotation = "deprecated.daemonset.template.generation";
 
 export function defaultDaemonSet(set: JsonObject): void {
-  fillInText(childOf(childOf(set, "metadata"), "annotations"), { [templateGenerationAnnotation]: "0" });
+  fillIn(childOf(childOf(set, "metadata"), "annotations"), { [templateGenerationAnnotation]: "0" });
   const spec = childOf(set, "spec");
   fillIn(spec, { revisionHistoryLimit: 10 });
   const strategy = childOf(spec, "updateStrategy");

@@ -20,7 +20,11 @@ import { dnsLabelProblems } from "../../../api/validation/names.ts";
 import { validateNotNegative, validateText } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateClaimSpec } from "../../core/validation/persistent-volume-claim.ts";
-import { validateLastingTemplate, validatePodTemplate, validateTemplateMeta } from "../../core/validation/pod-template.ts";
+import {
+  validateLastingTemplate,
+  validatePodTemplate,
+  validateTemplateMeta,
+} from "../../core/validation/pod-template.ts";
 import { validateCollisionCount, validateCounts, validateParts } from "./replica-status.ts";
 import { validateSelectsTemplate, validateWorkloadSelector } from "./workload-selector.ts";
 
@@ -133,7 +137,8 @@ function validateRetention(policy: StatefulSetPersistentVolumeClaimRetentionPoli
 
 function validateTemplate(spec: StatefulSetSpec, keepsTemplate: boolean): FieldError[] {
   const { selector } = spec;
-  if (labelSelectorOf(selector ?? undefined) === undefined) return [fieldError.invalid("spec.selector", shownSelector(selector))];
+  if (labelSelectorOf(selector ?? undefined) === undefined)
+    return [fieldError.invalid("spec.selector", shownSelector(selector))];
   const template = completeTemplate(spec);
   return [
     ...validateSelectsTemplate(selector, template, "spec.template"),

@@ -54,10 +54,20 @@ export function validateJobUpdate(job: Job, old: Job): FieldError[] {
     ...validateImmutable(spec.selector, stored.selector, "spec.selector"),
     ...validateTemplateUpdate(spec.template, stored, old.status ?? {}),
     ...immutable("completionMode"),
-    ...validateImmutableStruct(spec.podFailurePolicy, stored.podFailurePolicy, "batch/v1.PodFailurePolicy", "spec.podFailurePolicy"),
+    ...validateImmutableStruct(
+      spec.podFailurePolicy,
+      stored.podFailurePolicy,
+      "batch/v1.PodFailurePolicy",
+      "spec.podFailurePolicy",
+    ),
     ...immutable("backoffLimitPerIndex"),
     ...immutable("managedBy"),
-    ...validateImmutableStruct(spec.successPolicy, stored.successPolicy, "batch/v1.SuccessPolicy", "spec.successPolicy"),
+    ...validateImmutableStruct(
+      spec.successPolicy,
+      stored.successPolicy,
+      "batch/v1.SuccessPolicy",
+      "spec.successPolicy",
+    ),
   ];
 }
 
@@ -99,7 +109,11 @@ function validateWholeSpec(spec: JobSpec): FieldError[] {
 }
 
 /** The server makes the selector out of the job's uid. A client that sets one of these labels has to guess right. */
-function validateGeneratedSelector(job: Job, { manualSelector, selector, template }: JobSpec, stored?: JobSpec): FieldError[] {
+function validateGeneratedSelector(
+  job: Job,
+  { manualSelector, selector, template }: JobSpec,
+  stored?: JobSpec,
+): FieldError[] {
   if (manualSelector === true || selector === undefined) return [];
   const { uid = "", name = "" } = job.metadata;
   const labels = template.metadata?.labels ?? {};
@@ -229,7 +243,13 @@ function withSchedulingOf(template: PodTemplateSpec, old: PodTemplateSpec): PodT
   const { nodeAffinity: _nodeAffinity, ...otherAffinity } = oldPod.affinity ?? {};
   const nodeAffinity = pod.affinity?.nodeAffinity;
   const affinity: Affinity = { ...otherAffinity, ...(nodeAffinity === undefined ? {} : { nodeAffinity }) };
-  const { nodeSelector: _selector, tolerations: _tolerations, schedulingGates: _gates, affinity: _old, ...rest } = oldPod;
+  const {
+    nodeSelector: _selector,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    affinity: _old,
+    ...rest
+  } = oldPod;
   const { nodeSelector, tolerations, schedulingGates } = pod;
   return {
     ...old,

@@ -1,9 +1,7 @@
 /** Registries and repositories have names like `registry.example:5000/team/app`. */
-const domainComponent = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
-const host = String.raw`(?:${domainComponent}(?:\.${domainComponent})*|\[[a-fA-F0-9:]+\])`;
-const pathComponent = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
-const hostPattern = new RegExp(`^${host}(?::[0-9]+)?$`);
-const pathPattern = new RegExp(`^${pathComponent}(?:/${pathComponent})*$`);
+const hostPattern =
+  /^(?:(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?$/;
+const pathPattern = /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*$/;
 const tagPattern = /^\w[\w.-]{0,127}$/;
 const hexDigits: ReadonlyMap<string, number> = new Map([
   ["sha256", 64],

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { ContainerStatus, PodSpec, ResourceHealth } from "../../../api/types/core-v1.ts";
-import type { AnyContainer } from "./container.ts";
+import type { AnyContainer } from "./placed-container.ts";
 import { validateId } from "./security-context.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
@@ -17,7 +17,9 @@ export function validateUsers(statuses: readonly ContainerStatus[], { os }: PodS
     return [
       ...validateId(linux.uid, `${item}.uid`),
       ...validateId(linux.gid, `${item}.gid`),
-      ...validateEach(linux.supplementalGroups ?? [], (id, index) => validateId(id, `${item}.supplementalGroups[${index}]`)),
+      ...validateEach(linux.supplementalGroups ?? [], (id, index) =>
+        validateId(id, `${item}.supplementalGroups[${index}]`),
+      ),
     ];
   });
 }

@@ -1,10 +1,11 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { Container, ContainerResizePolicy, EphemeralContainer, PodSpec } from "../../../api/types/core-v1.ts";
+import type { Container, ContainerResizePolicy, PodSpec } from "../../../api/types/core-v1.ts";
 import { validateContainerPorts, validateHostPortsUnique } from "./container-ports.ts";
 import { validateInitRestartRules, validateRestartRules } from "./container-restart.ts";
 import { validateEnvironment, validateEnvironmentSources } from "./environment.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
 import { validateRequiredChoice, validateText } from "../../../api/validation/fields.ts";
+import type { AnyContainer, PlacedContainer } from "./placed-container.ts";
 import { type ProbeKind, validateLifecycle, validateProbe } from "./probe.ts";
 import { validateContainerResourceName } from "../../../api/validation/resource-name.ts";
 import { validateResourceRequirements } from "./resource-requirements.ts";
@@ -17,15 +18,6 @@ const messagePolicies = ["File", "FallbackToLogsOnError"];
 const probeKinds: readonly ProbeKind[] = ["livenessProbe", "readinessProbe", "startupProbe"];
 const resizableResources = ["cpu", "memory"];
 const resizePolicies = ["NotRequired", "RestartContainer"];
-
-/** A container of any sort. */
-export type AnyContainer = Container | EphemeralContainer;
-
-/** A container with the path to it. */
-export interface PlacedContainer {
-  readonly container: AnyContainer;
-  readonly field: string;
-}
 
 /** What containers are judged by besides their own fields. */
 export interface ContainerContext {

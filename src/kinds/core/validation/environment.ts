@@ -7,7 +7,7 @@ import type {
   LocalObjectReference,
   PodSpec,
 } from "../../../api/types/core-v1.ts";
-import type { PlacedContainer } from "./container.ts";
+import type { PlacedContainer } from "./placed-container.ts";
 import { environmentFieldPaths, validateFieldReference, validateResourceReference } from "./field-reference.ts";
 import { validateKeyReference } from "./key-reference.ts";
 import { validateNoBacksteps } from "../../../api/validation/local-path.ts";
@@ -109,10 +109,6 @@ function validateFileReference({ key, volumeName, path }: FileKeySelector, field
   ];
 }
 
-function validateRequired(
-  text: string,
-  problemsOf: (text: string) => readonly string[],
-  field: string,
-): FieldError[] {
+function validateRequired(text: string, problemsOf: (text: string) => readonly string[], field: string): FieldError[] {
   return text === "" ? [fieldError.required(field)] : validateText(text, problemsOf, field);
 }

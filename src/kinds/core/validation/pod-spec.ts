@@ -1,11 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonValue } from "../../../api/json.ts";
-import type {
-  PodReadinessGate,
-  PodSchedulingGate,
-  PodSchedulingGroup,
-  PodSpec,
-} from "../../../api/types/core-v1.ts";
+import type { PodReadinessGate, PodSchedulingGate, PodSchedulingGroup, PodSpec } from "../../../api/types/core-v1.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { validateAffinity } from "./affinity.ts";
 import { type ContainerContext, containersOf, validateContainers, validateInitContainers } from "./container.ts";
@@ -15,7 +10,13 @@ import { validateFileVariables } from "./environment.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateDnsConfig, validateHostAliases } from "./pod-dns.ts";
-import { isPresent, numberOf, validateRange, validateRequiredChoice, validateText } from "../../../api/validation/fields.ts";
+import {
+  isPresent,
+  numberOf,
+  validateRange,
+  validateRequiredChoice,
+  validateText,
+} from "../../../api/validation/fields.ts";
 import { validatePodOs } from "./pod-os.ts";
 import { validatePodResourceClaims, validatePodResources } from "./pod-resources.ts";
 import { validateHostUsers, validatePodSecurityContext } from "./pod-security-context.ts";

@@ -151,7 +151,8 @@ function validateUnique(ports: readonly ServicePort[], type: string | undefined,
   const numbers = new Set<string>();
   for (const [at, { protocol = "", port }] of ports.entries()) {
     const pair = `${protocol}/${port}`;
-    if (numbers.has(pair)) errors.push(fieldError.duplicate(`${field}[${at}]`, internalForm({ protocol, port }, "core/v1.ServicePort")));
+    if (numbers.has(pair))
+      errors.push(fieldError.duplicate(`${field}[${at}]`, internalForm({ protocol, port }, "core/v1.ServicePort")));
     numbers.add(pair);
   }
   return errors;

@@ -7,8 +7,6 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const operators = ["Equal", "Exists"];
-/** Comparisons are behind a gate; an error about them names them nevertheless. */
-const comparisons = ["Lt", "Gt"];
 
 export function validateTolerations(value: JsonValue | undefined, field: string): FieldError[] {
   const tolerations = objectsOf(value) as Toleration[];
@@ -27,11 +25,7 @@ function validateToleration(toleration: Toleration, field: string): FieldError[]
     const text = "effect must be 'NoExecute' when `tolerationSeconds` is set";
     errors.push(fieldError.invalid(`${field}.effect`, effect, text));
   }
-  return [
-    ...errors,
-    ...validateValue(value, operator, field),
-    ...validateChoice(effect, effects, `${field}.effect`),
-  ];
+  return [...errors, ...validateValue(value, operator, field), ...validateChoice(effect, effects, `${field}.effect`)];
 }
 
 /** Errors about the value name the operator, as upstream has it. */
@@ -45,9 +39,11 @@ function validateValue(value: string, operator: string, field: string): FieldErr
     case "Exists":
       if (value === "") return [];
       return [fieldError.invalid(`${field}.operator`, value, "value must be empty when `operator` is 'Exists'")];
-    default: {
-      const supported = comparisons.includes(operator) ? [...operators, ...comparisons] : operators;
-      return [fieldError.notSupported(`${field}.operator`, operator, supported)];
-    }
+    case "Lt":
+    case "Gt":
+      // Comparisons are behind a gate, and the error names them nevertheless.
+      return [fieldError.notSupported(`${field}.operator`, operator, [...operators, "Lt", "Gt"])];
+    default:
+      return [fieldError.notSupported(`${field}.operator`, operator, operators)];
   }
 }

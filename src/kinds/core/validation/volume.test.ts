@@ -152,7 +152,8 @@ test.each<[source: string, value: JsonObject, ...causes: string[]]>([
     ".system: Required value",
     ".volumeName: Required value",
   ],
-  ["csi", {}, ".driver: Required value", `.driver: Invalid value: "": ${subdomain}`],
+  ["csi", {}, ".driver: Required value"],
+  ["csi", { driver: "a_b" }, `.driver: Invalid value: "a_b": ${subdomain}`],
   ["csi", { driver: "csi.example.com", nodePublishSecretRef: {} }, ".nodePublishSecretRef.name: Required value"],
   [
     "downwardAPI",

@@ -1,4 +1,4 @@
-import { quoteText } from "../values/text.ts";
+import { quoteText } from "./go-literal.ts";
 
 /** An IPv4 address of 4 bytes, or an IPv6 address of 16. */
 export interface Address {
@@ -7,7 +7,7 @@ export interface Address {
   readonly zone: string;
 }
 
-/** A text that is no address or network. The words are those of Go's netip. */
+/** A text that is neither an address nor a network. The words are those of Go's netip. */
 export class AddressError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,5 +1,5 @@
-import { quoteText } from "../values/text.ts";
-import { AddressError, parseAddress } from "./address.ts";
+import { quoteText } from "./go-literal.ts";
+import { AddressError, parseAddress } from "./go-address.ts";
 
 /** A URL as Go's net/url takes it apart. */
 export interface Url {
@@ -18,7 +18,7 @@ export interface Url {
   readonly fragment: string;
 }
 
-/** A text that is no URL. The words are those of Go. */
+/** A text that is not a URL. The words are those of Go. */
 export class UrlError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,0 +1,33 @@
+import type { Entry } from "../entry.ts";
+import { type Eventual, followedBy } from "../eventual.ts";
+import type { ResourceInfo, VersionConverter } from "../scheme/resource.ts";
+import { ConvertedEntries } from "./converted-entries.ts";
+
+/**
+ * Brings entries into the form in which they can be encoded at once for the version `info`. The same entries at once for
+ * a kind without a converter.
+ * @throws StatusError, also as a rejection
+ */
+export function prepareEntries(entries: readonly Entry[], info: ResourceInfo): Eventual<readonly Entry[]> {
+  const { converter } = info;
+  if (converter === undefined || entries.every((entry) => converter.servesBody(entry, info))) return entries;
+  return convertedOf(converter).convert(entries, info);
+}
+
+/** @throws StatusError, also as a rejection */
+export function prepareEntry(entry: Entry, info: ResourceInfo): Eventual<Entry> {
+  if (info.converter === undefined) return entry;
+  return followedBy(prepareEntries([entry], info), ([prepared]) => prepared as Entry);
+}
+
+/** What a converter has converted lives as long as the converter. */
+const kept = new WeakMap<VersionConverter, ConvertedEntries>();
+
+function convertedOf(converter: VersionConverter): ConvertedEntries {
+  let converted = kept.get(converter);
+  if (converted === undefined) {
+    converted = new ConvertedEntries(converter);
+    kept.set(converter, converted);
+  }
+  return converted;
+}

@@ -1,0 +1,68 @@
+import type { GroupVersionKind } from "../api/gvk.ts";
+import type { JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { type ResourceInfo, storedInfo } from "../api/scheme/resource.ts";
+import type { AdmissionAttributes } from "./admission.ts";
+import { type DocumentForms, storedForms } from "./document-forms.ts";
+import { Reinvocation } from "./reinvocation.ts";
+import type { SettleListener } from "./settlement.ts";
+import type { WriteContext } from "./write-context.ts";
+
+/** A request as its handler or registry knows it. */
+export interface AdmittedRequest {
+  readonly operation: AdmissionAttributes["operation"];
+  /** The resource in the version in which its objects are stored. */
+  readonly info: ResourceInfo;
+  readonly subresource: string;
+  readonly namespace: string;
+  /** By default that of the object. */
+  readonly name?: string;
+  readonly object: KubeObject | undefined;
+  readonly oldObject: KubeObject | undefined;
+  readonly context: WriteContext;
+  /** The options of a deletion; those of other operations are in the context. */
+  readonly deleteOptions?: JsonObject;
+  /** By default those of objects that are stored. */
+  readonly forms?: DocumentForms;
+  onSettled(listener: SettleListener): void;
+}
+
+/** Returns what admission plugins are told of a request. */
+export function admissionAttributes(request: AdmittedRequest): AdmissionAttributes {
+  const { operation, info, subresource, namespace, object, oldObject, context } = request;
+  const { version } = context;
+  // The context may be that of a request for another resource: an eviction writes a disruption budget.
+  const requested = version !== undefined && storedInfo(version) === storedInfo(info) ? version : info;
+  return {
+    operation,
+    info,
+    requested,
+    kind: documentKind(requested, subresource),
+    subresource,
+    namespace,
+    name: request.name ?? (object ?? oldObject)?.metadata.name ?? "",
+    object,
+    oldObject,
+    forms: request.forms ?? storedForms,
+    options: () => optionsOf(request),
+    reinvocation: new Reinvocation(),
+    user: context.user,
+    dryRun: context.dryRun,
+    warn: context.warn,
+    annotate: (key, value) => context.annotate?.(key, value),
+    onSettled: request.onSettled,
+  };
+}
+
+function documentKind(info: ResourceInfo, subresource: string): GroupVersionKind {
+  return (subresource === "" ? undefined : info.subresources.get(subresource)?.gvk) ?? info;
+}
+
+const optionsKinds = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions" } as const;
+
+/** A patch has the options of the creation or update that it turns out to be. */
+function optionsOf({ operation, context, deleteOptions }: AdmittedRequest): JsonObject | undefined {
+  if (operation === "CONNECT") return undefined;
+  const fields = operation === "DELETE" ? deleteOptions : context.options;
+  return { kind: optionsKinds[operation], apiVersion: "meta.k8s.io/v1", ...fields };
+}
