@@ -15,6 +15,7 @@ import { defaultDeployment } from "./defaults/deployment.ts";
 
 const deploymentStrategy: Strategy<Deployment> = {
   ...specStrategy,
+  metaRules: "update",
   // Annotations count because a deployment gives its own to its replica sets.
   generationFields: ["spec", "metadata.annotations"],
   validate: validateDeployment,

@@ -14,6 +14,7 @@ import { defaultReplicaSet } from "./defaults/deployment.ts";
 
 const replicaSetStrategy: Strategy<ReplicaSet> = {
   ...specStrategy,
+  metaRules: "update",
   validate: validateReplicaSet,
   validateUpdate: validateSelectorUpdate,
   warnings: workloadWarnings,

@@ -19,6 +19,7 @@ import { defaultStatefulSet } from "./defaults/stateful-set.ts";
 
 const statefulSetStrategy: Strategy<StatefulSet> = {
   ...specStrategy,
+  metaRules: "update",
   validateName: dnsLabelProblems,
   validate: (set, old) => validateStatefulSet(set, old),
   validateUpdate: validateStatefulSetUpdate,

@@ -13,6 +13,7 @@ import { defaultAutoscaler, defaultReplicas } from "./defaults/horizontal-pod-au
 
 const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   resetFields: ["status"],
   validate: (autoscaler, old) => validateHorizontalPodAutoscaler(autoscaler, old),

@@ -15,6 +15,7 @@ import { defaultCronJob } from "./defaults/job.ts";
 
 const cronJobStrategy: Strategy<CronJob> = {
   ...specStrategy,
+  metaRules: "update",
   validate: (cronJob, old) => validateCronJob(cronJob, old),
   warnings: cronJobWarnings,
 };

@@ -9,6 +9,8 @@ import { textAt } from "../../api/scheme/selectable-fields.ts";
 
 const eventStrategy: Strategy<Event> = {
   ...defaultStrategy,
+  metaRules: "none",
+  allowsBareFinalizers: true,
   coversSchema: true,
   allowCreateOnUpdate: true,
   hasNoDependents: true,

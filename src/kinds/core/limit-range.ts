@@ -7,6 +7,7 @@ import { defaultLimitRangeItem } from "./defaults/limit-range.ts";
 
 const limitRangeStrategy: Strategy<LimitRange> = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   allowCreateOnUpdate: true,
   prepareForCreate({ metadata }) {

@@ -17,6 +17,7 @@ import { defaultReplicationController } from "./defaults/replication-controller.
 
 const replicationControllerStrategy: Strategy<ReplicationController> = {
   ...specStrategy,
+  metaRules: "update",
   orphansByDefault: true,
   validate: validateReplicationController,
   // Upstream looks at the old template here, once the new one is there.

@@ -12,6 +12,7 @@ import { defaultService } from "./defaults/service.ts";
 
 const serviceStrategy: Strategy<Service> = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   allowCreateOnUpdate: true,
   returnsDeletedObject: true,

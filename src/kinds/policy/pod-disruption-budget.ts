@@ -10,6 +10,8 @@ import type { JsonObject } from "../../api/json.ts";
 
 const podDisruptionBudgetStrategy: Strategy<PodDisruptionBudget> = {
   ...specStrategy,
+  metaRules: "none",
+  allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
   validateName: pathSegmentProblems,
   validate: validatePodDisruptionBudget,
