@@ -17,7 +17,7 @@ import {
   partialMetadataOfEntry,
   partialMetadataSchema,
 } from "./partial-metadata.ts";
-import { isPlainJson, type Representation } from "./representation.ts";
+import { isPlainJson, type Representation, type Transform } from "./representation.ts";
 import { decodeItem, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, tableRow, tableType } from "./table/table.ts";
 
@@ -51,7 +51,7 @@ export function* encodeList(
 
 /** kind, apiVersion and metadata of the list in the form that the client asked for. */
 function listHead(page: ListPage, info: ResourceInfo, { transform }: Representation): ListHead {
-  const metadata = listMeta(page);
+  const metadata = listMeta(page, info, transform);
   switch (transform.kind) {
     case "none":
       return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata, extra: {}, itemsField: "items" };
@@ -66,10 +66,13 @@ function listHead(page: ListPage, info: ResourceInfo, { transform }: Representat
   }
 }
 
-function listMeta(page: ListPage): JsonObject {
+/** Lists of custom resources name the next page even where there is none. */
+function listMeta(page: ListPage, { form }: ResourceInfo, { kind }: Transform): JsonObject {
+  const { continue: token = "" } = page;
+  const namesToken = token !== "" || (form.kind === "structural" && kind === "none");
   return {
+    ...(namesToken ? { continue: token } : {}),
     resourceVersion: String(page.revision),
-    ...(page.continue === undefined || page.continue === "" ? {} : { continue: page.continue }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
 }

@@ -1,6 +1,5 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
-import { structOf } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
@@ -20,6 +19,7 @@ const listTypes = [
   "application/json;stream=watch",
   "application/vnd.kubernetes.protobuf;stream=watch",
 ];
+const customTypes = ["application/json", "application/yaml"];
 /** kubectl computes a three-way strategic patch only for kinds whose PATCH takes one. */
 const patchTypes = [
   "application/apply-patch+yaml",
@@ -74,13 +74,20 @@ function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInf
     kinds.set(typeName, known);
   };
   for (const info of resources) {
-    const { name } = structOf(info);
+    if (info.form.kind !== "struct") continue;
+    const { name } = info.form.schema;
     add(name, info);
     if (info.listKind !== "") add(`${packageOf(name)}.${info.listKind}`, { ...info, kind: info.listKind });
-    for (const { form, gvk } of info.subresources.values()) add(structOf({ form }).name, gvk);
+    for (const { form, gvk } of info.subresources.values()) {
+      if (form.kind === "struct") add(form.schema.name, gvk);
+    }
   }
   for (const { group, versions } of catalog.groups()) {
-    for (const version of versions) add("meta/v1.DeleteOptions", { group, version, kind: "DeleteOptions" });
+    for (const version of versions) {
+      // Custom kinds come and go: no other group's document changes with them.
+      const isBuiltIn = catalog.resources({ group, version }).some(({ form }) => form.kind === "struct");
+      if (isBuiltIn) add("meta/v1.DeleteOptions", { group, version, kind: "DeleteOptions" });
+    }
   }
   add("meta/v1.Status", { group: "", version: "v1", kind: "Status" });
   return kinds;
@@ -88,6 +95,15 @@ function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInf
 
 function sameKind(a: GroupVersionKind, b: GroupVersionKind): boolean {
   return a.group === b.group && a.version === b.version && a.kind === b.kind;
+}
+
+function answerTypes({ action, isBuiltIn }: Operation): readonly string[] {
+  if (!isBuiltIn) return customTypes;
+  return action === "list" ? listTypes : responseTypes;
+}
+
+function patchTypesOf({ isBuiltIn }: Operation): readonly string[] {
+  return isBuiltIn ? patchTypes : patchTypes.slice(0, -1);
 }
 
 /** The item of a path with the parameters that are part of the path; made when it is not there yet. */
@@ -142,8 +158,7 @@ function successCodes({ action }: Operation): [string, string][] {
 }
 
 function v3Operation(operation: Operation, definitions: Definitions): JsonObject {
-  const types = operation.action === "list" ? listTypes : responseTypes;
-  const content = contentOf(types, definitions.reference(operation.response));
+  const content = contentOf(answerTypes(operation), definitions.reference(operation.response));
   const codes = successCodes(operation).map(([code, description]) => [code, { description, content }] as const);
   return {
     ...common(operation),
@@ -159,10 +174,13 @@ function v3Operation(operation: Operation, definitions: Definitions): JsonObject
   };
 }
 
-function v3Body({ body, action }: Operation, definitions: Definitions): JsonObject {
+function v3Body(operation: Operation, definitions: Definitions): JsonObject {
+  const { body, action } = operation;
   if (body === undefined) return {};
   if (body === "patch") {
-    return { requestBody: { content: contentOf(patchTypes, definitions.patchReference()), required: true } };
+    return {
+      requestBody: { content: contentOf(patchTypesOf(operation), definitions.patchReference()), required: true },
+    };
   }
   const required = action === "post" || action === "put";
   const content = contentOf(["*/*"], definitions.reference(body));
@@ -178,7 +196,6 @@ function v3PathParameter(name: string, description: string): JsonObject {
 }
 
 function v2Operation(operation: Operation, definitions: Definitions): JsonObject {
-  const types = operation.action === "list" ? listTypes : responseTypes;
   const schema = definitions.reference(operation.response);
   const codes = successCodes(operation).map(([code, description]) => [code, { description, schema }] as const);
   const parameters: JsonObject[] = [...operation.queryParameters, pretty].map(({ name, type, description }) => ({
@@ -191,8 +208,8 @@ function v2Operation(operation: Operation, definitions: Definitions): JsonObject
   const body = v2Body(operation, definitions);
   return {
     ...common(operation),
-    consumes: operation.body === "patch" ? patchTypes : ["*/*"],
-    produces: [...types],
+    consumes: operation.body === "patch" ? [...patchTypesOf(operation)] : ["*/*"],
+    produces: [...answerTypes(operation)],
     schemes: ["https"],
     parameters: body === undefined ? parameters : [body, ...parameters],
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },
