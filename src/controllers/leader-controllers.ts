@@ -19,7 +19,9 @@ export interface LeaderControllersParts extends ClusterObjectsParts, IdentityCon
 export function startLeaderControllers(parts: LeaderControllersParts): Disposable {
   const { registries } = parts;
   const running = new DisposableStack();
-  if (parts.serves(clusterRoles)) running.use(startClusterRoleAggregation(parts));
+  if (parts.controllers.has("clusterrole-aggregation-controller") && parts.serves(clusterRoles)) {
+    running.use(startClusterRoleAggregation(parts));
+  }
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
   running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
   // Servers of two releases would undo each other's objects.

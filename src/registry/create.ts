@@ -10,6 +10,7 @@ import type { Entry } from "../api/entry.ts";
 import { judgeObject } from "./judge-object.ts";
 import { generatedName } from "./random-name.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
+import { dropRepeatedOwners } from "./repeated-owners.ts";
 import { wipeSystemFields } from "./system-fields.ts";
 import { absent } from "./unreadable.ts";
 import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
@@ -28,10 +29,12 @@ const preparation: readonly WriteStep[] = [
   ({ object }) => wipeSystemFields(object),
   writeSteps.applyDefaults,
   writeSteps.measure,
+  ({ object, context }) => dropRepeatedOwners(object, context.warn, ""),
+  writeSteps.trackFields,
   writeSteps.dropGatedFields,
   dropResetFields,
-  writeSteps.trackFields,
   writeSteps.admit,
+  writeSteps.dropRepeatedOwners,
   stamp,
 ];
 
