@@ -57,7 +57,9 @@ function listHead(page: ListPage, info: ResourceInfo, { transform }: Representat
       return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata, extra: {}, itemsField: "items" };
     case "partialMetadata": {
       const gvk = partialMetadataListKind(transform.version);
-      return { kind: gvk.kind, apiVersion: apiVersionOf(gvk), metadata, extra: {}, itemsField: "items" };
+      const isNull = info.form.kind === "structural" && page.entries.length === 0;
+      const type = { kind: gvk.kind, apiVersion: apiVersionOf(gvk) };
+      return { ...type, metadata, extra: {}, itemsField: "items", ...(isNull ? { isNull } : {}) };
     }
     case "table": {
       const extra = { columnDefinitions: columnDefinitions(info) };
@@ -103,8 +105,12 @@ function itemSchema(info: ResourceInfo, { transform }: Representation): StructSc
 }
 
 function* jsonParts(head: ListHead, items: Iterable<Uint8Array>): Generator<Uint8Array> {
-  const { kind, apiVersion, metadata, extra, itemsField } = head;
+  const { kind, apiVersion, metadata, extra, itemsField, isNull = false } = head;
   const opening = stringifyJson({ kind, apiVersion, metadata, ...extra });
+  if (isNull) {
+    yield toBytes(`${opening.slice(0, -1)},"${itemsField}":null}\n`);
+    return;
+  }
   yield toBytes(`${opening.slice(0, -1)},"${itemsField}":[`);
   let first = true;
   for (const item of items) {

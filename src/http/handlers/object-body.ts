@@ -2,6 +2,7 @@ import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import { fieldError } from "../../api/field-error.ts";
 import { status } from "../../api/status.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { recordObject } from "../../request/annotations.ts";
@@ -72,6 +73,7 @@ async function decodeObject(
   const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected, isOwned));
   const problems = fieldProblems(unknownFields, body.duplicates);
   reportFields(call, problems, fieldValidation, (why) => badType(expected.gvk, why));
+  refuseOtherCustomKind(document, object, expected);
   if (mayBeLarge) await nextTurn();
   return object;
 }
@@ -145,10 +147,19 @@ function badType({ kind, version }: GroupVersionKind, why: string): Error {
   return status.badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`);
 }
 
+/** The type of a custom resource is part of what it is validated for. @throws StatusError 422 */
+function refuseOtherCustomKind({ kind = "" }: JsonObject, { metadata }: KubeObject, { gvk, form }: ExpectedBody): void {
+  if (form.kind === "struct" || kind === "" || kind === gvk.kind) return;
+  const name = metadata.name ?? "";
+  throw status.invalid({ group: gvk.group, kind: String(kind), name }, [
+    fieldError.invalid("kind", kind, `must be ${gvk.kind}`),
+  ]);
+}
+
 /** A body without type takes the URL's. */
 function refuseOtherType(
   body: { apiVersion?: JsonValue; kind?: JsonValue },
-  { gvk, aliases = [] }: ExpectedBody,
+  { gvk, form, aliases = [] }: ExpectedBody,
 ): void {
   const expected = apiVersionOf(gvk);
   const { apiVersion = "", kind = "" } = body;
@@ -158,7 +169,7 @@ function refuseOtherType(
       `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
     );
   }
-  if (kind !== "" && kind !== null && kind !== gvk.kind) {
+  if (form.kind === "struct" && kind !== "" && kind !== null && kind !== gvk.kind) {
     throw badType(gvk, `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(expected)}`);
   }
 }

@@ -91,7 +91,9 @@ function serve(
   const call = { exchange, request, info, parts };
   noteDeprecation(call);
   const endpoint = parts.endpoint(info, request.subresource);
-  if (endpoint === undefined) throw status.resourceNotServed();
+  if (endpoint === undefined) {
+    throw info.form.kind === "struct" ? status.resourceNotServed() : status.notFound({ ...info, name: request.name });
+  }
   if (!hasVerb(call)) throw status.methodNotAllowed();
   return answer(call, endpoint);
 }
