@@ -73,8 +73,8 @@ function listMeta(page: ListPage, { form }: ResourceInfo, { kind }: Transform): 
   const { continue: token = "" } = page;
   const namesToken = token !== "" || (form.kind === "structural" && kind === "none");
   return {
-    ...(namesToken ? { continue: token } : {}),
     resourceVersion: String(page.revision),
+    ...(namesToken ? { continue: token } : {}),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
 }
@@ -128,7 +128,13 @@ function* jsonItems(
   nowMs: number,
 ): Generator<Uint8Array> {
   if (isPlainJson(representation) && servesStoredBytes(info)) {
-    for (const entry of page.entries) yield entry.body;
+    if (info.form.kind === "struct") {
+      for (const entry of page.entries) yield entry.body;
+      return;
+    }
+    // Items of custom resources name their type.
+    const prefix = typePrefix(info);
+    for (const entry of page.entries) yield joinBytes([prefix, entry.body.subarray(1)]);
     return;
   }
   if (representation.transform.kind === "partialMetadata") {

@@ -1,3 +1,4 @@
+import { stringifyJson } from "../../api/codec/json.ts";
 import { ageOf } from "../../api/codec/table/human-duration.ts";
 import type { TableRules } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
@@ -59,6 +60,6 @@ function cellOf(object: JsonObject, column: JsonObject, nowMs: number): JsonValu
     case "date":
       return typeof value === "string" ? ageOf(value, nowMs) : null;
     default:
-      return String(value);
+      return typeof value === "object" ? stringifyJson(value) : String(value);
   }
 }
