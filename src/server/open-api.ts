@@ -14,7 +14,9 @@ import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
 import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
-import { convertNothing } from "../kinds/custom/custom-converter.ts";
+import { conversionOf } from "../kinds/custom/conversion-of.ts";
+import type { CustomDefinition } from "../kinds/custom/definition.ts";
+import { openWebhookClients } from "./webhook-clients.ts";
 import { CustomKinds } from "../kinds/custom/custom-kinds.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
@@ -86,9 +88,10 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   metrics.trackStorageObjects(() => objectCounts(registries));
 
   const definitions = registries.builtIn(customResourceDefinition);
-  parts.use(
-    new CustomKinds({ catalog, store, prefix: definitions.info.keyPrefix, convertBy: () => convertNothing, onError }),
-  );
+  const webhooks = openWebhookClients(registries, clock);
+  const prefix = definitions.info.keyPrefix;
+  const convertBy = (definition: CustomDefinition) => conversionOf(definition, webhooks);
+  parts.use(new CustomKinds({ catalog, store, prefix, convertBy, onError }));
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);
   const kept = parts.move();

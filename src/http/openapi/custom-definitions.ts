@@ -2,7 +2,7 @@ import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { publishedSchema, schemaDocument } from "../../api/structural/open-api-document.ts";
 import { readOpenApiSchema } from "../../api/structural/open-api-schema.ts";
-import type { Dialect } from "./definitions.ts";
+import type { Dialect } from "./document-type.ts";
 import { descriptionOf } from "./descriptions.ts";
 
 /** One version of a custom kind, as documents describe it. */
