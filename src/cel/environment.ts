@@ -24,12 +24,14 @@ export interface Library {
 
 /** Makes the value of an object literal from its fields. */
 export type Constructor = (fields: ReadonlyMap<string, Value>) => Result;
+type ConstructorFinder = (typeName: string) => Constructor | undefined;
 
 /** The declarations that a place of use adds to the libraries. */
 export interface Declared {
   readonly variables?: ReadonlyMap<string, CelType>;
   readonly provider?: TypeProvider;
-  readonly constructors?: ReadonlyMap<string, Constructor>;
+  /** Makes objects of types by name; undefined for a type that it does not know. */
+  readonly constructorOf?: ConstructorFinder;
   readonly libraries?: readonly Library[];
   readonly container?: string;
 }
@@ -40,7 +42,7 @@ interface EnvironmentOptions {
   readonly types: ReadonlyMap<string, CelType>;
   readonly variables: ReadonlyMap<string, CelType>;
   readonly provider: TypeProvider;
-  readonly constructors: ReadonlyMap<string, Constructor>;
+  readonly constructorOf: ConstructorFinder;
   readonly container: string;
   readonly optionalSyntax: boolean;
   readonly crossTypeComparison: boolean;
@@ -54,7 +56,7 @@ export class Environment {
   readonly types: ReadonlyMap<string, CelType>;
   readonly variables: ReadonlyMap<string, CelType>;
   readonly provider: TypeProvider;
-  readonly constructors: ReadonlyMap<string, Constructor>;
+  readonly constructorOf: ConstructorFinder;
   readonly optionalSyntax: boolean;
   readonly crossTypeComparison: boolean;
   readonly checks: LiteralChecks;
@@ -68,7 +70,7 @@ export class Environment {
     this.types = options.types;
     this.variables = options.variables;
     this.provider = options.provider;
-    this.constructors = options.constructors;
+    this.constructorOf = options.constructorOf;
     this.optionalSyntax = options.optionalSyntax;
     this.crossTypeComparison = options.crossTypeComparison;
     this.checks = options.checks;
@@ -91,21 +93,22 @@ export class Environment {
       ...gather(libraries),
       variables: new Map(),
       provider: wellKnownTypes,
-      constructors: new Map(),
+      constructorOf: () => undefined,
       container: "",
     });
   }
 
   /** Returns an environment that declares more. */
   extend(declared: Declared): Environment {
-    const { libraries = [], provider } = declared;
+    const { libraries = [], provider, constructorOf } = declared;
     const gathered = gather(libraries, this);
     return new Environment(
       {
         ...gathered,
         variables: new Map([...this.variables, ...(declared.variables ?? [])]),
         provider: provider === undefined ? this.provider : joinProviders(provider, this.provider),
-        constructors: new Map([...this.constructors, ...(declared.constructors ?? [])]),
+        constructorOf:
+          constructorOf === undefined ? this.constructorOf : (name) => constructorOf(name) ?? this.constructorOf(name),
         container: declared.container ?? this.#container,
         optionalSyntax: this.optionalSyntax,
         crossTypeComparison: this.crossTypeComparison,

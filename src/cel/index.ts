@@ -32,7 +32,9 @@ export {
 } from "./schema/rule-validator.ts";
 export { typedValue } from "./schema/typed-value.ts";
 export * as celTypes from "./types/cel-type.ts";
-export type { TypeProvider } from "./types/type-provider.ts";
-export { jsonValue } from "./values/json-value.ts";
-export { EvaluationError, isError, type Result, type Value } from "./values/value.ts";
+export { compileTyped, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
+export { joinProviders, type TypeProvider } from "./types/type-provider.ts";
+export { type Json, jsonValue } from "./values/json-value.ts";
+export { type HasJsonForm, NoJsonForm, toJson } from "./values/to-json.ts";
+export { EvaluationError, isError, List, OpaqueValue, type Result, type Value, ValueMap } from "./values/value.ts";
 export { newEnvironment, storedEnvironment } from "./versions.ts";

@@ -19,6 +19,28 @@ const shiftedItemsPerValue = 256;
  * 413 for too many of them or too much work, and 422 when an operation does not apply.
  */
 export function applyJsonPatch(document: JsonValue, patch: JsonValue): JsonValue {
+  try {
+    return patchDocument(document, patch);
+  } catch (error) {
+    if (error instanceof JsonPatchError) throw status.patchNotApplicable();
+    throw error;
+  }
+}
+
+/** Explains why an operation does not apply, in the words that clients of webhooks and policies know. */
+export class JsonPatchError extends Error {
+  override readonly name = "JsonPatchError";
+  /** A `test` found another value. */
+  readonly isFailedTest: boolean;
+
+  constructor(message: string, isFailedTest = false) {
+    super(message);
+    this.isFailedTest = isFailedTest;
+  }
+}
+
+/** Does the same, and throws a JsonPatchError when an operation does not apply. */
+export function patchDocument(document: JsonValue, patch: JsonValue): JsonValue {
   const operations = decodeOperations(patch);
   const state: PatchState = { root: cloneJson(document), copiedBytes: 0, copiedValues: 0, work: 0 };
   for (const operation of operations) applyOperation(state, operation);
@@ -75,24 +97,43 @@ function applyOperation(state: PatchState, operation: JsonObject): void {
       return replace(state, path, newValue(path, operation));
     case "move": {
       const from = textOf(operation, "from");
-      const value = read(state.root, from) ?? null;
+      const { container, key } = locate(state.root, from, "move operation does not apply: doc is missing from path: ");
+      const value = within(`error in move for path: '${key}'`, () => readLast(container, key)) ?? null;
       charge(state, countValues(value, jsonPatchWorkMax));
-      remove(state, from);
-      return add(state, path, checkDepth(path, value));
+      within(`error in move for path: '${key}'`, () => removeKey(state, container, key));
+      const to = locate(state.root, path, "move operation does not apply: doc is missing destination path: ");
+      return within(`error in move for path: '${path}'`, () => addKey(state, to, checkDepth(path, value)));
     }
-    case "copy":
-      return add(state, path, copyOf(state, textOf(operation, "from"), path));
+    case "copy": {
+      const value = copyOf(state, textOf(operation, "from"), path);
+      const to = locate(state.root, path, "copy operation does not apply: doc is missing destination path: ");
+      return within("error while adding value during copy", () => addKey(state, to, value));
+    }
     case "test":
       return test(state, path, valueOf(operation));
     default:
-      throw status.patchNotApplicable();
+      throw new JsonPatchError(`Unexpected kind: ${textOf(operation, "op")}`);
   }
 }
 
+const missing = "missing value";
+const invalidIndex = "invalid index referenced";
+
 function textOf(operation: JsonObject, field: string): string {
   const text = Object.hasOwn(operation, field) ? operation[field] : undefined;
-  if (typeof text !== "string") throw status.patchNotApplicable();
-  return text;
+  if (typeof text === "string") return text;
+  if (field === "op") return "unknown";
+  throw new JsonPatchError(`${textOf(operation, "op")} operation failed to decode ${field}: ${missing}`);
+}
+
+/** Runs a part of an operation; its error gets a context. */
+function within<T>(context: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof JsonPatchError && context !== "") throw new JsonPatchError(`${context}: ${error.message}`);
+    throw error;
+  }
 }
 
 function valueOf(operation: JsonObject): JsonValue {
@@ -108,23 +149,33 @@ function checkDepth(path: string, value: JsonValue): JsonValue {
   let depth = 0;
   for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) depth++;
   if (depth > documentDepthMax || depthOf(value, documentDepthMax - depth) > documentDepthMax - depth) {
-    throw status.patchNotApplicable();
+    throw new JsonPatchError(`the value at ${JSON.stringify(path)} is nested too deeply`);
   }
   return value;
 }
 
 function copyOf(state: PatchState, from: string, path: string): JsonValue {
-  const value = read(state.root, from) ?? null;
+  const { container, key } = locate(state.root, from, "copy operation does not apply: doc is missing from path: ");
+  const value = within(`error in copy for from: '${from}'`, () => readLast(container, key));
+  if (value === undefined) throw new JsonPatchError(`Unable to copy nonexistent key: ${key}: ${missing}`);
   state.copiedValues += countValues(value, jsonPatchCopyValuesMax);
-  if (state.copiedValues > jsonPatchCopyValuesMax) throw status.patchNotApplicable();
+  if (state.copiedValues > jsonPatchCopyValuesMax) throw new JsonPatchError("Unable to complete the copy: too large");
   checkDepth(path, value);
   state.copiedBytes += jsonByteLength(value);
-  if (state.copiedBytes > jsonPatchCopyBytesMax) throw status.patchNotApplicable();
+  if (state.copiedBytes > jsonPatchCopyBytesMax) {
+    throw new JsonPatchError(
+      `Unable to complete the copy, the accumulated size increase of copy is ${state.copiedBytes}, exceeding the limit ${jsonPatchCopyBytesMax}`,
+    );
+  }
   return cloneJson(value);
 }
 
 function add(state: PatchState, path: string, value: JsonValue): void {
-  const { container, key } = locate(state.root, path);
+  const place = locate(state.root, path, "add operation does not apply: doc is missing path: ", `"${path}"`);
+  within(`error in add for path: '${path}'`, () => addKey(state, place, value));
+}
+
+function addKey(state: PatchState, { container, key }: Place, value: JsonValue): void {
   if (!Array.isArray(container)) {
     container[key] = value;
     return;
@@ -133,71 +184,104 @@ function add(state: PatchState, path: string, value: JsonValue): void {
     container.push(value);
     return;
   }
-  const index = arrayIndex(key, container.length + 1);
+  const index = within(isIndex(key) ? "" : `value was not a proper array index: '${key}'`, () =>
+    arrayIndex(key, container.length + 1),
+  );
   charge(state, (container.length - index) / shiftedItemsPerValue);
   if (index === container.length) container.push(value);
   else container.splice(index, 0, value);
 }
 
 function remove(state: PatchState, path: string): void {
-  const { container, key } = locate(state.root, path);
+  const { container, key } = locate(
+    state.root,
+    path,
+    "remove operation does not apply: doc is missing path: ",
+    `"${path}"`,
+  );
+  within(`error in remove for path: '${path}'`, () => removeKey(state, container, key));
+}
+
+function removeKey(state: PatchState, container: Container, key: string): void {
   if (Array.isArray(container)) {
     const index = arrayIndex(key, container.length);
     charge(state, (container.length - index) / shiftedItemsPerValue);
     container.splice(index, 1);
     return;
   }
-  if (!Object.hasOwn(container, key)) throw status.patchNotApplicable();
+  if (!Object.hasOwn(container, key)) {
+    throw new JsonPatchError(`Unable to remove nonexistent key: ${key}: ${missing}`);
+  }
   delete container[key];
 }
 
 function replace(state: PatchState, path: string, value: JsonValue): void {
   if (path === "") {
-    if (typeof value !== "object" || value === null) throw status.patchNotApplicable();
+    if (typeof value !== "object" || value === null) {
+      throw new JsonPatchError("replace operation value must be object or array: %!w(<nil>)");
+    }
     state.root = value;
     return;
   }
-  const { container, key } = locate(state.root, path);
+  const { container, key } = locate(state.root, path, "replace operation does not apply: doc is missing path: ");
+  const missingKey = `replace operation does not apply: doc is missing key: ${path}: ${missing}`;
   if (Array.isArray(container)) {
+    if (!isIndex(key) || !isWithin(key, container.length)) throw new JsonPatchError(missingKey);
     container[arrayIndex(key, container.length)] = value;
     return;
   }
-  if (!Object.hasOwn(container, key)) throw status.patchNotApplicable();
+  if (!Object.hasOwn(container, key)) throw new JsonPatchError(missingKey);
   container[key] = value;
 }
 
 function test(state: PatchState, path: string, expected: JsonValue): void {
-  const actual = path === "" ? state.root : readLast(locate(state.root, path));
+  const actual = path === "" ? state.root : tested(state.root, path);
   // A missing key counts as null, as clients that guard against a field being set rely on.
-  if (!equalNumerically(actual ?? null, expected)) throw status.patchNotApplicable();
+  if (!equalNumerically(actual ?? null, expected)) {
+    throw new JsonPatchError(`testing value ${path} failed: test failed`, true);
+  }
 }
 
-/** Throws 422 when there is nothing at the path. */
-function read(root: JsonValue, path: string): JsonValue {
-  const value = readLast(locate(root, path));
-  if (value === undefined) throw status.patchNotApplicable();
-  return value;
+function tested(root: JsonValue, path: string): JsonValue | undefined {
+  const { container, key } = locate(root, path, "test operation does not apply: is missing path: ");
+  return within(`error in test for path: '${path}'`, () => readLast(container, key));
 }
 
-function readLast({ container, key }: { container: Container; key: string }): JsonValue | undefined {
+function readLast(container: Container, key: string): JsonValue | undefined {
   if (Array.isArray(container)) return container[arrayIndex(key, container.length)];
   return Object.hasOwn(container, key) ? container[key] : undefined;
 }
 
-/** The container that holds the last step of a pointer. Throws 422 when a step before it is missing or holds a scalar. */
-function locate(root: JsonValue, path: string): { container: Container; key: string } {
-  if (!path.startsWith("/")) throw status.patchNotApplicable();
+/** A container, and the last step of a pointer into it. */
+interface Place {
+  readonly container: Container;
+  readonly key: string;
+}
+
+/**
+ * Returns the container that holds the last step of a pointer.
+ * @param refusal for a pointer with a step before the last that is missing or holds a scalar
+ * @throws JsonPatchError
+ */
+function locate(root: JsonValue, path: string, refusal: string, shown = path): Place {
+  const refused = () => new JsonPatchError(`${refusal}${shown}: ${missing}`);
+  if (!path.startsWith("/")) throw refused();
   const keys = path.split("/");
-  let container = containerAt(root);
-  for (let at = 1; at < keys.length - 1; at++) {
-    container = containerAt(readLast({ container, key: unescapeKey(keys[at] as string) }));
+  let container = containerIn(root);
+  for (let at = 1; at < keys.length - 1 && container !== undefined; at++) {
+    container = containerIn(stepInto(container, unescapeKey(keys[at] as string)));
   }
+  if (container === undefined) throw refused();
   return { container, key: unescapeKey(keys[keys.length - 1] as string) };
 }
 
-function containerAt(value: JsonValue | undefined): Container {
-  if (typeof value !== "object" || value === null) throw status.patchNotApplicable();
-  return value;
+function stepInto(container: Container, key: string): JsonValue | undefined {
+  if (!Array.isArray(container)) return Object.hasOwn(container, key) ? container[key] : undefined;
+  return isIndex(key) && isWithin(key, container.length) ? container[arrayIndex(key, container.length)] : undefined;
+}
+
+function containerIn(value: JsonValue | undefined): Container | undefined {
+  return typeof value === "object" && value !== null ? value : undefined;
 }
 
 function unescapeKey(key: string): string {
@@ -206,10 +290,20 @@ function unescapeKey(key: string): string {
 
 /** Negative indices count from the end of `length` places. */
 function arrayIndex(key: string, length: number): number {
-  if (!/^[+-]?[0-9]{1,15}$/.test(key)) throw status.patchNotApplicable();
+  if (!isIndex(key)) throw new JsonPatchError(`strconv.Atoi: parsing ${JSON.stringify(key)}: invalid syntax`);
   const index = Number(key);
-  if (index >= length || index < -length) throw status.patchNotApplicable();
+  if (!isWithin(key, length)) {
+    throw new JsonPatchError(`Unable to access invalid index: ${index}: ${invalidIndex}`);
+  }
   return index < 0 ? index + length : index;
+}
+
+function isIndex(key: string): boolean {
+  return /^[+-]?[0-9]{1,15}$/.test(key);
+}
+
+function isWithin(key: string, length: number): boolean {
+  return Number(key) < length && Number(key) >= -length;
 }
 
 /** Deep equality in which 1 equals 1n: the decoder picks between them by size alone. */

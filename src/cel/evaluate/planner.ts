@@ -314,7 +314,7 @@ class Planner {
     const typeName = names.find((name) => this.#environment.provider.findStruct(name) !== undefined);
     if (typeName === undefined) throw new ProgramError(`unknown type: ${expr.typeName}`);
     const fields = expr.fields.map(({ name, value, optional }) => ({ name, value: this.plan(value), optional }));
-    const construct = this.#environment.constructors.get(typeName);
+    const construct = this.#environment.constructorOf(typeName);
     return structStep(expr.id, fields, (values) => {
       const made = construct === undefined ? constructWellKnown(typeName, values) : construct(values);
       return made === undefined ? new EvaluationError(`unknown type '${typeName}'`) : made;

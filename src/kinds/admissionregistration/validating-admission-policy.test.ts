@@ -30,7 +30,7 @@ const rich: JsonObject = {
     },
     variables: [{ name: "replicas", expression: "object.spec.replicas" }],
     matchConditions: [{ name: "c", expression: "true" }],
-    validations: [{ expression: "variables.replicas < 5", message: "too many", reason: "Forbidden" }],
+    validations: [{ expression: "object.spec.replicas < 5", message: "too many", reason: "Forbidden" }],
     auditAnnotations: [{ key: "count", valueExpression: "'x'" }],
   },
 };
@@ -74,11 +74,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ["a", "a"],
     ['spec.matchConstraints.resourceRules[0].resourceNames[1]: Duplicate value: "a"'],
   ],
-  [
-    "spec.variables[0].name",
-    "a-b",
-    ['spec.variables[0].name: Invalid value: "a-b": name is not a valid CEL identifier'],
-  ],
+  ["spec.variables[0].name", "a-b", ['spec.variables[0].name: Invalid value: "a-b": must be a valid CEL identifier']],
   ["spec.variables[0].name", "", ["spec.variables[0].name: Required value: name is not specified"]],
   ["spec.variables[0].expression", "", ["spec.variables[0].expression: Required value: expression is not specified"]],
   [
@@ -96,18 +92,18 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
     "spec.validations[0].message",
     "a\nb",
-    ['spec.validations[0].message: Invalid value: "a\\nb": message must not contain line breaks'],
+    ['spec.validations[0].message: Invalid value: "a\\nb": must not contain line breaks'],
   ],
   [
     "spec.validations[0].message",
     " ",
-    ['spec.validations[0].message: Invalid value: " ": message must be non-empty if specified'],
+    ['spec.validations[0].message: Invalid value: " ": must be non-empty if specified'],
   ],
   [
     "spec.validations[0].reason",
     "Tired",
     [
-      'spec.validations[0].reason: Unsupported value: "Tired": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"',
+      'spec.validations[0].reason: Unsupported value: "Tired": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
     ],
   ],
   [

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { parseApiVersion } from "../../../api/gvk.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateNamedRule } from "./admission-rule.ts";
@@ -9,16 +9,17 @@ import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { validateMatchConditions } from "./match-conditions.ts";
+import { PolicyExpressions } from "./policy-expressions.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { isPresent, objectsOf, textOf, textsOf, validateRequiredChoice } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const failurePolicies = ["Fail", "Ignore"];
 const matchPolicies = ["Equivalent", "Exact"];
-const reinvocationPolicies = ["Never", "IfNeeded"];
+const reinvocationPolicies = ["IfNeeded", "Never"];
 const mutableOperations = ["*", "CONNECT", "CREATE", "UPDATE"];
 const patchTypes = ["ApplyConfiguration", "JSONPatch"];
-const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
+const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const auditAnnotationsMax = 20;
 const valueExpressionBytesMax = 5 * 1024;
 const celReserved = new Set(
@@ -27,15 +28,30 @@ const celReserved = new Set(
   ),
 );
 
-/** What expressions mean is for the CEL compiler; here they only have to be there. */
-export function validateValidatingPolicy(policy: KubeObject): FieldError[] {
+/** Checks the fields and compiles the expressions; those that `old` has may use what is new in this release. */
+export function validateValidatingPolicy(policy: KubeObject, old?: KubeObject): FieldError[] {
   const spec = fieldsOf(policy["spec"]);
+  const stored = fieldsOf(old?.["spec"]);
   const annotations = objectsOf(spec["auditAnnotations"]);
+  const validations = objectsOf(stored["validations"]);
+  const expressions = new PolicyExpressions({
+    hasParams: isPresent(spec["paramKind"]),
+    composes: objectsOf(spec["variables"]).length > 0,
+    stored: new Set([
+      ...textsAt(validations, "expression"),
+      ...textsAt(validations, "messageExpression"),
+      ...textsAt(objectsOf(stored["auditAnnotations"]), "valueExpression"),
+    ]),
+  });
   return [
-    ...validateCommon(spec),
-    ...validateValidations(objectsOf(spec["validations"]), annotations.length === 0),
-    ...validateAuditAnnotations(annotations, policy.metadata.name ?? "", "spec.auditAnnotations"),
+    ...validateCommon(spec, stored, expressions),
+    ...validateValidations(objectsOf(spec["validations"]), annotations.length === 0, expressions),
+    ...validateAuditAnnotations(annotations, policy.metadata.name ?? "", "spec.auditAnnotations", expressions),
   ].slice(0, fieldErrorsMax);
+}
+
+function textsAt(parts: readonly JsonObject[], name: string): string[] {
+  return parts.map((part) => textOf(part[name])).filter((text) => text !== "");
 }
 
 /** What the controller has found out about the types of the expressions. */
@@ -52,22 +68,35 @@ export function validateValidatingPolicyStatus(policy: KubeObject): FieldError[]
   return [...warnings.slice(0, fieldErrorsMax), ...validateConditions(conditions, "status.conditions")];
 }
 
-export function validateMutatingPolicy(policy: KubeObject): FieldError[] {
+/** The same for a policy that changes objects. */
+export function validateMutatingPolicy(policy: KubeObject, old?: KubeObject): FieldError[] {
   const spec = fieldsOf(policy["spec"]);
+  const stored = fieldsOf(old?.["spec"]);
   const mutations = objectsOf(spec["mutations"]);
+  const configurations = objectsOf(stored["mutations"]).map((mutation) => fieldsOf(mutation["applyConfiguration"]));
+  const expressions = new PolicyExpressions({
+    hasParams: isPresent(spec["paramKind"]),
+    composes: true,
+    stored: new Set(textsAt(configurations, "expression")),
+  });
   return [
-    ...validateCommon(spec),
+    ...validateConstraints(spec),
     ...validateMutableOperations(spec["matchConstraints"], "spec.matchConstraints"),
+    ...validateComposition(spec, stored, expressions),
     ...(mutations.length === 0
       ? [fieldError.required("spec.mutations", "mutations must contain at least one item")]
       : []),
-    ...validateEach(mutations, (mutation, at) => validateMutation(mutation, `spec.mutations[${at}]`)),
+    ...validateEach(mutations, (mutation, at) => validateMutation(mutation, `spec.mutations[${at}]`, expressions)),
     ...validateRequiredChoice(spec["reinvocationPolicy"], reinvocationPolicies, "spec.reinvocationPolicy"),
   ].slice(0, fieldErrorsMax);
 }
 
-/** What both sorts of policies have: whom they are about, and what they compute first. */
-function validateCommon(spec: JsonObject): FieldError[] {
+function validateCommon(spec: JsonObject, stored: JsonObject, expressions: PolicyExpressions): FieldError[] {
+  return [...validateConstraints(spec), ...validateComposition(spec, stored, expressions)];
+}
+
+/** Checks which requests a policy is for. */
+function validateConstraints(spec: JsonObject): FieldError[] {
   const { paramKind, matchConstraints } = spec;
   return [
     ...validateRequiredChoice(spec["failurePolicy"], failurePolicies, "spec.failurePolicy"),
@@ -80,9 +109,20 @@ function validateCommon(spec: JsonObject): FieldError[] {
             : []),
         ]
       : [fieldError.required("spec.matchConstraints")]),
-    ...validateMatchConditions(spec["matchConditions"], "spec.matchConditions"),
-    ...validateEach(objectsOf(spec["variables"]), (variable, at) =>
-      validateVariable(variable, `spec.variables[${at}]`),
+  ];
+}
+
+/** Checks the conditions and the variables, which later expressions use. */
+function validateComposition(spec: JsonObject, stored: JsonObject, expressions: PolicyExpressions): FieldError[] {
+  const { paramKind, matchConditions, variables } = spec;
+  const isUnchanged =
+    equalJson(matchConditions ?? null, stored["matchConditions"] ?? null) &&
+    equalJson(paramKind ?? null, stored["paramKind"] ?? null);
+  const options = { hasParams: isPresent(paramKind), stored: stored["matchConditions"] };
+  return [
+    ...(isUnchanged ? [] : validateMatchConditions(matchConditions, "spec.matchConditions", options)),
+    ...validateEach(objectsOf(variables), (variable, at) =>
+      validateVariable(variable, `spec.variables[${at}]`, expressions),
     ),
   ];
 }
@@ -140,14 +180,16 @@ function validateApiVersion(text: string, field: string): FieldError[] {
   return problems.length > 0 ? [...errors, fieldError.invalid(field, version, problems.join(","))] : errors;
 }
 
-function validateVariable(variable: JsonObject, field: string): FieldError[] {
+function validateVariable(variable: JsonObject, field: string, expressions: PolicyExpressions): FieldError[] {
   const name = textOf(variable["name"]);
+  const text = textOf(variable["expression"]);
   const errors: FieldError[] = [];
   if (name.trim() === "") errors.push(fieldError.required(`${field}.name`, "name is not specified"));
   else if (!isCelIdentifier(name)) {
-    errors.push(fieldError.invalid(`${field}.name`, name, "name is not a valid CEL identifier"));
+    errors.push(fieldError.invalid(`${field}.name`, name, "must be a valid CEL identifier"));
   }
-  return [...errors, ...requireExpression(variable["expression"], `${field}.expression`)];
+  if (text.trim() === "") return [...errors, ...requireExpression(text, `${field}.expression`)];
+  return [...errors, ...expressions.addVariable(name, text, `${field}.expression`)];
 }
 
 function isCelIdentifier(name: string): boolean {
@@ -158,27 +200,39 @@ function requireExpression(value: JsonValue | undefined, field: string, what = "
   return textOf(value).trim() === "" ? [fieldError.required(field, `${what} is not specified`)] : [];
 }
 
-function validateValidations(validations: readonly JsonObject[], isOnlyPart: boolean): FieldError[] {
+function validateValidations(
+  validations: readonly JsonObject[],
+  isOnlyPart: boolean,
+  expressions: PolicyExpressions,
+): FieldError[] {
   if (validations.length === 0 && isOnlyPart) {
     const text = "validations or auditAnnotations must contain at least one item";
     return [fieldError.required("spec.validations", text), fieldError.required("spec.auditAnnotations", text)];
   }
-  return validateEach(validations, (validation, at) => validateValidation(validation, `spec.validations[${at}]`));
+  return validateEach(validations, (validation, at) =>
+    validateValidation(validation, `spec.validations[${at}]`, expressions),
+  );
 }
 
-function validateValidation(validation: JsonObject, field: string): FieldError[] {
+function validateValidation(validation: JsonObject, field: string, expressions: PolicyExpressions): FieldError[] {
   const { reason } = validation;
   const message = textOf(validation["message"]);
   const messageExpression = textOf(validation["messageExpression"]);
-  const errors = requireExpression(validation["expression"], `${field}.expression`);
+  const expression = textOf(validation["expression"]);
+  const errors =
+    expression.trim() === ""
+      ? requireExpression(expression, `${field}.expression`)
+      : expressions.check("condition", expression, `${field}.expression`);
   if (messageExpression !== "" && messageExpression.trim() === "") {
     const text = "must be non-empty if specified";
     errors.push(fieldError.invalid(`${field}.messageExpression`, messageExpression, text));
+  } else if (messageExpression !== "") {
+    errors.push(...expressions.check("message", messageExpression, `${field}.messageExpression`));
   }
   if (message !== "" && message.trim() === "") {
-    errors.push(fieldError.invalid(`${field}.message`, message, "message must be non-empty if specified"));
+    errors.push(fieldError.invalid(`${field}.message`, message, "must be non-empty if specified"));
   } else if (/[\n\r]/.test(message.trim())) {
-    errors.push(fieldError.invalid(`${field}.message`, message, "message must not contain line breaks"));
+    errors.push(fieldError.invalid(`${field}.message`, message, "must not contain line breaks"));
   }
   if (isPresent(reason) && !reasons.includes(textOf(reason))) {
     errors.push(fieldError.notSupported(`${field}.reason`, reason, reasons));
@@ -187,7 +241,12 @@ function validateValidation(validation: JsonObject, field: string): FieldError[]
 }
 
 /** The key is completed by the name of the policy. */
-function validateAuditAnnotations(annotations: readonly JsonObject[], policy: string, field: string): FieldError[] {
+function validateAuditAnnotations(
+  annotations: readonly JsonObject[],
+  policy: string,
+  field: string,
+  expressions: PolicyExpressions,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (annotations.length > auditAnnotationsMax) {
     const text = `must not have more than ${auditAnnotationsMax} auditAnnotations`;
@@ -200,33 +259,40 @@ function validateAuditAnnotations(annotations: readonly JsonObject[], policy: st
     const problems = policy === "" ? ["requires metadata.name be non-empty"] : labelKeyErrors(full);
     const value = policy === "" ? key : full;
     errors.push(...problems.map((problem) => fieldError.invalid(`${field}[${at}].key`, value, problem)));
-    errors.push(...validateValueExpression(annotation["valueExpression"], `${field}[${at}].valueExpression`));
+    const path = `${field}[${at}].valueExpression`;
+    errors.push(...validateValueExpression(textOf(annotation["valueExpression"]), path, expressions));
     if (seen.has(key)) errors.push(fieldError.duplicate(`${field}[${at}].key`, key));
     seen.add(key);
   }
   return errors;
 }
 
-function validateValueExpression(value: JsonValue | undefined, field: string): FieldError[] {
-  if (Buffer.byteLength(textOf(value).trim()) > valueExpressionBytesMax) {
+function validateValueExpression(value: string, field: string, expressions: PolicyExpressions): FieldError[] {
+  const text = value.trim();
+  if (Buffer.byteLength(text) > valueExpressionBytesMax) {
     return [fieldError.required(field, `must not exceed ${valueExpressionBytesMax} bytes in length`)];
   }
-  return requireExpression(value, field, "valueExpression");
+  if (text === "") return requireExpression(value, field, "valueExpression");
+  return expressions.check("auditAnnotation", text, field, value);
 }
 
 /** The block that belongs to the type of the patch, and not the other. */
-function validateMutation(mutation: JsonObject, field: string): FieldError[] {
+function validateMutation(mutation: JsonObject, field: string, expressions: PolicyExpressions): FieldError[] {
   const type = textOf(mutation["patchType"]);
   const errors = validateRequiredChoice(type, patchTypes, `${field}.patchType`);
   if (errors.length > 0) return errors;
-  const [own, other] = type === "JSONPatch" ? ["jsonPatch", "applyConfiguration"] : ["applyConfiguration", "jsonPatch"];
-  if (isPresent(mutation[other])) {
-    const text = `must not be specified when patchType is ${type}`;
-    errors.push(fieldError.invalid(`${field}.${other}`, `{${other}}`, text));
-  }
+  const [own, other] =
+    type === "JSONPatch"
+      ? (["jsonPatch", "applyConfiguration"] as const)
+      : (["applyConfiguration", "jsonPatch"] as const);
+  const text = textOf(fieldsOf(mutation[own])["expression"]).trim();
   if (!isPresent(mutation[own])) {
-    return [...errors, fieldError.required(`${field}.${own}`, `must be specified when patchType is ${type}`)];
+    errors.push(fieldError.required(`${field}.${own}`, `must be specified when patchType is ${type}`));
+  } else if (text === "") errors.push(fieldError.required(`${field}.${own}.expression`));
+  else errors.push(...expressions.check(own, text, `${field}.${own}.expression`));
+  if (isPresent(mutation[other])) {
+    const why = `must not be specified when patchType is ${type}`;
+    errors.push(fieldError.invalid(`${field}.${other}`, `{${other}}`, why));
   }
-  const { expression } = fieldsOf(mutation[own]);
-  return textOf(expression).trim() === "" ? [...errors, fieldError.required(`${field}.${own}.expression`)] : errors;
+  return errors;
 }

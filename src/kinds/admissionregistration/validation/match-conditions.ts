@@ -2,18 +2,41 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { objectsOf, textOf } from "../../../api/validation/fields.ts";
+import { celTypes, compileTyped } from "../../../cel/index.ts";
+import { expressionEnvironment } from "../expressions/environments.ts";
+import { problemsOf } from "./policy-expressions.ts";
 
 const conditionsMax = 64;
 
-/** Expressions that all have to hold before a webhook or policy is asked; what they mean is for the CEL compiler. */
-export function validateMatchConditions(value: JsonValue | undefined, field: string): FieldError[] {
+export interface MatchConditionOptions {
+  /** The policy has parameters. */
+  readonly hasParams?: boolean;
+  /** The conditions of the object that is replaced. */
+  readonly stored?: JsonValue | undefined;
+}
+
+/** Checks the expressions that all have to hold before a webhook or policy is asked. */
+export function validateMatchConditions(
+  value: JsonValue | undefined,
+  field: string,
+  { hasParams = false, stored }: MatchConditionOptions = {},
+): FieldError[] {
   const conditions = objectsOf(value);
   const errors = conditions.length > conditionsMax ? [fieldError.tooMany(field, conditions.length, conditionsMax)] : [];
+  const known = expressionsOf(stored);
   const seen = new Set<string>();
   for (const [at, condition] of conditions.entries()) {
     const path = `${field}[${at}]`;
     const name = textOf(condition["name"]);
-    if (textOf(condition["expression"]).trim() === "") errors.push(fieldError.required(`${path}.expression`));
+    const text = textOf(condition["expression"]).trim();
+    if (text === "") errors.push(fieldError.required(`${path}.expression`));
+    // More conditions than there may be are not worth compiling.
+    else if (at < conditionsMax) {
+      const environment = expressionEnvironment({ hasParams, hasAuthorizer: true }, known.has(text) ? "stored" : "new");
+      errors.push(
+        ...problemsOf(`${path}.expression`, text, () => compileTyped(text, environment, [celTypes.boolType])),
+      );
+    }
     if (name === "") {
       errors.push(fieldError.required(`${path}.name`));
       continue;
@@ -23,4 +46,8 @@ export function validateMatchConditions(value: JsonValue | undefined, field: str
     seen.add(name);
   }
   return errors;
+}
+
+function expressionsOf(conditions: JsonValue | undefined): Set<string> {
+  return new Set(objectsOf(conditions).map(({ expression }) => textOf(expression)));
 }

@@ -1,0 +1,83 @@
+import type { JsonObject } from "../../../api/json.ts";
+import {
+  celTypes,
+  type HasJsonForm,
+  isError,
+  List,
+  OpaqueValue,
+  type Result,
+  toJson,
+  type Value,
+  ValueMap,
+} from "../../../cel/index.ts";
+
+/** The type of a whole object; those of its parts are named after the path, as `Object.spec`. */
+export const objectType = celTypes.structOf("Object");
+export const patchOperationType = celTypes.structOf("JSONPatch");
+
+/** A value that an expression makes by naming its type: `Object.spec{replicas: 3}`. */
+abstract class MadeValue extends OpaqueValue implements HasJsonForm {
+  readonly fields: ReadonlyMap<string, Value>;
+
+  constructor(fields: ReadonlyMap<string, Value>) {
+    super();
+    this.fields = fields;
+  }
+
+  equals(other: Value): Result {
+    return other === this;
+  }
+
+  toJsonForm(): JsonObject {
+    return Object.fromEntries([...this.fields].map(([name, value]) => [name, toJson(value)])) as JsonObject;
+  }
+}
+
+/** An object, or a part of one. */
+export class ObjectValue extends MadeValue {
+  readonly type: celTypes.CelType;
+
+  constructor(type: celTypes.CelType, fields: ReadonlyMap<string, Value>) {
+    super(fields);
+    this.type = type;
+  }
+}
+
+/** One operation of a JSON patch. */
+export class PatchOperationValue extends MadeValue {
+  get type(): celTypes.CelType {
+    return patchOperationType;
+  }
+
+  /** Returns a field of text, "" if it is absent. */
+  text(name: string): string {
+    const value = this.fields.get(name);
+    return typeof value === "string" ? value : "";
+  }
+}
+
+/**
+ * Reports the objects whose type is not named after the path of fields that leads to them. Lists and maps on the way have
+ * no name.
+ */
+export function typeNameProblems(value: Value, path = objectType.name): string[] {
+  if (!(value instanceof ObjectValue)) return [...partsOf(value)].flatMap((item) => typeNameProblems(item, path));
+  const { name } = value.type;
+  const problem = `unexpected type name ${JSON.stringify(name)}, expected ${JSON.stringify(path)}, which matches field name path from root Object type`;
+  const below = [...value.fields].flatMap(([field, item]) => typeNameProblems(item, `${path}.${field}`));
+  return name === path ? below : [problem, ...below];
+}
+
+function* partsOf(value: Value): Generator<Value> {
+  if (value instanceof List) {
+    for (let at = 0; at < value.size; at++) {
+      const item = value.at(at);
+      if (!isError(item)) yield item;
+    }
+  } else if (value instanceof ValueMap) {
+    for (const key of value.keys()) {
+      const item = value.find(key);
+      if (item !== undefined && !isError(item)) yield item;
+    }
+  }
+}
