@@ -39,14 +39,17 @@ async function aggregate(client: Client, roles: readonly KubeObject[]): Promise<
   for (const role of roles) {
     const rules = aggregatedRules(role, roles);
     if (rules === undefined || hasRules(role, rules)) continue;
-    await write(client, role.metadata.name ?? "", rules);
+    await write(client, role, rules);
   }
 }
 
-async function write(client: Client, name: string, rules: JsonValue[]): Promise<void> {
+/** The uid keeps the apply from creating a role that has just been deleted. */
+async function write(client: Client, { metadata: { name = "", uid = "" } }: KubeObject, rules: JsonValue[]) {
+  const apiVersion = `${clusterRoles.group}/${clusterRoles.version}`;
+  const document = { apiVersion, kind: "ClusterRole", metadata: { name, uid }, rules };
   try {
-    await client.patch(clusterRoles, { name }, { kind: "merge", document: { rules } }, { fieldManager });
+    await client.patch(clusterRoles, { name }, { kind: "apply", document, force: true }, { fieldManager });
   } catch (error) {
-    if (!(error instanceof StatusError && error.code === 404)) throw error;
+    if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;
   }
 }

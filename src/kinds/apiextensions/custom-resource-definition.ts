@@ -23,6 +23,7 @@ const customResourceDefinitionStrategy: Strategy = {
   prepareForUpdate: recordStorageVersion,
   validate: validateCustomResourceDefinition,
   validateUpdate: validateCustomResourceDefinitionUpdate,
+  markDeletion,
 };
 
 const customResourceDefinitionStatusStrategy: Strategy = {
@@ -39,6 +40,26 @@ export const customResourceDefinition = builtInKind("customresourcedefinitions.a
     status: subresource(customResourceDefinitionStatusStrategy),
   },
 });
+
+/** Holds a definition until all of its instances are gone. */
+export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
+
+/** Nothing that the client asks for changes how a definition is deleted. */
+function markDeletion(definition: KubeObject, now: string): void {
+  const { metadata } = definition;
+  metadata.deletionTimestamp = now;
+  metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer])];
+  const status = fieldsOf(definition["status"]);
+  const pending: JsonObject = {
+    type: "Terminating",
+    status: "True",
+    lastTransitionTime: now,
+    reason: "InstanceDeletionPending",
+    message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+  };
+  const others = objectsOf(status["conditions"]).filter((condition) => condition["type"] !== "Terminating");
+  definition["status"] = { ...status, conditions: [...others, pending] };
+}
 
 /** From now on objects may be stored in this version. */
 function recordStorageVersion(definition: KubeObject): void {

@@ -1,18 +1,23 @@
 import type { JsonObject } from "../../api/json.ts";
+import { formatTime } from "../../api/time.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { UserInfo } from "../../request/user-info.ts";
 import { action, builtInKind } from "../../registry/kind.ts";
 import type { Action } from "../../registry/action.ts";
 
-/** Who am I? After impersonation, so that one can ask for somebody else. */
-const review: Action = {
-  async run({ user }, asked) {
-    return { ...asked, status: { userInfo: userInfoOf(user) } };
-  },
-};
-
 export const selfSubjectReview = builtInKind("selfsubjectreviews.authentication.k8s.io", {
-  endpoint: action(() => review),
+  endpoint: action(reviewOf),
 });
+
+/** Answers who the user is after impersonation, so that one can ask for somebody else. */
+function reviewOf({ clock }: { readonly clock: Clock }): Action {
+  return {
+    async run({ user }, { kind, apiVersion }) {
+      const metadata = { creationTimestamp: formatTime(clock.nowMs()) };
+      return { kind, apiVersion, metadata, status: { userInfo: userInfoOf(user) } };
+    },
+  };
+}
 
 /** A user as reviews show it; what is empty is left out. */
 export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {

@@ -13,12 +13,15 @@ export const selfSubjectRulesReview = builtInKind("selfsubjectrulesreviews.autho
 function reviewOf(authorizer: Authorizer): Action {
   return {
     async run({ user }, review) {
-      const { spec } = review;
+      const { spec, kind, apiVersion } = review;
       const namespace = isJsonObject(spec) && typeof spec["namespace"] === "string" ? spec["namespace"] : "";
       if (namespace === "") throw status.badRequest("no namespace on request");
       const known = authorizer.rulesFor?.(user, namespace) ?? { rules: [], incomplete: true, errors: [] };
       return {
-        ...review,
+        kind,
+        apiVersion,
+        metadata: {},
+        spec: {},
         status: {
           resourceRules: known.rules.filter(({ resources }) => resources.length > 0).map(resourceRule),
           nonResourceRules: known.rules.filter(({ nonResourceURLs }) => nonResourceURLs.length > 0).map(pathRule),
