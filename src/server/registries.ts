@@ -1,7 +1,7 @@
 import { authorizeBy } from "../admission/authorization.ts";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import { terminatingKind } from "../admission/terminating-kind.ts";
-import { makePlugins } from "../admission/plugins.ts";
+import { makePlugins, type PluginParts } from "../admission/plugins.ts";
 import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
 import { alwaysDenyAuthorizer } from "../access/authorization/always-deny.ts";
@@ -27,6 +27,8 @@ export interface ServerRegistriesParts extends Omit<RegistriesParts, "admission"
   readonly servers?: QuotaServers | undefined;
   /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
   readonly authorizer?: Authorizer | undefined;
+  /** Without them no webhook is called. */
+  readonly webhooks?: PluginParts["webhooks"];
   /** Behind the plugins, whatever these are. */
   readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
 }
@@ -94,6 +96,7 @@ function admissionOf(
     quotas,
     randomInt,
     catalog,
+    webhooks: parts.webhooks,
     registryOf: (resource) => registries().find(resource),
     authorizer: parts.authorizer ?? alwaysDenyAuthorizer,
     authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),

@@ -1,3 +1,4 @@
+import type { AdmissionWebhook } from "./webhook-configuration.ts";
 import type { Clock } from "../../process/clock.ts";
 
 /** Timeouts in a row after which a webhook is not called any more. */
@@ -6,6 +7,9 @@ export const timeoutsMax = 5;
 export const retryMs = 5_000;
 /** Webhooks whose timeouts are counted; the ones that were called least recently are forgotten first. */
 const circuitsMax = 1_024;
+
+/** The names of a webhook. */
+type CircuitWebhook = Pick<AdmissionWebhook, "uid" | "configuration" | "name">;
 
 interface Circuit {
   timeouts: number;
@@ -19,17 +23,17 @@ interface Circuit {
  */
 export class CircuitBreaker {
   readonly #clock: Clock;
-  readonly #onChange: (webhook: string, isOpen: boolean) => void;
+  readonly #onChange: (webhook: CircuitWebhook, isOpen: boolean) => void;
   readonly #circuits = new Map<string, Circuit>();
 
-  constructor(clock: Clock, onChange: (webhook: string, isOpen: boolean) => void) {
+  constructor(clock: Clock, onChange: (webhook: CircuitWebhook, isOpen: boolean) => void) {
     this.#clock = clock;
     this.#onChange = onChange;
   }
 
   /** Reports whether a webhook may be called now. */
-  admits(webhook: string): boolean {
-    const circuit = this.#circuits.get(webhook);
+  admits({ uid }: CircuitWebhook): boolean {
+    const circuit = this.#circuits.get(uid);
     if (circuit?.retryAtMs === undefined) return true;
     const nowMs = this.#clock.steadyMs();
     if (nowMs < circuit.retryAtMs) return false;
@@ -37,10 +41,11 @@ export class CircuitBreaker {
     return true;
   }
 
-  timedOut(webhook: string): void {
-    const circuit = this.#circuits.get(webhook) ?? { timeouts: 0, retryAtMs: undefined };
-    this.#circuits.delete(webhook);
-    this.#circuits.set(webhook, circuit);
+  timedOut(webhook: CircuitWebhook): void {
+    const { uid } = webhook;
+    const circuit = this.#circuits.get(uid) ?? { timeouts: 0, retryAtMs: undefined };
+    this.#circuits.delete(uid);
+    this.#circuits.set(uid, circuit);
     const [oldest] = this.#circuits.keys();
     if (this.#circuits.size > circuitsMax && oldest !== undefined) this.#circuits.delete(oldest);
     circuit.timeouts++;
@@ -50,10 +55,10 @@ export class CircuitBreaker {
   }
 
   /** Any answer counts, also one that cannot be used. */
-  answered(webhook: string): void {
-    const circuit = this.#circuits.get(webhook);
+  answered(webhook: CircuitWebhook): void {
+    const circuit = this.#circuits.get(webhook.uid);
     if (circuit === undefined) return;
-    this.#circuits.delete(webhook);
+    this.#circuits.delete(webhook.uid);
     if (circuit.retryAtMs !== undefined) this.#onChange(webhook, false);
   }
 }

@@ -32,11 +32,10 @@ class ReinvocationNotes {
  * Calls the mutating webhooks one after another, each with the object as the one before left it. If one changes the
  * object, the mutating plugins run once more; then only the webhooks that asked for it are called again.
  */
-export function mutatingWebhooks(dispatch: WebhookDispatch): AdmissionPlugin {
+export function mutatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlugin, "name"> {
   const notesOf = new WeakMap<Reinvocation, ReinvocationNotes>();
   const outcomes = new WebhookOutcomes("admit", dispatch);
   return {
-    name: "MutatingAdmissionWebhook",
     seesConnections: true,
     admit(attributes) {
       const webhooks = dispatch.webhooks();

@@ -7,10 +7,9 @@ import { type WebhookDispatch, WebhookOutcomes } from "./webhook-outcomes.ts";
 import type { ReviewedDocuments } from "./admission-review.ts";
 
 /** Calls the validating webhooks side by side, all with the final object. The first refusal to arrive is the answer. */
-export function validatingWebhooks(dispatch: WebhookDispatch): AdmissionPlugin {
+export function validatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlugin, "name"> {
   const outcomes = new WebhookOutcomes("validating", dispatch);
   return {
-    name: "ValidatingAdmissionWebhook",
     seesConnections: true,
     validate(attributes) {
       const webhooks = dispatch.webhooks();

@@ -77,19 +77,19 @@ export class WebhookCaller {
 
   async #call(webhook: AdmissionWebhook, body: string, attributes: AdmissionAttributes) {
     const { breaker } = this.#parts;
-    const { name, uid } = webhook;
+    const { name } = webhook;
     const client = this.#clientOf(webhook);
-    if (breaker?.admits(uid) === false) {
+    if (breaker?.admits(webhook) === false) {
       throw new CallingWebhookError(name, "failed to call webhook: it has not answered lately, and is not waited for");
     }
     try {
       const timeoutMs = this.#timeLeft(webhook, attributes);
       const answer = await client.post({ body, timeoutMs, answerBytesMax, signal: attributes.signal });
-      breaker?.answered(uid);
+      breaker?.answered(webhook);
       return decodeAnswer(answer, reviewKinds);
     } catch (error) {
       if (error instanceof WebhookCallError) {
-        if (error.reason === "timeout") breaker?.timedOut(uid);
+        if (error.reason === "timeout") breaker?.timedOut(webhook);
         throw new CallingWebhookError(name, `failed to call webhook: ${error.message}`, { reason: error.reason });
       }
       if (!(error instanceof WebhookAnswerError)) throw error;

@@ -5,6 +5,7 @@ import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { status } from "../../api/status.ts";
 import type { AdmissionAttributes } from "../../registry/admission.ts";
 import { documentForm } from "../matching/document-form.ts";
+import { replaceContents } from "../replace-contents.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
 import type { ReviewedDocuments } from "./admission-review.ts";
 
@@ -72,8 +73,7 @@ export class WebhookDocuments {
       cloneJson(changed as unknown as JsonObject) as unknown as KubeObject,
       (this.#matched as MatchedResource).info,
     );
-    for (const name of Object.keys(object)) delete (object as unknown as JsonObject)[name];
-    Object.assign(object, entered);
+    replaceContents(object, entered);
     this.#isChanged = false;
   }
 

@@ -20,8 +20,16 @@ export interface WebhookObserver {
   rejected(call: Pick<ObservedCall, "name" | "type" | "operation" | "code">, cause: RejectionCause): void;
   failedOpen(name: string, type: WebhookType): void;
   /** A webhook has stopped answering, or answers again. */
-  circuit(configuration: string, name: string, type: WebhookType, isOpen: boolean): void;
+  circuit(change: CircuitChange): void;
   conditions(name: string, type: WebhookType, operation: string, outcome: ConditionsObservation): void;
+}
+
+export interface CircuitChange {
+  readonly configuration: string;
+  readonly name: string;
+  readonly type: WebhookType;
+  /** It has stopped answering. */
+  readonly isOpen: boolean;
 }
 
 export interface ConditionsObservation {

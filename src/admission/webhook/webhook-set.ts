@@ -1,33 +1,38 @@
 import type { GroupResource } from "../../api/gvk.ts";
+import type { Revision } from "../../api/revision.ts";
 import type { ObjectLookup } from "../../registry/object-lookup.ts";
-import type { Store } from "../../storage/store.ts";
+import type { Registry } from "../../registry/registry.ts";
 import { type AdmissionWebhook, webhooksOf } from "./webhook-configuration.ts";
 
-/**
- * The webhooks of all configurations of one kind. A configuration counts from the moment in which this replica has
- * applied it, which is before its writer hears of it.
- */
-export class WebhookSet implements Disposable {
-  readonly #resource: GroupResource;
-  readonly #lookup: Pick<ObjectLookup, "list">;
-  readonly #subscription: Disposable;
-  #webhooks: readonly AdmissionWebhook[] | undefined;
+export interface WebhookSetParts {
+  readonly lookup: Pick<ObjectLookup, "list">;
+  readonly registryOf: (resource: GroupResource) => Registry | undefined;
+}
 
-  constructor(resource: GroupResource, lookup: Pick<ObjectLookup, "list">, store: Pick<Store, "subscribe">) {
+const noWebhooks: readonly AdmissionWebhook[] = [];
+
+/**
+ * The webhooks of all configurations of one kind. It reads the cache of the kind, which changes in the same turn in which
+ * a replica applies a write: a configuration is in force when its write is acknowledged.
+ */
+export class WebhookSet {
+  readonly #resource: GroupResource;
+  readonly #parts: WebhookSetParts;
+  #changed: Revision | undefined;
+  #webhooks = noWebhooks;
+
+  constructor(resource: GroupResource, parts: WebhookSetParts) {
     this.#resource = resource;
-    this.#lookup = lookup;
-    const prefix = `/registry/${resource.resource}/`;
-    this.#subscription = store.subscribe((events, _revision, jumped) => {
-      if (jumped === true || events.some(({ entry }) => entry.key.startsWith(prefix))) this.#webhooks = undefined;
-    });
+    this.#parts = parts;
   }
 
   all(): readonly AdmissionWebhook[] {
-    this.#webhooks ??= webhooksOf(this.#lookup.list(this.#resource, ""));
+    const cacher = this.#parts.registryOf(this.#resource)?.cacher;
+    if (cacher === undefined || cacher.size === 0) return noWebhooks;
+    if (cacher.changed !== this.#changed) {
+      this.#webhooks = webhooksOf(this.#parts.lookup.list(this.#resource, ""));
+      this.#changed = cacher.changed;
+    }
     return this.#webhooks;
-  }
-
-  [Symbol.dispose](): void {
-    this.#subscription[Symbol.dispose]();
   }
 }
