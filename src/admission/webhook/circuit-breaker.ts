@@ -2,14 +2,14 @@ import type { AdmissionWebhook } from "./webhook-configuration.ts";
 import type { Clock } from "../../process/clock.ts";
 
 /** Timeouts in a row after which a webhook is not called any more. */
-export const timeoutsMax = 5;
+export const timeoutsMax = 12;
 /** Time between two attempts to call it again. */
 export const retryMs = 5_000;
 /** Webhooks whose timeouts are counted; the ones that were called least recently are forgotten first. */
 const circuitsMax = 1_024;
 
 /** The names of a webhook. */
-type CircuitWebhook = Pick<AdmissionWebhook, "uid" | "configuration" | "name">;
+type CircuitWebhook = Pick<AdmissionWebhook, "generation" | "configuration" | "name">;
 
 interface Circuit {
   timeouts: number;
@@ -32,8 +32,8 @@ export class CircuitBreaker {
   }
 
   /** Reports whether a webhook may be called now. */
-  admits({ uid }: CircuitWebhook): boolean {
-    const circuit = this.#circuits.get(uid);
+  admits({ generation }: CircuitWebhook): boolean {
+    const circuit = this.#circuits.get(generation);
     if (circuit?.retryAtMs === undefined) return true;
     const nowMs = this.#clock.steadyMs();
     if (nowMs < circuit.retryAtMs) return false;
@@ -42,10 +42,10 @@ export class CircuitBreaker {
   }
 
   timedOut(webhook: CircuitWebhook): void {
-    const { uid } = webhook;
-    const circuit = this.#circuits.get(uid) ?? { timeouts: 0, retryAtMs: undefined };
-    this.#circuits.delete(uid);
-    this.#circuits.set(uid, circuit);
+    const { generation } = webhook;
+    const circuit = this.#circuits.get(generation) ?? { timeouts: 0, retryAtMs: undefined };
+    this.#circuits.delete(generation);
+    this.#circuits.set(generation, circuit);
     const [oldest] = this.#circuits.keys();
     if (this.#circuits.size > circuitsMax && oldest !== undefined) this.#circuits.delete(oldest);
     circuit.timeouts++;
@@ -56,9 +56,9 @@ export class CircuitBreaker {
 
   /** Any answer counts, also one that cannot be used. */
   answered(webhook: CircuitWebhook): void {
-    const circuit = this.#circuits.get(webhook.uid);
+    const circuit = this.#circuits.get(webhook.generation);
     if (circuit === undefined) return;
-    this.#circuits.delete(webhook.uid);
+    this.#circuits.delete(webhook.generation);
     if (circuit.retryAtMs !== undefined) this.#onChange(webhook, false);
   }
 }

@@ -20,6 +20,8 @@ export interface AdmissionWebhook {
   readonly configuration: string;
   /** Names the webhook among those of its configuration, which may have equal names. */
   readonly uid: string;
+  /** Names it together with its configuration as it is now. */
+  readonly generation: string;
   readonly clientConfig: WebhookClientConfig;
   readonly rules: readonly AdmissionRule[];
   readonly matchPolicy: MatchPolicy;
@@ -42,27 +44,30 @@ const timeoutSecondsDefault = 10;
 export function webhooksOf(configurations: readonly KubeObject[]): AdmissionWebhook[] {
   const sorted = configurations.toSorted((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
   return sorted.flatMap((configuration) => {
-    const { name = "" } = configuration.metadata;
+    const { name = "", uid = "", generation = 0 } = configuration.metadata;
     const counts = new Map<string, number>();
     return ((configuration as MutatingWebhookConfiguration).webhooks ?? []).map((webhook) => {
       const count = counts.get(webhook.name) ?? 0;
       counts.set(webhook.name, count + 1);
-      return readWebhook(webhook, name, `${name}/${webhook.name}/${count}`);
+      const place = `${webhook.name}/${count}`;
+      return readWebhook(webhook, {
+        configuration: name,
+        uid: `${name}/${place}`,
+        generation: `${uid}/${generation}/${place}`,
+      });
     });
   });
 }
 
 function readWebhook(
   webhook: MutatingWebhook | ValidatingWebhook,
-  configuration: string,
-  uid: string,
+  names: Pick<AdmissionWebhook, "configuration" | "uid" | "generation">,
 ): AdmissionWebhook {
   const { matchConditions = [] } = webhook;
   let conditions: readonly MatchCondition[] | undefined;
   return {
     name: webhook.name,
-    configuration,
-    uid,
+    ...names,
     clientConfig: webhook.clientConfig,
     rules: (webhook.rules ?? []).map(admissionRule),
     matchPolicy: webhook.matchPolicy === "Exact" ? "Exact" : "Equivalent",
