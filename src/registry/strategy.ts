@@ -2,6 +2,7 @@ import type { Eventual } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { MetaRules } from "../api/validation/object-meta.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
 /** Options of a delete, decoded and validated. */
@@ -49,6 +50,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly generationFields: readonly string[] | "all";
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
+  /** False for a kind whose `generateName` becomes the name as it is. Absent means true. */
+  readonly generatesNames?: boolean;
   /** A message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
   /** @param writer who creates the object, for kinds that record it */
@@ -67,6 +70,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly declaresRules?: true;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
+  /** The rules of metadata that the validation of this kind includes; default: both. */
+  readonly metaRules?: MetaRules;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
   /** A delete that does not mention the dependents keeps them (batch/v1 jobs, replication controllers). */
