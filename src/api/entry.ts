@@ -14,6 +14,8 @@ export interface ObjectIndex {
   readonly labels: Readonly<Record<string, string>> | undefined;
   /** Selectable fields of the resource beyond metadata.name and metadata.namespace. */
   readonly fields: Readonly<Record<string, string>> | undefined;
+  /** Names the schema by which the body was completed. Absent for built-in kinds, and where no single schema did. */
+  readonly form?: string;
   /** In the order of `metadata.ownerReferences`; undefined without any. */
   readonly owners: readonly ObjectOwner[] | undefined;
 }

@@ -43,11 +43,11 @@ export const fieldError = {
     ),
   forbidden: (field: string, detail = "") => make(field, "FieldValueForbidden", "Forbidden", detail),
   tooLong: (field: string, maxBytes: number) =>
-    make(field, "FieldValueTooLong", `Too long: may not be more than ${maxBytes} bytes`, ""),
+    make(field, "FieldValueTooLong", `Too long: may not be more than ${counted(maxBytes, "byte")}`, ""),
   tooMany: (field: string, actual: number, max: number) =>
-    make(field, "FieldValueTooMany", `Too many: ${actual}: must have at most ${max} items`, ""),
+    make(field, "FieldValueTooMany", `Too many: ${actual}: must have at most ${counted(max, "item")}`, ""),
   tooFew: (field: string, actual: number, min: number) =>
-    make(field, "FieldValueTooFew", `Too few: ${actual}: must have at least ${min} items`, ""),
+    make(field, "FieldValueTooFew", `Too few: ${actual}: must have at least ${counted(min, "item")}`, ""),
 } as const;
 
 /** `<field>: <message>`, as a Status message lists it. */
@@ -57,6 +57,10 @@ export function fieldErrorText(error: FieldError): string {
 
 function make(field: string, reason: FieldErrorReason, message: string, detail: string): FieldError {
   return { field, reason, message: detail === "" ? message : `${message}: ${detail}` };
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function formatValue(value: JsonValue | undefined): string {

@@ -109,14 +109,13 @@ export const status = {
       kind: ref.kind,
     }),
   invalid: (ref: KindRef, errors: readonly FieldError[]) => {
-    const distinct = [...new Map(errors.map((error) => [fieldErrorText(error), error])).entries()];
-    const texts = distinct.map(([text]) => text);
+    const texts = [...new Set(errors.map(fieldErrorText))];
     const joined = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
     return failure(422, "Invalid", `${groupKindText(ref)} ${quote(ref.name)} is invalid: ${joined}`, {
       ...(ref.name === "" ? {} : { name: ref.name }),
       ...groupField(ref.group),
       ...(ref.kind === "" ? {} : { kind: ref.kind }),
-      causes: distinct.map(([, { reason, message, field }]) => ({ reason, message, field })),
+      causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
     });
   },
   /** Options of a request (ListOptions, DeleteOptions …) that contradict each other. List options answer 400. */

@@ -15,7 +15,8 @@ import type { Emptied } from "./remove-fields.ts";
 import { updateEntries, withoutManagedFields } from "./track-update.ts";
 import { typeError } from "./type-errors.ts";
 import { withoutUntracked } from "./untracked-fields.ts";
-import { type Steps, type TrackedVersion, TrackingError, type VersionFinder } from "./versions.ts";
+import { TrackingError } from "./tracking-error.ts";
+import { type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
 
 const beforeFirstApply = "before-first-apply";
 

@@ -1,14 +1,19 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { keyElement, type PathElement, valueElement } from "./path-element.ts";
+import { TrackingError } from "./tracking-error.ts";
 import type { ListType } from "./value-type.ts";
 
-/** The path element of an item of a set or a list with keys. An item that the type does not allow has one too. */
+/**
+ * Returns the path element of an item of a set or a list with keys.
+ * @throws TrackingError for an item without any of its keys
+ */
 export function itemElement(item: JsonValue, list: ListType): PathElement {
   if (list.keys.length === 0 || !isJsonObject(item)) return valueElement(item);
   const [key] = list.keys;
   if (list.keys.length === 1 && key !== undefined) {
     const value = keyValue(item, key, list);
-    return value === undefined ? keyElement([], []) : keyElement(list.keys, [value]);
+    if (value === undefined) throw new TrackingError(keylessText(list));
+    return keyElement(list.keys, [value]);
   }
   const names: string[] = [];
   const values: JsonValue[] = [];
@@ -18,6 +23,7 @@ export function itemElement(item: JsonValue, list: ListType): PathElement {
     names.push(name);
     values.push(value);
   }
+  if (names.length === 0) throw new TrackingError(keylessText(list));
   return keyElement(names, values);
 }
 
@@ -35,8 +41,11 @@ export function itemProblem(item: JsonValue, list: ListType): string | undefined
   }
   if (item === null) return "associative list with keys may not have a null element";
   if (!isJsonObject(item)) return "associative list with keys may not have non-map elements";
-  if (list.keys.some((name) => keyValue(item, name, list) !== undefined)) return undefined;
-  const keys = list.declaredKeys.map((name) => JSON.stringify(name)).join(" ");
+  return list.keys.some((name) => keyValue(item, name, list) !== undefined) ? undefined : keylessText(list);
+}
+
+function keylessText({ declaredKeys }: ListType): string {
+  const keys = declaredKeys.map((name) => JSON.stringify(name)).join(" ");
   return `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`;
 }
 

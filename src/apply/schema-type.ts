@@ -97,12 +97,15 @@ function keyDefault({ default: declared, schema, pointer, omitEmpty }: Field): J
 function typeOfField(field: Field): ValueType {
   const { schema } = field;
   if (schema.kind === "list") return listOf(schema.items, field);
-  if (schema.kind === "struct") return field.mapType === "atomic" ? atomicStruct(schema) : schemaType(schema);
+  if (schema.kind === "struct") return structOf(schema, field.mapType);
   return schema.kind === "map" ? mapOf(schema.values, field.mapType === "atomic") : typeOf(schema);
 }
 
-function atomicStruct(schema: StructSchema): ValueType {
-  return { scalar: undefined, list: undefined, map: new StructMap(schema, true) };
+/** A field may want another rule than the type of its value has. */
+function structOf(schema: StructSchema, mapType: Field["mapType"]): ValueType {
+  const atomic = mapType === undefined ? schema.atomic : mapType === "atomic";
+  if (atomic === schema.atomic) return schemaType(schema);
+  return { scalar: undefined, list: undefined, map: new StructMap(schema, atomic) };
 }
 
 function listOf(items: Schema, { listType, listMapKeys }: Pick<Field, "listType" | "listMapKeys">): ValueType {

@@ -7,7 +7,8 @@ import { isSameManager, ManagerEntry, type ManagerIdentity } from "./manager-ent
 import { objectText } from "./object-text.ts";
 import { typeError } from "./type-errors.ts";
 import { withoutUntracked } from "./untracked-fields.ts";
-import { type Steps, type TrackedVersion, TrackingError, type VersionFinder } from "./versions.ts";
+import { TrackingError } from "./tracking-error.ts";
+import { type Steps, type TrackedVersion, type VersionFinder } from "./versions.ts";
 
 /** Any write but an apply. All documents are in the version of the write. */
 export interface TrackedUpdate {

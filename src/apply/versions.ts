@@ -1,6 +1,7 @@
 import type { Eventual } from "../api/eventual.ts";
 import type { JsonObject } from "../api/json.ts";
 import type { FieldSet } from "./field-set.ts";
+import { TrackingError } from "./tracking-error.ts";
 import { typeError } from "./type-errors.ts";
 import type { ValueType } from "./value-type.ts";
 
@@ -37,9 +38,6 @@ export type Steps<T> = Generator<ConversionRequest, T, ConversionReply>;
 
 /** Finds a version by its text; undefined for one that is not served. */
 export type VersionFinder = (apiVersion: string) => TrackedVersion | undefined;
-
-/** Field tracking cannot go on: the document does not have the form that the schema asks for, or has no other version. */
-export class TrackingError extends Error {}
 
 /** Runs the steps with a conversion that may answer later; only then does the result come later. */
 export function runStepsEventually<T>(

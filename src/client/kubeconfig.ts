@@ -61,6 +61,51 @@ export function readKubeconfig(file: string, options: KubeconfigOptions = {}): K
   };
 }
 
+/** How one user proves who it is. */
+export interface UserProof {
+  readonly cert?: string;
+  readonly key?: string;
+  /** Value of the header. */
+  readonly authorization?: string;
+}
+
+/** The users of a kubeconfig by name; their files are read when a proof is asked for. */
+export interface UserProofs {
+  readonly users: ReadonlyMap<string, () => Promise<UserProof>>;
+  /** The user of the current context, "" without one. */
+  readonly currentUser: string;
+}
+
+/** @throws Error that says what is missing or wrong, without any credential */
+export function readUserProofs(file: string, clock: Clock): UserProofs {
+  const config = parseYaml(readFileSync(file), { strict: false }).value;
+  if (!isJsonObject(config)) throw new Error(`${file} is not a kubeconfig`);
+  const folder = dirname(file);
+  const entries = Array.isArray(config["users"]) ? config["users"].filter(isJsonObject) : [];
+  const users = entries.map(
+    ({ name, user }) => [textOf(name), proofOf(isJsonObject(user) ? user : {}, folder, clock)] as const,
+  );
+  const current = textOf(config["current-context"]);
+  const currentUser = current === "" ? "" : textOf(named(config, "contexts", current, "context")["user"]);
+  return { users: new Map(users), currentUser };
+}
+
+function proofOf(user: JsonObject, folder: string, clock: Clock): () => Promise<UserProof> {
+  const certificate = clientCertificate(user, folder);
+  const { exec } = user;
+  if (!isJsonObject(exec)) {
+    return async () => {
+      const value = authorization(user, folder);
+      return { ...certificate, ...(value === undefined ? {} : { authorization: value }) };
+    };
+  }
+  const credentials = new ExecCredentials(parseExecPlugin(exec, folder, {}), clock);
+  return async () => {
+    const { token, certificate: issued } = await credentials.get();
+    return { ...issued, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  };
+}
+
 function execServer(url: string, tls: TlsOptions, credentials: ExecCredentials): KubeconfigServer {
   const credentialOf = new WeakMap<Proof, Credential>();
   return {

@@ -15,6 +15,8 @@ export const clusterRoles: ResourceType = {
 const fieldManager = "clusterrole-aggregation-controller";
 /** All roles at a time, under one key: each may be selected by several others. */
 const everyRole = "every role";
+/** Time from a change to the aggregation, so that the roles of one release are aggregated once. */
+const settleMs = 500;
 
 export interface ClusterRoleAggregationParts {
   readonly client: Client;
@@ -25,9 +27,17 @@ export interface ClusterRoleAggregationParts {
 /** Fills aggregated ClusterRoles with the rules of the roles that they select, whenever a ClusterRole changes. */
 export function startClusterRoleAggregation({ client, clock, onError }: ClusterRoleAggregationParts): Disposable {
   const running = new DisposableStack();
-  const work = () => aggregate(client, [...roles.objects()]);
+  const work = () => {
+    planned = false;
+    return aggregate(client, [...roles.objects()]);
+  };
   const queue = running.use(new WorkQueue({ clock, onError, work }));
-  const look = () => queue.add(everyRole);
+  let planned = false;
+  const look = () => {
+    if (planned) return;
+    planned = true;
+    queue.addAfter(everyRole, settleMs);
+  };
   const changes = { added: look, updated: look, deleted: look };
   const roles = running.use(
     new Informer({ client, type: clusterRoles, clock, random: Math.random, onError, ...changes }),
@@ -39,14 +49,17 @@ async function aggregate(client: Client, roles: readonly KubeObject[]): Promise<
   for (const role of roles) {
     const rules = aggregatedRules(role, roles);
     if (rules === undefined || hasRules(role, rules)) continue;
-    await write(client, role.metadata.name ?? "", rules);
+    await write(client, role, rules);
   }
 }
 
-async function write(client: Client, name: string, rules: JsonValue[]): Promise<void> {
+/** The uid keeps the apply from creating a role that has just been deleted. */
+async function write(client: Client, { metadata: { name = "", uid = "" } }: KubeObject, rules: JsonValue[]) {
+  const apiVersion = `${clusterRoles.group}/${clusterRoles.version}`;
+  const document = { apiVersion, kind: "ClusterRole", metadata: { name, uid }, rules };
   try {
-    await client.patch(clusterRoles, { name }, { kind: "merge", document: { rules } }, { fieldManager });
+    await client.patch(clusterRoles, { name }, { kind: "apply", document, force: true }, { fieldManager });
   } catch (error) {
-    if (!(error instanceof StatusError && error.code === 404)) throw error;
+    if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;
   }
 }

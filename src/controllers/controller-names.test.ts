@@ -7,6 +7,7 @@ const others = [
   "certificatesigningrequest-approving-controller",
   "certificatesigningrequest-cleaner-controller",
   "certificatesigningrequest-signing-controller",
+  "clusterrole-aggregation-controller",
 ];
 const tokens = "serviceaccount-token-controller";
 const cleaner = "token-cleaner-controller";

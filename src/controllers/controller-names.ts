@@ -5,6 +5,7 @@ const onByDefault = [
   "certificatesigningrequest-approving-controller",
   "certificatesigningrequest-cleaner-controller",
   "certificatesigningrequest-signing-controller",
+  "clusterrole-aggregation-controller",
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
@@ -14,6 +15,7 @@ export const controllerNames = [...onByDefault, ...offByDefault] as const;
 /** Older names that command lines still contain. */
 const aliases: Readonly<Record<string, string>> = {
   bootstrapsigner: "bootstrap-signer-controller",
+  "clusterrole-aggregation": "clusterrole-aggregation-controller",
   csrapproving: "certificatesigningrequest-approving-controller",
   csrcleaner: "certificatesigningrequest-cleaner-controller",
   csrsigning: "certificatesigningrequest-signing-controller",

@@ -1,4 +1,5 @@
 import type { ResourceType } from "../client/client.ts";
+import { startCustomResources } from "./custom-resources/custom-resources.ts";
 import { startClusterObjects, type ClusterObjectsParts } from "./cluster-objects.ts";
 import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggregation.ts";
 import { startIdentityControllers, type IdentityControllersParts } from "./identity-controllers.ts";
@@ -18,13 +19,16 @@ export interface LeaderControllersParts extends ClusterObjectsParts, IdentityCon
 export function startLeaderControllers(parts: LeaderControllersParts): Disposable {
   const { registries } = parts;
   const running = new DisposableStack();
-  if (parts.serves(clusterRoles)) running.use(startClusterRoleAggregation(parts));
+  if (parts.controllers.has("clusterrole-aggregation-controller") && parts.serves(clusterRoles)) {
+    running.use(startClusterRoleAggregation(parts));
+  }
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
   running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));
   // Servers of two releases would undo each other's objects.
   running.use(new DefaultFlowControl(registries).start(parts.clock, parts.onError));
   running.use(startIdentityControllers(parts));
   running.use(startClusterObjects(parts));
+  running.use(startCustomResources({ ...parts, settle: () => parts.servers.settle() }));
   const leases = registries.builtIn({ group: "coordination.k8s.io", resource: "leases" });
   running.use(startIdentityLeaseCleaner({ ...parts, leases }));
   return running;

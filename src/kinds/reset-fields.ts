@@ -1,4 +1,4 @@
-import { excludingNames, keepingNames } from "../apply/field-filter.ts";
+import { excludingNames } from "../apply/field-filter.ts";
 import type { FieldFilter } from "../apply/versions.ts";
 import type { GroupResource } from "../api/gvk.ts";
 
@@ -10,13 +10,6 @@ const specAndMetadata = excludingNames("spec", "metadata");
 const filters: Readonly<Record<string, FieldFilter | undefined>> = {
   "/namespaces/finalize": status,
   "/nodes": status,
-  "/pods/ephemeralcontainers": keepingNames("spec.ephemeralContainers"),
-  "/pods/resize": keepingNames(
-    "spec.containers.*.resources",
-    "spec.containers.*.resizePolicy",
-    "spec.initContainers.*.resources",
-    "spec.initContainers.*.resizePolicy",
-  ),
   "/pods/status": excludingNames("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
   "admissionregistration.k8s.io/validatingadmissionpolicies/status": specAndMetadata,
   "apiregistration.k8s.io/apiservices/status": specAndMetadata,

@@ -24,6 +24,8 @@ export interface ActionRequest extends WriteContext {
 export interface Action {
   /** Other apiVersions under which the same body comes. */
   readonly aliases?: readonly string[];
+  /** Posted to an object, the body may name the uid that it expects there. */
+  readonly keepsSystemFields?: boolean;
   /** @throws StatusError */
   run(request: ActionRequest, body: KubeObject): Promise<KubeObject | Status>;
 }

@@ -6,10 +6,17 @@ import type { Kind } from "./kind.ts";
 /** A kind as this server has it. */
 export interface CatalogEntry {
   readonly kind: Kind;
+  /** By version: the rules of those that do not follow `kind`. Absent where all follow it. */
+  readonly kinds?: ReadonlyMap<ResourceInfo, Kind>;
   /** The form in which the objects of all versions are stored; it need not be served. Undefined for kinds without any. */
   readonly stored: ResourceInfo | undefined;
   /** The versions that clients see. */
   readonly served: readonly ResourceInfo[];
+}
+
+/** Returns the rules of one version of an entry. */
+export function kindOfVersion({ kind, kinds }: CatalogEntry, info: ResourceInfo): Kind {
+  return kinds?.get(info) ?? kind;
 }
 
 export interface CatalogGroup {
@@ -22,6 +29,8 @@ export interface CatalogGroup {
 interface Follower {
   added(entry: CatalogEntry): void;
   removed(entry: CatalogEntry): void;
+  /** Takes an entry in another's place; by default that one goes and this one comes. */
+  replaced?(before: CatalogEntry, entry: CatalogEntry): void;
 }
 
 interface Listing {
@@ -88,31 +97,46 @@ export class Catalog {
   /** @throws Error for a resource, a kind or a prefix that another entry has */
   add(entry: CatalogEntry): void {
     this.#refuseTaken(entry);
-    this.#entries.add(entry);
-    for (const info of entry.served) {
-      this.#byResource.set(resourceKey(info), info);
-      this.#byKind.set(kindKey(info), info);
-    }
-    if (entry.stored !== undefined) this.#byPrefix.set(entry.stored.keyPrefix, entry.stored);
+    this.#enter(entry);
     this.#changed();
     for (const follower of this.#followers) follower.added(entry);
   }
 
+  /**
+   * Puts an entry in the place of another one of the same resource. Watches go on.
+   * @throws Error for a resource or a kind that a third entry has
+   */
+  replace(before: CatalogEntry, entry: CatalogEntry): void {
+    this.#leave(before);
+    try {
+      this.#refuseTaken(entry);
+    } catch (error) {
+      this.#enter(before);
+      throw error;
+    }
+    this.#enter(entry);
+    this.#changed();
+    for (const follower of this.#followers) {
+      if (follower.replaced !== undefined) {
+        follower.replaced(before, entry);
+        continue;
+      }
+      follower.removed(before);
+      follower.added(entry);
+    }
+  }
+
   /** Does nothing for an entry that is not there. */
   remove(entry: CatalogEntry): void {
-    if (!this.#entries.delete(entry)) return;
-    for (const info of entry.served) {
-      this.#byResource.delete(resourceKey(info));
-      this.#byKind.delete(kindKey(info));
-    }
-    if (entry.stored !== undefined) this.#byPrefix.delete(entry.stored.keyPrefix);
+    if (!this.#entries.has(entry)) return;
+    this.#leave(entry);
     this.#changed();
     for (const follower of this.#followers.toReversed()) follower.removed(entry);
   }
 
   /** Tells of every entry that is there and of each change, earlier followers first of what is added and last of what goes. */
-  follow(added: Follower["added"], removed: Follower["removed"]): Disposable {
-    const follower: Follower = { added, removed };
+  follow(added: Follower["added"], removed: Follower["removed"], replaced?: Follower["replaced"]): Disposable {
+    const follower: Follower = { added, removed, ...(replaced === undefined ? {} : { replaced }) };
     for (const entry of this.#entries) added(entry);
     this.#followers.push(follower);
     return {
@@ -121,6 +145,24 @@ export class Catalog {
         if (at >= 0) this.#followers.splice(at, 1);
       },
     };
+  }
+
+  #enter(entry: CatalogEntry): void {
+    this.#entries.add(entry);
+    for (const info of entry.served) {
+      this.#byResource.set(resourceKey(info), info);
+      this.#byKind.set(kindKey(info), info);
+    }
+    if (entry.stored !== undefined) this.#byPrefix.set(entry.stored.keyPrefix, entry.stored);
+  }
+
+  #leave(entry: CatalogEntry): void {
+    this.#entries.delete(entry);
+    for (const info of entry.served) {
+      this.#byResource.delete(resourceKey(info));
+      this.#byKind.delete(kindKey(info));
+    }
+    if (entry.stored !== undefined) this.#byPrefix.delete(entry.stored.keyPrefix);
   }
 
   #refuseTaken({ stored, served }: CatalogEntry): void {

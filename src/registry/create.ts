@@ -7,9 +7,10 @@ import { nextTurn } from "../api/turn.ts";
 import { validateObjectMeta } from "../api/validation/object-meta.ts";
 import type { ApplyResult } from "../storage/store.ts";
 import type { Entry } from "../api/entry.ts";
-import { objectProblems } from "./object-problems.ts";
+import { judgeObject } from "./judge-object.ts";
 import { generatedName } from "./random-name.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
+import { dropRepeatedOwners } from "./repeated-owners.ts";
 import { wipeSystemFields } from "./system-fields.ts";
 import { absent } from "./unreadable.ts";
 import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
@@ -28,10 +29,12 @@ const preparation: readonly WriteStep[] = [
   ({ object }) => wipeSystemFields(object),
   writeSteps.applyDefaults,
   writeSteps.measure,
+  ({ object, context }) => dropRepeatedOwners(object, context.warn, ""),
+  writeSteps.trackFields,
   writeSteps.dropGatedFields,
   dropResetFields,
-  writeSteps.trackFields,
   writeSteps.admit,
+  writeSteps.dropRepeatedOwners,
   stamp,
 ];
 
@@ -61,7 +64,9 @@ export async function createObject(
   });
   await takeSteps(preparation, write);
   const { metadata } = object;
-  const generates = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
+  const unnamed = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
+  const generates = unnamed && write.strategy.generatesNames !== false;
+  if (unnamed && !generates) metadata.name = metadata.generateName as string;
   const named = generates ? namedDrafts(write) : undefined;
   for (let tries = 1; ; tries++) {
     if (named !== undefined) await named();
@@ -127,12 +132,8 @@ function allocate({ kind, object, subresource, context, settlement }: Write): Pr
   return kind.parts.allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
 }
 
-function refuseInvalid({ kind, object, strategy, context }: Write): void {
-  const { info, declarative } = kind.parts;
-  kind.refuseInvalid(object, [
-    ...validateObjectMeta(object.metadata, kind.metaRules()),
-    ...objectProblems(object, undefined, { strategy, version: context.version ?? info, info, declarative }),
-  ]);
+function refuseInvalid(write: Write): Promise<void> | void {
+  return judgeObject(write, validateObjectMeta(write.object.metadata, write.kind.metaRules()));
 }
 
 function alreadyExists(kind: StoredKind, name: string, current: Entry | undefined): StatusError {

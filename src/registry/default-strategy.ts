@@ -1,3 +1,5 @@
+import type { FieldError } from "../api/field-error.ts";
+import type { KubeObject } from "../api/object-meta.ts";
 import type { Strategy } from "./strategy.ts";
 import { dnsSubdomainProblems } from "../api/validation/names.ts";
 
@@ -18,6 +20,13 @@ export const defaultStrategy: Strategy = {
   validateUpdate: () => [],
   gracePeriodSeconds: () => 0,
 };
+
+/** Returns a rule for new objects only. An update of such a kind is judged by `validateUpdate` alone. */
+export function forNewObjects<T extends KubeObject>(
+  validate: (object: T) => readonly FieldError[],
+): Strategy<T>["validate"] {
+  return (object, old) => (old === undefined ? validate(object) : []);
+}
 
 /** The `status` subresource of a resource: everything but status and metadata stays as stored. */
 export function statusStrategy(parent: Strategy): Strategy {

@@ -28,6 +28,11 @@ export function beginDeletion(
   nowMs: number,
 ): DeletionStep {
   const pending = old.metadata.deletionTimestamp !== undefined;
+  if (!pending && strategy.markDeletion !== undefined) {
+    const marked = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
+    strategy.markDeletion(marked, formatTime(nowMs));
+    return { kind: "mark", object: marked };
+  }
   const grace = graceWithin(strategy.gracePeriodSeconds(old, options), nowMs);
   const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options, strategy);
   if (finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy)) return { kind: "remove" };

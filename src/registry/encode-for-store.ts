@@ -2,6 +2,7 @@ import { apiVersionOf } from "../api/gvk.ts";
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { stringifyJson } from "../api/codec/json.ts";
+import type { ObjectForm } from "../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { ownersOf } from "../storage/object-owners.ts";
 import type { ProposedBody } from "../storage/store.ts";
@@ -10,8 +11,13 @@ import type { ObjectIndex } from "../api/entry.ts";
 /**
  * The bytes of an object as the store keeps them: without kind and apiVersion, `metadata` first, and a gap where the
  * state machine writes the resourceVersion. The object must be in canonical field order (schema/decode.ts).
+ * @param written the version by whose rules the object was completed
  */
-export function encodeForStore(object: KubeObject, info: ResourceInfo): { index: ObjectIndex; body: ProposedBody } {
+export function encodeForStore(
+  object: KubeObject,
+  info: ResourceInfo,
+  written: ResourceInfo = info,
+): { index: ObjectIndex; body: ProposedBody } {
   const before = emptyJsonObject();
   const after = emptyJsonObject();
   let side = before;
@@ -29,7 +35,7 @@ export function encodeForStore(object: KubeObject, info: ResourceInfo): { index:
   const prefix = `{"metadata":${head}${head === "{" ? "" : ","}"resourceVersion":"`;
   const suffix = `"${continued(stringifyJson(after))}${continued(stringifyJson(rest))}`;
   return {
-    index: indexOf(object, info),
+    index: indexOf(object, info, written),
     body: { prefix: Buffer.from(prefix), suffix: Buffer.from(suffix) },
   };
 }
@@ -40,18 +46,26 @@ function continued(object: string): string {
   return object === "{}" ? "}" : `,${object.slice(1)}`;
 }
 
-function indexOf(object: KubeObject, info: ResourceInfo): ObjectIndex {
+function indexOf(object: KubeObject, info: ResourceInfo, written: ResourceInfo): ObjectIndex {
   const { labels, uid, ownerReferences } = object.metadata;
   return {
     apiVersion: apiVersionOf(info),
     uid: uid ?? "",
     labels: labels !== undefined && Object.keys(labels).length > 0 ? labels : undefined,
-    fields: info.selectableFields.size === 0 ? undefined : selectableFieldsOf(object, info),
+    fields: info.form.kind === "structural" ? undefined : selectableFieldsOf(object, info),
     owners: ownersOf(ownerReferences),
+    ...formOf(info.form, written.form),
   };
 }
 
-function selectableFieldsOf(object: KubeObject, info: ResourceInfo): Record<string, string> {
+/** Only a body that the same schema has completed is what a reader of the version would make of it. */
+function formOf(form: ObjectForm, written: ObjectForm): Pick<ObjectIndex, "form"> {
+  if (form.kind !== "structural" || written.kind !== "structural") return {};
+  return form.id === written.id ? { form: form.id } : {};
+}
+
+function selectableFieldsOf(object: KubeObject, info: ResourceInfo): Record<string, string> | undefined {
+  if (info.selectableFields.size === 0) return undefined;
   const fields = Object.create(null) as Record<string, string>;
   for (const [label, read] of info.selectableFields) fields[label] = read(object as unknown as JsonObject);
   return fields;

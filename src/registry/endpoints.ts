@@ -1,5 +1,5 @@
 import type { ResourceInfo } from "../api/scheme/resource.ts";
-import type { CatalogEntry } from "./catalog.ts";
+import { type CatalogEntry, kindOfVersion } from "./catalog.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Registry } from "./registry.ts";
 import type { DeclaredEndpoint, Kind, KindParts } from "./kind.ts";
@@ -20,8 +20,8 @@ export class Endpoints {
     return this.#byResource.get(info)?.get(subresource);
   }
 
-  install({ kind, served }: CatalogEntry): void {
-    for (const info of served) this.#byResource.set(info, this.#endpointsOf(kind, info));
+  install(entry: CatalogEntry): void {
+    for (const info of entry.served) this.#byResource.set(info, this.#endpointsOf(kindOfVersion(entry, info), info));
   }
 
   remove({ served }: CatalogEntry): void {

@@ -6,13 +6,13 @@ import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
 import { type ApplyOutcome, applyObject } from "../apply/apply-object.ts";
 import { formType } from "../apply/form-type.ts";
 import { trackUpdate } from "../apply/track-update.ts";
+import { TrackingError } from "../apply/tracking-error.ts";
 import {
   type ConversionReply,
   type ConversionRequest,
   type FieldFilter,
   runStepsEventually,
   type TrackedVersion,
-  TrackingError,
 } from "../apply/versions.ts";
 import { inServedVersion, inStoredVersion } from "../api/scheme/conversion/convert.ts";
 import { StatusError } from "../api/status.ts";
@@ -158,6 +158,11 @@ export class FieldOwnership {
       return notConverted(error);
     }
   };
+}
+
+/** Returns the ownership of documents that are not stored and have one version: reviews, Scales. */
+export function ownershipOfDocument({ storedAs: _storedAs, ...info }: ResourceInfo): FieldOwnership {
+  return new FieldOwnership([info], () => undefined);
 }
 
 /** The writer of an update does not suffer from a field that cannot be tracked. */

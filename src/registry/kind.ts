@@ -30,7 +30,12 @@ export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
   readonly defaults?: Readonly<Record<string, DefaultRule>> | undefined;
   /** By version: conversions of those whose fields differ from the stored ones. */
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>> | undefined;
+  /** By type: texts for `kubectl explain`. */
+  readonly descriptions?: Readonly<Record<string, TypeDescriptions>> | undefined;
 }
+
+/** Texts about a type, by name of the field; "" is about the type itself. */
+export type TypeDescriptions = Readonly<Record<string, string>>;
 
 /** An endpoint as its kind declares it: data, and functions from the parts of a running server. */
 export type DeclaredEndpoint<T extends KubeObject = KubeObject> =
@@ -75,6 +80,7 @@ type BuiltInRules<R extends GeneratedResource> = {
   readonly labels?: LabelRules;
   readonly defaults?: Readonly<Record<string, DefaultRule>>;
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>>;
+  readonly descriptions?: Readonly<Record<string, TypeDescriptions>>;
 } & ([GeneratedResources[R]["subresources"]] extends [never]
   ? { readonly subresources?: never }
   : {
@@ -90,8 +96,8 @@ export function builtInKind<R extends GeneratedResource>(name: R, rules: BuiltIn
   const subresources = new Map<string, DeclaredEndpoint<GeneratedResources[R]["object"]>>(
     Object.entries(rules.subresources ?? {}),
   );
-  const { endpoint, table, labels, defaults, conversions } = rules;
-  return { ...at, name, endpoint, subresources, table, labels, defaults, conversions };
+  const { endpoint, table, labels, defaults, conversions, descriptions } = rules;
+  return { ...at, name, endpoint, subresources, table, labels, defaults, conversions, descriptions };
 }
 
 /** A resource whose objects are stored. */

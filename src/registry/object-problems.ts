@@ -4,7 +4,7 @@ import type { JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { validateSchema } from "../api/schema/validate.ts";
-import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
+import { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import type { Strategy } from "./strategy.ts";
 
 export interface ObjectRules {
@@ -16,6 +16,8 @@ export interface ObjectRules {
   readonly declarative: DeclarativeValidation | undefined;
 }
 
+const everyGateOn = new DeclarativeValidation({ enabled: () => true, takeover: false, onMismatch() {} });
+
 /**
  * Returns the problems of an object beyond its metadata, by the rules of its kind, the rules that its type declares,
  * and its schema. The rules of the kind come first. The schema adds problems of fields that have none yet.
@@ -23,7 +25,7 @@ export interface ObjectRules {
 export function objectProblems(
   object: KubeObject,
   old: KubeObject | undefined,
-  { strategy, info, version, declarative }: ObjectRules,
+  { strategy, info, version, declarative = everyGateOn }: ObjectRules,
 ): readonly FieldError[] {
   const written = [
     ...strategy.validate(object, old, version),
@@ -31,7 +33,8 @@ export function objectProblems(
   ];
   if (info.form.kind !== "struct") return written;
   const { schema } = info.form;
-  const errors = declarative?.reconcile(schema, object, old, written) ?? written;
+  if (strategy.declaresRules) return [...written, ...declarative.enforce(schema, object, old)];
+  const errors = declarative.reconcile(schema, object, old, written);
   if (strategy.coversSchema) return errors;
   const known = new Set(errors.map(({ field }) => field));
   const more = validateSchema(schema, object as unknown as JsonObject);

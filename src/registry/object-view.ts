@@ -5,7 +5,10 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 export interface ObjectView {
   /** The resource with kind, schema and columns of the document. */
   readonly info: ResourceInfo;
+  /** @throws StatusError when the object cannot be shown so */
   show(object: KubeObject): KubeObject;
+  /** The document that a change starts from, where it can be had of objects that cannot be shown. */
+  draft?(object: KubeObject): KubeObject;
   /**
    * Enters what the document says into a copy of the object.
    * @throws StatusError 409 when the document is not of this object, 422 when it breaks a rule

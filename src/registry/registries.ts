@@ -7,7 +7,7 @@ import type { CacherSet } from "../storage/cacher/cacher-set.ts";
 import type { Store } from "../storage/store.ts";
 import type { Admission } from "./admission.ts";
 import type { Allocator } from "./allocator.ts";
-import type { Catalog, CatalogEntry } from "./catalog.ts";
+import { type Catalog, type CatalogEntry, kindOfVersion } from "./catalog.ts";
 import type { DeclarativeValidation } from "./declarative/declarative-validation.ts";
 import { InFlight } from "./in-flight.ts";
 import { strategyOf } from "./kind.ts";
@@ -22,19 +22,22 @@ export interface RegistriesParts {
   readonly randomInt: RandomInt;
   /** The chain that every write goes through. */
   readonly admission: Admission;
-  /** Rules that types declare (gate DeclarativeValidation). */
+  /** Rules that types declare; by default with every feature gate on. */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields behind feature gates that are off. */
   readonly gatedFields?: GatedFields | undefined;
   /** Selects the fields that writers through a path can own; undefined for all. By default writers own every field. */
   readonly ownedFieldsOf?:
-    | ((resource: GroupResource, subresource: string, hasStatus: boolean) => FieldFilter | undefined)
+    | ((info: ResourceInfo, subresource: string, hasStatus: boolean) => FieldFilter | undefined)
     | undefined;
   /** Gives the objects of a resource something unique; undefined for a resource that needs nothing. */
   readonly allocatorOf?: ((resource: GroupResource) => Allocator | undefined) | undefined;
 }
 
-/** One Registry for each kind of the catalog that is stored: all served versions of the kind share it. */
+/**
+ * One Registry for each kind of the catalog that is stored. All served versions of a built-in kind share it. Custom kinds
+ * have one for each version, because rules and defaults belong to the version of the request.
+ */
 export class Registries {
   readonly #parts: RegistriesParts;
   readonly #byResource = new Map<ResourceInfo, Registry>();
@@ -47,6 +50,10 @@ export class Registries {
     parts.catalog.follow(
       (entry) => this.#add(entry),
       (entry) => this.#remove(entry),
+      (before, entry) => {
+        this.#forget(before);
+        this.#add(entry);
+      },
     );
   }
 
@@ -69,15 +76,25 @@ export class Registries {
     return this.#byGroupResource.get(resourceKey(resource));
   }
 
+  /** One registry for each kind. */
   all(): Iterable<Registry> {
-    return this.#byResource.values();
+    return this.#byGroupResource.values();
   }
 
-  #add({ kind, stored: info, served: versions }: CatalogEntry): void {
-    if (info === undefined) return;
+  #add(entry: CatalogEntry): void {
+    const { stored, served } = entry;
+    if (stored === undefined) return;
+    for (const info of new Set([stored, ...served.map(storedInfo)])) {
+      const registry = this.#open(entry, info, stored);
+      this.#byResource.set(info, registry);
+      if (info === stored) this.#byGroupResource.set(resourceKey(info), registry);
+    }
+  }
+
+  #open(entry: CatalogEntry, info: ResourceInfo, storage: ResourceInfo): Registry {
     const { cachers, allocatorOf, ownedFieldsOf } = this.#parts;
     const { creations } = this;
-    const strategy = strategyOf(kind);
+    const strategy = strategyOf(kindOfVersion(entry, info));
     const hasStatus = strategy.resetFields.includes("status");
     const own = {
       strategy,
@@ -85,17 +102,19 @@ export class Registries {
       cacher: cachers.cacher(info.keyPrefix),
       ownedFields: (subresource: string) => ownedFieldsOf?.(info, subresource, hasStatus),
     };
-    const registry = new Registry({ ...this.#parts, ...own, info, versions, creations });
-    this.#byResource.set(info, registry);
-    this.#byGroupResource.set(resourceKey(info), registry);
+    return new Registry({ ...this.#parts, ...own, info, storage, versions: entry.served, creations });
   }
 
   /** Ends the watches of the kind; its objects stay in the store. */
-  #remove({ stored }: CatalogEntry): void {
+  #remove(entry: CatalogEntry): void {
+    this.#forget(entry);
+    if (entry.stored !== undefined) this.#parts.cachers.remove(entry.stored.keyPrefix);
+  }
+
+  #forget({ stored, served }: CatalogEntry): void {
     if (stored === undefined) return;
-    this.#byResource.delete(stored);
+    for (const info of [stored, ...served.map(storedInfo)]) this.#byResource.delete(info);
     this.#byGroupResource.delete(resourceKey(stored));
-    this.#parts.cachers.remove(stored.keyPrefix);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type FieldSelector, matchesFields, requireFieldValue } from "../api/field-selector.ts";
 import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
+import { decodeBody } from "../api/codec/stored-object.ts";
 import { status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { unknownLabelText } from "../api/scheme/selectable-fields.ts";
@@ -53,6 +54,7 @@ function matches(
 function fieldOf(entry: Entry, info: ResourceInfo, label: string): string {
   if (label === "metadata.name") return nameOf(entry.key);
   if (label === "metadata.namespace") return info.namespaced ? namespaceOf(entry.key, info) : "";
+  if (info.form.kind === "structural") return info.selectableFields.get(label)?.(decodeBody(entry)) ?? "";
   return entry.index.fields?.[info.storedAs?.fieldLabels.get(label) ?? label] ?? "";
 }
 
@@ -68,6 +70,7 @@ function namespaceOf(key: Key, info: ResourceInfo): string {
 function refuseUnknownField(info: ResourceInfo, label: string): void {
   const { namespaced, selectableFields } = info;
   if (label === "metadata.name" || selectableFields.has(label)) return;
-  if (label === "metadata.namespace" && (namespaced || selectableFields.size === 0)) return;
+  const isBuiltIn = info.form.kind === "struct";
+  if (label === "metadata.namespace" && (namespaced || (isBuiltIn && selectableFields.size === 0))) return;
   throw status.badRequest(unknownLabelText(label, info));
 }

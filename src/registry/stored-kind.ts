@@ -25,8 +25,10 @@ import { fieldErrorsMax } from "../api/validation/labels.ts";
 import type { ObjectMetaRules } from "../api/validation/object-meta.ts";
 
 export interface RegistryParts {
-  /** The stored form: objects come and go in it, whatever version a client uses. */
+  /** The form in which objects come and go: the stored one, or a version with rules of its own. */
   readonly info: ResourceInfo;
+  /** The form in which objects are put into the store; `info` by default. */
+  readonly storage?: ResourceInfo;
   /** All served versions that share this form; default: `info` alone. */
   readonly versions?: readonly ResourceInfo[];
   readonly strategy: Strategy;
@@ -36,7 +38,7 @@ export interface RegistryParts {
   readonly clock: Clock;
   readonly randomInt: RandomInt;
   readonly newUid?: (() => string) | undefined;
-  /** Rules that types declare, beside those of the Strategy; default: none. */
+  /** Rules that types declare, beside those of the Strategy; by default with every feature gate on. */
   readonly declarative?: DeclarativeValidation | undefined;
   /** Fields that cannot be written; default: none. */
   readonly gatedFields?: GatedFields | undefined;
@@ -99,7 +101,9 @@ export class StoredKind {
 
   /** Reports whether the entry lies in the store as it would be written now. An update without changes rewrites others. */
   isCurrent(entry: Entry): boolean {
-    return this.info.converter?.servesBody(entry, this.info) ?? true;
+    const { storage = this.info } = this.parts;
+    if (storage.converter === undefined) return true;
+    return entry.index.apiVersion === apiVersionOf(storage) && storage.converter.servesBody(entry, storage);
   }
 
   /** Canonical field order, zero values as the wire has them: equal objects have equal bytes. The argument is given away. */
@@ -112,11 +116,14 @@ export class StoredKind {
   }
 
   /** Stores the object if its entry is still what it was read as; undefined: if there is none. */
-  put(object: KubeObject, key: Key, before: Entry | undefined): Promise<ApplyResult> {
-    return this.parts.store.commit({
+  async put(object: KubeObject, key: Key, before: Entry | undefined): Promise<ApplyResult> {
+    const { store, storage = this.info } = this.parts;
+    const { converter } = storage;
+    const converted = storage === this.info ? undefined : converter?.forStorage(object, storage);
+    return store.commit({
       key,
       expect: before === undefined ? { kind: "absent" } : { kind: "revision", revision: before.revision },
-      operation: putOf(object, this.info),
+      operation: putOf(converted === undefined ? object : await converted, storage, this.info),
     });
   }
 
@@ -139,8 +146,8 @@ export function withRevision(object: KubeObject, entry: Entry): KubeObject {
 }
 
 /** The write that stores the object. @throws StatusError 413 when it has grown beyond what the store takes */
-function putOf(object: KubeObject, info: ResourceInfo): Operation {
-  const { index, body } = encodeForStore(object, info);
+function putOf(object: KubeObject, storage: ResourceInfo, written: ResourceInfo): Operation {
+  const { index, body } = encodeForStore(object, storage, written);
   if (body.prefix.length + body.suffix.length > objectBytesMax) throw status.requestEntityTooLarge(objectBytesMax);
   return { kind: "put", index, body };
 }

@@ -1,3 +1,4 @@
+import type { Eventual } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
@@ -15,6 +16,21 @@ export interface DeleteOptions {
   readonly ignoreReadErrors?: boolean;
 }
 
+/** An object to be judged beyond its metadata. */
+export interface ExaminedWrite<T extends KubeObject = KubeObject> {
+  readonly object: T;
+  /** Undefined for a new object. */
+  readonly old: T | undefined;
+  /** Problems of the metadata, which are known already. */
+  readonly metadataErrors: readonly FieldError[];
+}
+
+export interface Examination {
+  readonly errors: readonly FieldError[];
+  /** Texts for the client of a write that is otherwise fine. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * The rules of one resource, where they differ from the generic verbs of registry.ts. Prepare functions change the
  * object that they are given; validate functions only look. A subresource that writes its parent has its own Strategy.
@@ -26,10 +42,15 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly allowUnconditionalUpdate: boolean;
   /** A delete answers with the object instead of a Status. */
   readonly returnsDeletedObject: boolean;
-  /** `metadata.generation` counts changes at these dotted paths; empty for kinds without a generation. */
-  readonly generationFields: readonly string[];
+  /**
+   * `metadata.generation` counts changes at these dotted paths, or of everything outside the metadata; empty for kinds
+   * without a generation.
+   */
+  readonly generationFields: readonly string[] | "all";
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
+  /** False for a kind whose `generateName` becomes the name as it is. Absent means true. */
+  readonly generatesNames?: boolean;
   /** A message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
   /** @param writer who creates the object, for kinds that record it */
@@ -42,6 +63,10 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    */
   validate(object: T, old?: T, version?: GroupVersion): readonly FieldError[];
   validateUpdate(object: T, old: T, version?: GroupVersion): readonly FieldError[];
+  /** Stands for the two rules above where judging an object may take several turns. */
+  examine?(write: ExaminedWrite<T>): Eventual<Examination>;
+  /** The type declares every rule about the fields, so the declared rules are enforced. */
+  readonly declaresRules?: true;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
@@ -56,6 +81,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   gracePeriodSeconds(object: T, options: DeleteOptions): number;
   /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
   holdsDeletion?(object: T): boolean;
+  /** Marks an object whose deletion begins, in place of the usual marks. */
+  markDeletion?(object: T, now: string): void;
   /** Changes the object when its deletion begins. */
   prepareForDelete?(object: T): void;
 }

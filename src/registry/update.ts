@@ -5,7 +5,7 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import type { Entry } from "../api/entry.ts";
-import { objectProblems } from "./object-problems.ts";
+import { judgeObject } from "./judge-object.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";
 import { carrySystemFields } from "./system-fields.ts";
@@ -34,10 +34,11 @@ const steps: readonly WriteStep[] = [
   ({ object, old }) => carrySystemFields(object, old as KubeObject),
   writeSteps.applyDefaults,
   writeSteps.measure,
+  writeSteps.trackFields,
   writeSteps.dropGatedFields,
   restoreFields,
-  writeSteps.trackFields,
   writeSteps.admit,
+  writeSteps.dropRepeatedOwners,
   allocate,
   prepare,
   countGeneration,
@@ -154,20 +155,31 @@ function prepare(write: Write): void {
 
 function countGeneration(write: Write): void {
   const { object, old, strategy } = write as Replacement;
-  const changed = strategy.generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
+  const { generationFields } = strategy;
+  const changed =
+    generationFields === "all"
+      ? contentOf(object, old).some((name) => !equalJson(fieldIn(object, name), fieldIn(old, name)))
+      : generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
   if (old.metadata.generation === undefined && !changed) return;
   if (strategy.generationFields.length === 0) return;
   object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
 }
 
-function refuseInvalid(write: Write): void {
-  const { kind, object, old, strategy, context } = write as Replacement;
-  const { info, declarative } = kind.parts;
-  kind.refuseInvalid(object, [
+function refuseInvalid(write: Write): Promise<void> | void {
+  const { kind, object, old } = write as Replacement;
+  return judgeObject(write, [
     ...validateObjectMeta(object.metadata, kind.metaRules()),
     ...validateObjectMetaUpdate(object.metadata, old.metadata),
-    ...objectProblems(object, old, { strategy, version: context.version ?? info, info, declarative }),
   ]);
+}
+
+/** Returns the fields of either object besides its metadata. */
+function contentOf(object: KubeObject, old: KubeObject): string[] {
+  return Object.keys({ ...old, ...object }).filter((name) => name !== "metadata");
+}
+
+function fieldIn(object: KubeObject, name: string): JsonValue | undefined {
+  return (object as unknown as JsonObject)[name];
 }
 
 /** The value at a dotted path of names. */

@@ -6,6 +6,7 @@ import { nextTurn } from "../api/turn.ts";
 import { managedFieldsProblem } from "../apply/managed-fields.ts";
 import type { FieldTracker } from "./field-ownership.ts";
 import { isLargeObject } from "./large-object.ts";
+import { dropRepeatedOwners } from "./repeated-owners.ts";
 import { Settlement } from "./settlement.ts";
 import type { StoredKind } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";
@@ -106,8 +107,11 @@ export const writeSteps = {
     const { schema } = info.form;
     parts.gatedFields?.drop(schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   },
-  /** Before admission: what plugins change belongs to nobody. */
+  /** Runs before admission, because nobody owns what plugins change, and sees the fields that are dropped later. */
   trackFields: (write: Write) => write.trackFields(),
+  dropRepeatedOwners({ object, context }: Write): void {
+    dropRepeatedOwners(object, context.warn, " after mutating admission happens");
+  },
   async admit(write: Write): Promise<void> {
     const { object, admission, attributes, context } = write;
     const { managedFields } = object.metadata;

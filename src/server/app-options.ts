@@ -76,22 +76,25 @@ export function appOptions(parts: AppParts): AppOptions {
     }),
     metrics: metrics.handle,
     version: versionRoute().handle,
-    resources: resourceHandler([
-      catalogServer({
-        catalog,
-        typeSchema: (name) => scheme.typeSchema(name),
-        store,
-        clock,
-        cbor,
-        minRequestTimeoutMs: config.minRequestTimeoutMs,
-        randomInt: (below) => (below > 0 ? randomInt(below) : 0),
-        metrics,
-        authorizer,
-        unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
-        endpoint: (info, subresource) => endpoints.find(info, subresource),
-        admission: parts.api.admission,
-      }),
-    ]),
+    resources: resourceHandler(
+      [
+        catalogServer({
+          catalog,
+          typeSchema: (name) => scheme.typeSchema(name),
+          store,
+          clock,
+          cbor,
+          minRequestTimeoutMs: config.minRequestTimeoutMs,
+          randomInt: (below) => (below > 0 ? randomInt(below) : 0),
+          metrics,
+          authorizer,
+          unreadableDeletes: config.featureGates.enabled("AllowUnsafeMalformedObjectDeletion") ? authorizer : undefined,
+          endpoint: (info, subresource) => endpoints.find(info, subresource),
+          admission: parts.api.admission,
+        }),
+      ],
+      () => store.readBarrier(),
+    ),
     plugins: documentPlugins(parts),
   };
 }

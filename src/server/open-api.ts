@@ -13,6 +13,9 @@ import { SystemNamespaces } from "../controllers/system-namespaces.ts";
 import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
+import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
+import { convertNothing } from "../kinds/custom/custom-converter.ts";
+import { CustomKinds } from "../kinds/custom/custom-kinds.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
 import type { Catalog } from "../registry/catalog.ts";
@@ -82,6 +85,10 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   member?.metrics.register(metrics.registry, member.cluster);
   metrics.trackStorageObjects(() => objectCounts(registries));
 
+  const definitions = registries.builtIn(customResourceDefinition);
+  parts.use(
+    new CustomKinds({ catalog, store, prefix: definitions.info.keyPrefix, convertBy: () => convertNothing, onError }),
+  );
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);
   const kept = parts.move();

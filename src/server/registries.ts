@@ -1,5 +1,6 @@
 import { authorizeBy } from "../admission/authorization.ts";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
+import { terminatingKind } from "../admission/terminating-kind.ts";
 import { makePlugins } from "../admission/plugins.ts";
 import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
@@ -100,7 +101,7 @@ function admissionOf(
     wait: (delayMs) => new Promise<void>((resolve) => void clock.after(delayMs, resolve)),
     catchUp: async () => void (await parts.store.readBarrier()),
   });
-  return admissionChain([...plugins, ...admissionGuards]);
+  return admissionChain([terminatingKind, ...plugins, ...admissionGuards]);
 }
 
 function cloneObject(object: KubeObject): KubeObject {

@@ -38,6 +38,7 @@ const converter: VersionConverter = {
     if (failure !== undefined) throw status.unconverted(failure);
     return objects.map((object) => renamed(object, to));
   },
+  forStorage: renamed,
 };
 
 function renamed(object: KubeObject, to: ResourceInfo): KubeObject {

@@ -19,7 +19,13 @@ const goneWaitMsMax = 3_000;
 const settledReads = 4;
 const settledWaitMs = 5;
 
-const gates = ["CBORServingAndStorage", "ClusterTrustBundle", "PodCertificateRequest", "StorageVersionMigrator"];
+const gates = [
+  "CBORServingAndStorage",
+  "ClusterTrustBundle",
+  "GenericWorkload",
+  "PodCertificateRequest",
+  "StorageVersionMigrator",
+];
 const scheme = Scheme.builtIn({ runtimeConfig: new Map([["api/all", true]]) });
 const kinds = scheme.resources.filter(({ virtual }) => !virtual);
 

@@ -193,6 +193,9 @@ export async function minimalObjects(namespace: string): Promise<Readonly<Record
       },
     },
     "scheduling.k8s.io/PriorityClass": { fields: { value: 1000 } },
+    "scheduling.k8s.io/Workload": {
+      fields: { spec: { podGroupTemplates: [{ name: "main", schedulingPolicy: { basic: {} } }] } },
+    },
     "storage.k8s.io/CSIDriver": { fields: { spec: {} } },
     "storage.k8s.io/CSINode": { fields: { spec: { drivers: [{ name: "csi.example.com", nodeID: "n" }] } } },
     "storage.k8s.io/CSIStorageCapacity": { fields: { storageClassName: "standard" } },

@@ -1,4 +1,5 @@
 import { runCelVectors } from "./cel-vectors.ts";
+import { runCrdVectors } from "./crd-vectors.ts";
 import { type FileReport, replayFiles } from "./replay-files.ts";
 import { replayApply } from "./ssa.ts";
 import { replayTranscripts } from "./transcripts.ts";
@@ -6,6 +7,7 @@ import { replayTranscripts } from "./transcripts.ts";
 /** Replays recorded cases: `bun run vectors <format> <directory>`. Prints how many of each file came out the same. */
 const formats: Readonly<Record<string, (directory: string) => Promise<readonly FileReport[]>>> = {
   cel: async (directory) => runCelVectors(directory).map(celReport),
+  crd: async (directory) => runCrdVectors(directory),
   ssa: (directory) => replayFiles(directory, replayApply),
   transcripts: (directory) => replayFiles(directory, () => replayTranscripts()),
 };

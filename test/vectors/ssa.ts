@@ -11,12 +11,12 @@ import { fieldElement } from "../../src/apply/path-element.ts";
 import { schemaType } from "../../src/apply/schema-type.ts";
 import { structuralType } from "../../src/apply/structural-type.ts";
 import { trackUpdate } from "../../src/apply/track-update.ts";
+import { TrackingError } from "../../src/apply/tracking-error.ts";
 import {
   type ConversionReply,
   type ConversionRequest,
   runSteps,
   type TrackedVersion,
-  TrackingError,
 } from "../../src/apply/versions.ts";
 import { Scheme } from "../../src/kinds/scheme.ts";
 import { decodeTyped } from "../../src/api/schema/decode.ts";

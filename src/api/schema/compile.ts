@@ -24,7 +24,7 @@ export interface FieldEntry {
   readonly pk?: string;
   readonly lt?: string;
   readonly lk?: readonly string[];
-  readonly mt?: "atomic";
+  readonly mt?: "atomic" | "granular";
   readonly def?: JsonValue;
   readonly im?: 1;
   readonly gate?: string;
@@ -208,7 +208,7 @@ function compileField(entry: FieldEntry, schema: Schema): Field {
     listType: (entry.lt ?? "atomic") as Field["listType"],
     ...(entry.lt === undefined ? { impliesListType: true } : {}),
     listMapKeys: entry.lk ?? [],
-    mapType: entry.mt ?? "granular",
+    mapType: entry.mt,
     default: entry.def,
     immutable: entry.im === 1,
     gates: entry.gate === undefined ? [] : entry.gate.split(","),

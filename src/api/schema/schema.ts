@@ -89,7 +89,8 @@ export interface Field {
   /** The type declares no list type: it is taken for `atomic`, and not published. Absent means false. */
   readonly impliesListType?: boolean;
   readonly listMapKeys: readonly string[];
-  readonly mapType: "granular" | "atomic";
+  /** How a map or struct is owned; undefined: as the type of the value says. */
+  readonly mapType: "granular" | "atomic" | undefined;
   readonly default: JsonValue | undefined;
   readonly immutable: boolean;
   /** Feature gates that guard the field; empty for none. */

@@ -37,7 +37,9 @@ export function deprecationOf(
 }
 
 /** The text of the Warning header: `policy/v1beta1 PodDisruptionBudget is deprecated in v1.21+, …`. */
-export function deprecationWarning(info: ResourceInfo, { since, removedIn, replacement }: Deprecation): string {
+export function deprecationWarning(info: ResourceInfo, deprecation: Deprecation): string {
+  const { since, removedIn, replacement, warning } = deprecation;
+  if (warning !== undefined) return warning;
   const removed = removedIn === "" ? "" : `, unavailable in v${removedIn}+`;
   const instead = replacement === undefined ? "" : `; use ${nameOf(replacement)}`;
   return `${nameOf(info)} is deprecated in v${since}+${removed}${instead}`;

@@ -20,6 +20,7 @@ describe("structForm()", () => {
 test("structOf() refuses the form of a custom kind", () => {
   const form: StructuralForm = {
     kind: "structural",
+    id: "",
     schema: {},
     decode: () => ({ object: {}, unknownFields: [] }),
     applyDefaults() {},

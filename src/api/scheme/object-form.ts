@@ -38,6 +38,8 @@ export interface StructForm extends DocumentRules {
 /** The form of custom kinds: documents follow a structural OpenAPI schema. */
 export interface StructuralForm extends DocumentRules {
   readonly kind: "structural";
+  /** Differs between schemas that read documents differently. */
+  readonly id: string;
   /** The `openAPIV3Schema` of the version. */
   readonly schema: JsonObject;
 }

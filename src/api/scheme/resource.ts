@@ -45,6 +45,8 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly converter?: VersionConverter;
   /** Present once the version is deprecated in the served release. */
   readonly deprecation?: Deprecation;
+  /** Its definition is being deleted: nothing is created any more. */
+  readonly isTerminating?: boolean;
 }
 
 /** Several served versions of a kind share one stored form, one registry and one cache. */
@@ -76,6 +78,11 @@ export interface VersionConverter {
    * @throws StatusError, also as a rejection
    */
   convert(objects: readonly KubeObject[], to: ResourceInfo): Eventual<readonly KubeObject[]>;
+  /**
+   * An object in the version `to` as it is put into the store, without the defaults of that version.
+   * @throws StatusError, also as a rejection
+   */
+  forStorage(object: KubeObject, to: ResourceInfo): Eventual<KubeObject>;
 }
 
 /** Tells whether a document is of a generated type. */
@@ -98,6 +105,8 @@ export interface Deprecation {
   readonly removedIn: string;
   /** What to use instead; absent when nothing takes its place. */
   readonly replacement?: GroupVersionKind;
+  /** The text for clients, where it is not the usual one. */
+  readonly warning?: string;
 }
 
 /** The version whose objects are in the store. */

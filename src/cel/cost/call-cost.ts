@@ -2,7 +2,7 @@ import { spendWork } from "../evaluate/limits.ts";
 import { FormatValue } from "../library/format.ts";
 import { entriesOf } from "../values/maps.ts";
 import { itemsOf } from "../values/lists.ts";
-import { codePointCount } from "../values/text.ts";
+import { codePointCount } from "../../api/code-points.ts";
 import { isError, List, OpaqueValue, Optional, type Result, ValueMap } from "../values/value.ts";
 import {
   authorizationCheckCost,

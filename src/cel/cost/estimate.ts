@@ -8,7 +8,7 @@ import {
 } from "../syntax/ast.ts";
 import { type CelType, dynType, isOptionalType } from "../types/cel-type.ts";
 import type { Checked } from "../types/checker.ts";
-import { codePointCount } from "../values/text.ts";
+import { codePointCount } from "../../api/code-points.ts";
 import { Uint } from "../values/value.ts";
 import { estimateCall, type Operand } from "./call-estimate.ts";
 import { listCreationCost, mapCreationCost, structCreationCost, textTraversalFactor } from "./factors.ts";

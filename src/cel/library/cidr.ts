@@ -1,7 +1,7 @@
 import type { Library } from "../environment.ts";
 import { boolType, type CelType, intType, opaqueOf, stringType } from "../types/cel-type.ts";
 import { member, overload } from "../types/declarations.ts";
-import { quoteText } from "../values/text.ts";
+import { quoteText } from "../../api/go-literal.ts";
 import { EvaluationError, isError, noSuchOverload, OpaqueValue, type Result, type Value } from "../values/value.ts";
 import {
   AddressError,
@@ -11,7 +11,7 @@ import {
   type Network,
   parseNetwork,
   sharesBits,
-} from "./address.ts";
+} from "../../api/go-address.ts";
 import { IpValue, ipType, toIp } from "./ip.ts";
 
 const cidrType = opaqueOf("net.CIDR");

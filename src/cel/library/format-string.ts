@@ -2,7 +2,7 @@ import { spendWork } from "../evaluate/limits.ts";
 import { displayText, parseDouble, toText } from "../values/conversion.ts";
 import { itemsOf } from "../values/lists.ts";
 import { entriesOf } from "../values/maps.ts";
-import { quoteText } from "../values/text.ts";
+import { quoteText } from "../../api/go-literal.ts";
 import {
   EvaluationError,
   isError,

@@ -6,7 +6,7 @@ import { member, overload } from "../types/declarations.ts";
 import { ArrayList } from "../values/lists.ts";
 import { isDate } from "../values/time-text.ts";
 import { noSuchOverload, OpaqueValue, Optional, type Result, type Value } from "../values/value.ts";
-import { parseRequestUrl, UrlError } from "./go-url.ts";
+import { parseRequestUrl, UrlError } from "../../api/go-url.ts";
 
 const formatType = structOf("kubernetes.NamedFormat");
 

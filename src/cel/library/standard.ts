@@ -30,7 +30,7 @@ import {
 } from "../values/conversion.ts";
 import { listContains } from "../values/lists.ts";
 import { type Order, orderResult } from "../values/ordering.ts";
-import { codePointCount } from "../values/text.ts";
+import { codePointCount } from "../../api/code-points.ts";
 import { isError, List, noSuchOverload, type Result, type Value, ValueMap } from "../values/value.ts";
 import { matchPattern } from "./pattern.ts";
 import { timeFunctions } from "./time.ts";

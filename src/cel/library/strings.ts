@@ -4,7 +4,8 @@ import { dynType, intType, listOf, stringType } from "../types/cel-type.ts";
 import { type FunctionDeclaration, member, overload } from "../types/declarations.ts";
 import { displayText } from "../values/conversion.ts";
 import { ArrayList, itemsOf } from "../values/lists.ts";
-import { codePointCount, isPlain, quoteLiteral } from "../values/text.ts";
+import { codePointCount, isPlain } from "../../api/code-points.ts";
+import { quoteLiteral } from "../../api/go-literal.ts";
 import { EvaluationError, isError, List, noSuchOverload, type Result, type Value } from "../values/value.ts";
 import { formatText } from "./format-string.ts";
 

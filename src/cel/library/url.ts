@@ -14,7 +14,7 @@ import {
   type Url,
   UrlError,
   urlText,
-} from "./go-url.ts";
+} from "../../api/go-url.ts";
 
 const urlType = structOf("kubernetes.URL");
 

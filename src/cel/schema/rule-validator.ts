@@ -7,7 +7,7 @@ import { escapeFieldName } from "./field-name.ts";
 import { type CompiledRule, compileRules, type RuleEnvironments, selfTypeName } from "./rule.ts";
 import { isCorrelatableMap } from "./rule-check.ts";
 import { fieldPath, type RuleProblem, rootPath } from "./rule-problem.ts";
-import { asResource, hasRules, type RuleSchema, valuesSchema } from "./rule-schema.ts";
+import { asResource, hasRules, type RuleSchema, type ValidationRule, valuesSchema } from "./rule-schema.ts";
 import { typedValue } from "./typed-value.ts";
 
 /** The most that all rules may cost in one write of an object. */
@@ -18,19 +18,23 @@ const outOfBudget = "validation failed due to running out of cost budget, no fur
 /** The rules of a schema, by node; only nodes with rules at or below them are there. */
 export interface RuleValidator {
   readonly schema: RuleSchema;
+  /** Compiled when they first run: together, the rules of a kind may take longer than is good for the event loop. */
   readonly rules: readonly CompiledRule[];
   /** Why none of the rules can be compiled. */
-  readonly problem?: string;
+  readonly problem: string | undefined;
   readonly items?: RuleValidator;
   readonly values?: RuleValidator;
   readonly properties: ReadonlyMap<string, RuleValidator>;
   readonly allOf: readonly RuleValidator[];
 }
 
-/** Compiles all rules of a schema; undefined if there are none. */
-export function makeRuleValidator(root: RuleSchema, environments: RuleEnvironments): RuleValidator | undefined {
-  if (!hasRules(root)) return undefined;
-  return makeValidator(root, root, true, declareType(root, true, selfTypeName), environments);
+/** Prepares the rules of a schema; undefined if there are none. */
+export function makeRuleValidator(
+  root: RuleSchema,
+  environments: RuleEnvironments,
+  isResource = true,
+): RuleValidator | undefined {
+  return hasRules(root) ? makeValidator(root, root, isResource, environments) : undefined;
 }
 
 /** @param rulesOf where the rules are; an element of allOf has rules of the node that it is part of */
@@ -38,47 +42,84 @@ function makeValidator(
   rulesOf: RuleSchema,
   node: RuleSchema,
   isResource: boolean,
-  type: DeclaredType | undefined,
   environments: RuleEnvironments,
 ): RuleValidator | undefined {
   const declared = rulesOf["x-kubernetes-validations"] ?? [];
-  const named = type === undefined ? undefined : declareType(node, isResource, selfTypeName);
-  const rules =
-    named === undefined ? [] : compileRules({ ...node, "x-kubernetes-validations": declared }, named, environments);
   const below = (part: RuleSchema | undefined, child: RuleSchema | undefined) =>
-    part === undefined || child === undefined
-      ? undefined
-      : makeValidator(
-          part,
-          child,
-          isEmbedded(child),
-          declareType(child, isEmbedded(child), selfTypeName),
-          environments,
-        );
+    part === undefined || child === undefined ? undefined : makeValidator(part, child, isEmbedded(child), environments);
   const items = below(rulesOf.items, node.items);
   const values = below(valuesSchema(rulesOf), valuesSchema(node));
   const properties = new Map<string, RuleValidator>();
   for (const [name, part] of Object.entries(rulesOf.properties ?? {})) {
-    const child = node.properties?.[name];
-    const isVisible = escapeFieldName(name) === undefined || type?.fields !== undefined;
-    const validator = isVisible ? below(part, child) : undefined;
+    const isVisible = escapeFieldName(name) === undefined || declaresFields(node);
+    const validator = isVisible ? below(part, node.properties?.[name]) : undefined;
     if (validator !== undefined) properties.set(name, validator);
   }
-  const allOf = (rulesOf.allOf ?? []).flatMap(
-    (part) => makeValidator(part, node, isResource, type, environments) ?? [],
-  );
-  const hasProblem = declared.length > 0 && named === undefined;
-  const isEmpty = rules.length === 0 && items === undefined && values === undefined && properties.size === 0;
-  if (isEmpty && allOf.length === 0 && !hasProblem) return undefined;
-  return {
-    schema: isResource ? asResource(node) : node,
-    rules,
-    ...(hasProblem ? { problem: "failed to convert to declType for CEL validation rules" } : {}),
-    ...(items === undefined ? {} : { items }),
-    ...(values === undefined ? {} : { values }),
-    properties,
-    allOf,
-  };
+  const allOf = (rulesOf.allOf ?? []).flatMap((part) => makeValidator(part, node, isResource, environments) ?? []);
+  const isEmpty = declared.length === 0 && items === undefined && values === undefined && properties.size === 0;
+  if (isEmpty && allOf.length === 0) return undefined;
+  const schema = isResource ? asResource(node) : node;
+  return new NodeRules({ schema, node, isResource, declared, environments, items, values, properties, allOf });
+}
+
+interface NodeParts {
+  readonly schema: RuleSchema;
+  readonly node: RuleSchema;
+  readonly isResource: boolean;
+  readonly declared: readonly ValidationRule[];
+  readonly environments: RuleEnvironments;
+  readonly items: RuleValidator | undefined;
+  readonly values: RuleValidator | undefined;
+  readonly properties: ReadonlyMap<string, RuleValidator>;
+  readonly allOf: readonly RuleValidator[];
+}
+
+class NodeRules implements RuleValidator {
+  readonly schema: RuleSchema;
+  readonly items?: RuleValidator;
+  readonly values?: RuleValidator;
+  readonly properties: ReadonlyMap<string, RuleValidator>;
+  readonly allOf: readonly RuleValidator[];
+  readonly #parts: NodeParts;
+  #type: DeclaredType | undefined;
+  #rules: readonly CompiledRule[] | undefined;
+
+  constructor(parts: NodeParts) {
+    this.#parts = parts;
+    this.schema = parts.schema;
+    if (parts.items !== undefined) this.items = parts.items;
+    if (parts.values !== undefined) this.values = parts.values;
+    this.properties = parts.properties;
+    this.allOf = parts.allOf;
+  }
+
+  #declaredType(): DeclaredType | undefined {
+    this.#type ??= declareType(this.#parts.node, this.#parts.isResource, selfTypeName);
+    return this.#type;
+  }
+
+  get rules(): readonly CompiledRule[] {
+    this.#rules ??= this.#compile();
+    return this.#rules;
+  }
+
+  get problem(): string | undefined {
+    if (this.#parts.declared.length === 0 || this.#declaredType() !== undefined) return undefined;
+    return "failed to convert to declType for CEL validation rules";
+  }
+
+  #compile(): readonly CompiledRule[] {
+    const { node, declared, environments } = this.#parts;
+    const type = declared.length === 0 ? undefined : this.#declaredType();
+    if (type === undefined) return [];
+    return compileRules({ ...node, "x-kubernetes-validations": declared }, type, environments);
+  }
+}
+
+/** Reports whether expressions see a schema as an object with fields. */
+function declaresFields(schema: RuleSchema): boolean {
+  const isIntOrString = schema["x-kubernetes-int-or-string"] === true;
+  return !isIntOrString && schema.type === "object" && valuesSchema(schema) === undefined;
 }
 
 function isEmbedded(schema: RuleSchema): boolean {
@@ -93,14 +134,21 @@ export interface RuleValidation {
   readonly budget: number;
 }
 
+export interface RunOptions {
+  /** The most that the rules may cost together. */
+  readonly budget?: number;
+  /** The path of the value; that of an object itself by default. */
+  readonly path?: string;
+}
+
 /** Runs all rules on an object at once. */
 export function validateRules(
   validator: RuleValidator,
   object: Json,
   oldObject: Json | undefined,
-  budget: number = objectCostMax,
+  options: RunOptions = {},
 ): RuleValidation {
-  const steps = runRules(validator, object, oldObject, budget);
+  const steps = runRules(validator, object, oldObject, options);
   let step = steps.next();
   while (!step.done) step = steps.next();
   return step.value;
@@ -114,10 +162,10 @@ export function* runRules(
   validator: RuleValidator,
   object: Json,
   oldObject: Json | undefined,
-  budget: number = objectCostMax,
+  { budget = objectCostMax, path = rootPath }: RunOptions = {},
 ): Generator<void, RuleValidation> {
   const run = new RuleRun(budget);
-  yield* run.visit(validator, rootPath, object, oldObject, { isKnown: oldObject !== undefined, old: oldObject });
+  yield* run.visit(validator, path, object, oldObject, { isKnown: oldObject !== undefined, old: oldObject });
   return { errors: run.errors, warnings: run.warnings, budget: run.budget };
 }
 

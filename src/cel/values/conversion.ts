@@ -1,7 +1,7 @@
 import { parseGoDuration } from "../../api/go-duration.ts";
 import { CelType } from "../types/cel-type.ts";
 import { checkedInt, checkedTimestamp, intOverflow, uintOverflow } from "./arithmetic.ts";
-import { doubleText } from "./text.ts";
+import { doubleText } from "../../api/go-literal.ts";
 import { floorDivide, formatDuration, formatTimestamp, parseTimestamp } from "./time-text.ts";
 import { Duration, EvaluationError, Optional, type Result, Timestamp, typeOfValue, Uint, type Value } from "./value.ts";
 import { typeText } from "../types/cel-type.ts";

@@ -1,4 +1,4 @@
-import { compareTexts } from "./text.ts";
+import { compareTexts } from "../../api/code-points.ts";
 import { Duration, EvaluationError, noSuchOverload, type Result, Timestamp, Uint, type Value } from "./value.ts";
 
 export type Order = -1 | 0 | 1;

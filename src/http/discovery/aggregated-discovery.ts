@@ -1,7 +1,7 @@
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { compare, sortedVerbs } from "./api-resource-list.ts";
+import { compare, sortedVerbs, verbsOf } from "./api-resource-list.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
 import type { ServedTypes } from "./served-types.ts";
 
@@ -38,7 +38,7 @@ function resourceDiscovery(info: ResourceInfo): JsonObject {
     responseKind: kindOf(info),
     scope: info.namespaced ? "Namespaced" : "Cluster",
     singularResource: info.singular,
-    verbs: sortedVerbs(info.verbs),
+    verbs: verbsOf(info),
     ...(info.shortNames.length === 0 ? {} : { shortNames: [...info.shortNames] }),
     ...(info.categories.length === 0 ? {} : { categories: [...info.categories] }),
     ...(subresources.length === 0

@@ -23,13 +23,22 @@ export function sortedVerbs(verbs: readonly string[]): string[] {
   return [...verbs].sort(compare);
 }
 
+/** Verbs that are left while the definition of a kind is being deleted. */
+const lastVerbs: ReadonlySet<string> = new Set(["delete", "deletecollection", "get", "list", "watch"]);
+
+/** The verbs of a resource; custom kinds list them in an order of their own. */
+export function verbsOf({ verbs, form, isTerminating = false }: ResourceInfo): string[] {
+  if (form.kind === "struct") return sortedVerbs(verbs);
+  return verbs.filter((verb) => !isTerminating || lastVerbs.has(verb));
+}
+
 function resourceEntry(info: ResourceInfo): JsonObject {
   return {
     name: info.resource,
     singularName: info.singular,
     namespaced: info.namespaced,
     kind: info.kind,
-    verbs: sortedVerbs(info.verbs),
+    verbs: verbsOf(info),
     ...(info.shortNames.length === 0 ? {} : { shortNames: [...info.shortNames] }),
     ...(info.categories.length === 0 ? {} : { categories: [...info.categories] }),
     ...(info.storageVersionHash === "" ? {} : { storageVersionHash: info.storageVersionHash }),

@@ -10,9 +10,9 @@ import { YamlSyntaxError } from "../../api/codec/yaml-syntax.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import { goTypeName } from "../../apply/go-quote.ts";
 import { type ApplyOutcome, BadApplyError } from "../../apply/apply-object.ts";
-import { TrackingError } from "../../apply/versions.ts";
+import { TrackingError } from "../../apply/tracking-error.ts";
 import { inServedVersion } from "../../api/scheme/conversion/convert.ts";
-import { alreadyTracked } from "../../registry/field-ownership.ts";
+import { alreadyTracked, ownershipOfDocument } from "../../registry/field-ownership.ts";
 import { setManagedFields } from "../../registry/system-fields.ts";
 import { type HttpResponse, header } from "../../request/exchange.ts";
 import type { Representation } from "../../api/codec/representation.ts";
@@ -22,7 +22,7 @@ import type { ResourceCall } from "./endpoint.ts";
 import { typedObject } from "./object-body.ts";
 import { alignNamespace, requireSameName } from "./object-identity.ts";
 import { toStoredVersion } from "./stored-version.ts";
-import { ownershipOfView, throughView } from "./through-view.ts";
+import { throughView } from "./through-view.ts";
 import type { WriteOptions } from "./write-options.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
@@ -83,7 +83,7 @@ export async function apply(
     { fieldManager, fieldValidation, force }: WriteOptions,
   ): Promise<KubeObject> {
     const version = view?.info ?? info;
-    const ownership = view === undefined ? registry.ownership : ownershipOfView(view);
+    const ownership = view === undefined ? registry.ownership : ownershipOfDocument(view.info);
     const writer = {
       manager: fieldManager,
       subresource: request.subresource,

@@ -82,6 +82,7 @@ export function negotiateFor(
     cbor: parts.cbor,
     tables,
     kind: endpoint === "list" ? info.listKind : info.kind,
+    protobuf: info.form.kind === "struct",
   });
 }
 

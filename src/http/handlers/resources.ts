@@ -1,3 +1,4 @@
+import { type Eventual, followedBy } from "../../api/eventual.ts";
 import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
@@ -39,34 +40,60 @@ const handlers = {
  */
 export type ResourceServer = (exchange: Exchange, request: ResourceRequest) => ReturnType<Handler> | undefined;
 
-/** Hands a request to the first server that knows its group version. */
-export function resourceHandler(servers: readonly ResourceServer[]): Handler {
+/**
+ * Hands a request to the first server that knows its group version.
+ * @param catchUp resolves when this replica has applied all that any replica has told a client: another one may have
+ * served the group version already
+ */
+export function resourceHandler(servers: readonly ResourceServer[], catchUp?: () => Eventual<unknown>): Handler {
+  const ask = (exchange: Exchange, request: ResourceRequest): ReturnType<Handler> | undefined => {
+    for (const server of servers) {
+      const answered = server(exchange, request);
+      if (answered !== undefined) return answered;
+    }
+    return undefined;
+  };
   return (exchange) => {
     const { info: request } = exchange;
     if (request.kind === "nonResource") throw status.pathNotFound();
-    for (const serve of servers) {
-      const answer = serve(exchange, request);
-      if (answer !== undefined) return answer;
-    }
-    throw status.pathNotFound();
+    const answered = ask(exchange, request);
+    if (answered !== undefined) return answered;
+    return followedBy(catchUp?.(), () => {
+      const late = ask(exchange, request);
+      if (late === undefined) throw status.pathNotFound();
+      return late;
+    });
   };
 }
 
 /** Serves the kinds of the catalog. */
 export function catalogServer(parts: HandlerParts): ResourceServer {
   return (exchange, request) => {
-    const { group, version, resource, subresource } = request;
+    const { group, version, resource } = request;
     const info = parts.catalog.find(group, version, resource);
-    if (info === undefined && parts.catalog.resources({ group, version }).length === 0) return undefined;
-    if (info === undefined) throw status.resourceNotServed();
-    refuseOtherScope(request, info);
-    const call = { exchange, request, info, parts };
-    noteDeprecation(call);
-    const endpoint = parts.endpoint(info, subresource);
-    if (endpoint === undefined) throw status.resourceNotServed();
-    if (!hasVerb(call)) throw status.methodNotAllowed();
-    return answer(call, endpoint);
+    if (info !== undefined) return serve(exchange, request, info, parts);
+    if (parts.catalog.resources({ group, version }).length === 0) return undefined;
+    return followedBy(parts.store.readBarrier(), () => {
+      const late = parts.catalog.find(group, version, resource);
+      if (late === undefined) throw status.resourceNotServed();
+      return serve(exchange, request, late, parts);
+    });
   };
+}
+
+function serve(
+  exchange: Exchange,
+  request: ResourceRequest,
+  info: ResourceInfo,
+  parts: HandlerParts,
+): ReturnType<Handler> {
+  refuseOtherScope(request, info);
+  const call = { exchange, request, info, parts };
+  noteDeprecation(call);
+  const endpoint = parts.endpoint(info, request.subresource);
+  if (endpoint === undefined) throw status.resourceNotServed();
+  if (!hasVerb(call)) throw status.methodNotAllowed();
+  return answer(call, endpoint);
 }
 
 /** @throws StatusError 404 or 405 for a path that does not fit the scope of the resource */

@@ -7,6 +7,9 @@ import { encodeDecoded, encodeStatus } from "../../api/codec/encode-object.ts";
 import { contentTypeOf } from "../negotiate.ts";
 import type { Representation } from "../../api/codec/representation.ts";
 import type { Action } from "../../registry/action.ts";
+import { ownershipOfDocument } from "../../registry/field-ownership.ts";
+import { dropRepeatedOwners } from "../../registry/repeated-owners.ts";
+import { setManagedFields, wipeSystemFields } from "../../registry/system-fields.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { HttpResponse } from "../../request/exchange.ts";
 import { bytesReply, negotiateFor, type ResourceRequestCall } from "./endpoint.ts";
@@ -33,6 +36,10 @@ export async function runAction(
   bodyInfo.form.applyDefaults(body as unknown as JsonObject);
   const context = writeContext(call, options);
   const { subresource, namespace } = request;
+  dropRepeatedOwners(body, context.warn, "");
+  if (subresource === "" || action.keepsSystemFields !== true) wipeSystemFields(body);
+  const writer = { manager: context.manager, subresource, version: bodyInfo, nowMs: parts.clock.nowMs() };
+  setManagedFields(body, await ownershipOfDocument(bodyInfo).afterUpdate(undefined, body, writer));
   const attributes = admissionAttributes({
     operation: "CREATE",
     info,

@@ -1,8 +1,7 @@
 import type { AdmissionAttributes } from "../../registry/admission.ts";
-import { alreadyTracked, FieldOwnership, type FieldTracker } from "../../registry/field-ownership.ts";
+import { alreadyTracked, type FieldTracker, ownershipOfDocument } from "../../registry/field-ownership.ts";
 import type { Eventual } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import type { ObjectView } from "../../registry/object-view.ts";
 import { onlyForm } from "../../registry/document-forms.ts";
 import { setManagedFields } from "../../registry/system-fields.ts";
 import type { Transform, UpdateOptions } from "../../registry/update.ts";
@@ -38,7 +37,8 @@ export function throughView(
   return {
     async transform(object) {
       const { managedFields } = object.metadata;
-      const before = view.show(await inServedVersion(object, info));
+      const served = await inServedVersion(object, info);
+      const before = view.draft?.(served) ?? view.show(served);
       setManagedFields(before, view.entriesOf(managedFields));
       document = await change(before);
       setManagedFields(document, await track(before, document));
@@ -62,11 +62,6 @@ export function throughView(
   };
 }
 
-/** Who owns the fields of the document of a view, which has one version and is not stored. */
-export function ownershipOfView({ info: { storedAs: _storedAs, ...info } }: ObjectView): FieldOwnership {
-  return new FieldOwnership([info], () => undefined);
-}
-
 /** Tracks the fields of a view's document, as an update changes them. Nobody asks it where there is no view. */
 export function viewTracker(
   { view, request, info, parts }: ResourceCall,
@@ -75,5 +70,5 @@ export function viewTracker(
   if (view === undefined) return alreadyTracked;
   const version = view.info ?? info;
   const writer = { manager, subresource: request.subresource, version, nowMs: parts.clock.nowMs() };
-  return (live, document) => ownershipOfView(view).afterUpdate(live, document, writer);
+  return (live, document) => ownershipOfDocument(view.info).afterUpdate(live, document, writer);
 }

@@ -192,7 +192,7 @@ function topology(field: Field): JsonObject {
   return {
     ...(list && field.impliesListType !== true ? { "x-kubernetes-list-type": field.listType } : {}),
     ...(list && field.listType === "map" ? { "x-kubernetes-list-map-keys": [...field.listMapKeys] } : {}),
-    ...(!list && field.mapType === "atomic" ? { "x-kubernetes-map-type": "atomic" } : {}),
+    ...(list || field.mapType === undefined ? {} : { "x-kubernetes-map-type": field.mapType }),
     ...(field.patchMergeKey === undefined ? {} : { "x-kubernetes-patch-merge-key": field.patchMergeKey }),
     ...(field.patchStrategy.length === 0 ? {} : { "x-kubernetes-patch-strategy": field.patchStrategy.join(",") }),
   };

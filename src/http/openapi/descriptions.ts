@@ -8,8 +8,9 @@ import { nodeDescriptions } from "./descriptions/node.ts";
 import { podDescriptions } from "./descriptions/pod.ts";
 import { smallKindDescriptions } from "./descriptions/small-kinds.ts";
 import { storageDescriptions } from "./descriptions/storage.ts";
-import type { TypeDescriptions } from "./descriptions/type-descriptions.ts";
 import { workloadDescriptions } from "./descriptions/workloads.ts";
+import { builtInKinds } from "../../kinds/index.ts";
+import type { Kind, TypeDescriptions } from "../../registry/kind.ts";
 
 const byType: ReadonlyMap<string, TypeDescriptions> = new Map(
   [
@@ -24,6 +25,7 @@ const byType: ReadonlyMap<string, TypeDescriptions> = new Map(
     accessDescriptions,
     extensionDescriptions,
     clusterDescriptions,
+    ...Object.values<Kind>(builtInKinds).map(({ descriptions = {} }) => descriptions),
   ].flatMap((part) => Object.entries(part)),
 );
 

@@ -1,33 +1,36 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import {
-  validateCustomResourceDefinition,
-  validateCustomResourceDefinitionStatus,
-  validateCustomResourceDefinitionUpdate,
-} from "./validation/custom-resource-definition.ts";
+import type { Examination, Strategy } from "../../registry/strategy.ts";
+import { runSliced } from "../../api/sliced.ts";
+import { validateDefinition, validateDefinitionStatus } from "./validation/custom-resource-definition.ts";
+import { formatWarnings } from "./validation/format-warnings.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { objectsOf, textOf, textsOf } from "../../api/validation/fields.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { defaultCustomResourceDefinition } from "./defaults/custom-resource-definition.ts";
 
-const customResourceDefinitionStrategy: Strategy = {
-  ...defaultStrategy,
+const definitionRules = {
   coversSchema: true,
   allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
   generationFields: ["spec"],
+} as const;
+
+const customResourceDefinitionStrategy: Strategy = {
+  ...defaultStrategy,
+  ...definitionRules,
   resetFields: ["status"],
   prepareForCreate: recordStorageVersion,
   prepareForUpdate: recordStorageVersion,
-  validate: validateCustomResourceDefinition,
-  validateUpdate: validateCustomResourceDefinitionUpdate,
+  examine: ({ object, old }) => runSliced(examineDefinition(object, old)),
+  warnings: formatWarnings,
+  markDeletion,
 };
 
 const customResourceDefinitionStatusStrategy: Strategy = {
-  ...statusStrategy(customResourceDefinitionStrategy),
-  validate: validateCustomResourceDefinitionStatus,
+  ...statusStrategy({ ...defaultStrategy, ...definitionRules }),
+  validate: validateDefinitionStatus,
 };
 
 export const customResourceDefinition = builtInKind("customresourcedefinitions.apiextensions.k8s.io", {
@@ -39,6 +42,30 @@ export const customResourceDefinition = builtInKind("customresourcedefinitions.a
     status: subresource(customResourceDefinitionStatusStrategy),
   },
 });
+
+function* examineDefinition(definition: KubeObject, old: KubeObject | undefined): Generator<void, Examination> {
+  return { errors: yield* validateDefinition(definition, old), warnings: [] };
+}
+
+/** Holds a definition until all of its instances are gone. */
+export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
+
+/** Nothing that the client asks for changes how a definition is deleted. */
+function markDeletion(definition: KubeObject, now: string): void {
+  const { metadata } = definition;
+  metadata.deletionTimestamp = now;
+  metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer])];
+  const status = fieldsOf(definition["status"]);
+  const pending: JsonObject = {
+    type: "Terminating",
+    status: "True",
+    lastTransitionTime: now,
+    reason: "InstanceDeletionPending",
+    message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+  };
+  const others = objectsOf(status["conditions"]).filter((condition) => condition["type"] !== "Terminating");
+  definition["status"] = { ...status, conditions: [...others, pending] };
+}
 
 /** From now on objects may be stored in this version. */
 function recordStorageVersion(definition: KubeObject): void {

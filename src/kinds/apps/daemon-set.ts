@@ -11,10 +11,7 @@ import { numberIn, pairsText, structIn } from "../../api/codec/table/reading.ts"
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { templateCells } from "./template-cells.ts";
-import { defaultDaemonSet } from "./defaults/daemon-set.ts";
-
-/** Counts the templates that there have been: a field of the first versions, which lives on for their clients. */
-const templateGenerationAnnotation = "deprecated.daemonset.template.generation";
+import { defaultDaemonSet, templateGenerationAnnotation } from "./defaults/daemon-set.ts";
 
 const daemonSetStrategy: Strategy = {
   ...specStrategy,

@@ -1,20 +1,25 @@
 import type { JsonObject } from "../../api/json.ts";
-import type { UserInfo } from "../../request/user-info.ts";
-import { action, builtInKind } from "../../registry/kind.ts";
+import { formatTime } from "../../api/time.ts";
+import type { Clock } from "../../process/clock.ts";
 import type { Action } from "../../registry/action.ts";
-
-/** Who am I? After impersonation, so that one can ask for somebody else. */
-const review: Action = {
-  async run({ user }, asked) {
-    return { ...asked, status: { userInfo: userInfoOf(user) } };
-  },
-};
+import { action, builtInKind } from "../../registry/kind.ts";
+import type { UserInfo } from "../../request/user-info.ts";
 
 export const selfSubjectReview = builtInKind("selfsubjectreviews.authentication.k8s.io", {
-  endpoint: action(() => review),
+  endpoint: action(({ clock }) => reviewOf(clock)),
 });
 
-/** A user as reviews show it; what is empty is left out. */
+/** Tells callers who they are, after impersonation. The answer has nothing of the question. */
+function reviewOf(clock: Clock): Action {
+  return {
+    async run({ user }, { kind, apiVersion }) {
+      const metadata = { creationTimestamp: formatTime(clock.nowMs()) };
+      return { kind, apiVersion, metadata, status: { userInfo: userInfoOf(user) } };
+    },
+  };
+}
+
+/** A user as reviews show it, without empty fields. */
 export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
   return {
     ...(name === "" ? {} : { username: name }),

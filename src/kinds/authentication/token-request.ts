@@ -50,6 +50,7 @@ interface Binding {
 /** `serviceaccounts/token`: signs a token for an account, bound to an object if one is named. */
 export function tokenRequest(parts: TokenRequestParts): Action {
   return {
+    keepsSystemFields: true,
     async run({ namespace, name, warn, annotate }, body) {
       const account = parts.serviceAccounts.current(namespace, name);
       if (account === undefined) throw status.notFound(parts.serviceAccounts.ref(name));
@@ -79,7 +80,7 @@ export function tokenRequest(parts: TokenRequestParts): Action {
       annotate?.("authentication.kubernetes.io/issued-credential-id", `JTI=${id}`);
       return {
         ...body,
-        metadata: { name, namespace, uid, creationTimestamp: formatTime(issuedSeconds * 1_000) },
+        metadata: { ...body.metadata, name, namespace, uid, creationTimestamp: formatTime(issuedSeconds * 1_000) },
         spec: { ...(body["spec"] as JsonObject | undefined), audiences: [...audiences], expirationSeconds: seconds },
         status: { token, expirationTimestamp: formatTime((issuedSeconds + seconds) * 1_000) },
       } as unknown as KubeObject;

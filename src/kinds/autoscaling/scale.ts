@@ -18,7 +18,7 @@ export function scaleViewOf(info: ResourceInfo): ObjectView {
   const subresource = info.subresources.get("scale");
   if (subresource === undefined) throw new Error(`${info.resource} have no scale`);
   return {
-    info: { ...bodyInfoOf(info, subresource), columns, table: { cells: scaleCells } },
+    info: { ...bodyInfoOf(info, subresource), columns: scaleColumns, table: { cells: scaleCells } },
     show: (object) => scaleOf(object, subresource.gvk),
     write: (object, scale) => scaled(object, scale, info),
     entriesOf: (entries) => entriesOfScale(entries, replicasPaths),
@@ -33,7 +33,7 @@ const replicasPaths: ReplicasPaths = new Map(
   ]),
 );
 
-const columns: readonly TableColumn[] = [
+export const scaleColumns: readonly TableColumn[] = [
   { name: "Name", type: "string", format: "name", description: "Name of the object that is scaled.", priority: 0 },
   { name: "Desired", type: "integer", format: "", description: "Number of replicas asked for.", priority: 0 },
   { name: "Available", type: "integer", format: "", description: "Number of replicas there are.", priority: 0 },
@@ -96,7 +96,7 @@ function integer(value: JsonValue | undefined): number {
   return typeof value === "number" ? value : 0;
 }
 
-function scaleCells(scale: JsonObject): Cells {
+export function scaleCells(scale: JsonObject): Cells {
   return {
     Desired: numberIn(structIn(scale, "spec"), "replicas"),
     Available: numberIn(structIn(scale, "status"), "replicas"),

@@ -44,13 +44,14 @@ const namespaceStrategy: Strategy = {
   },
 };
 
-/** `namespaces/finalize`: replaces `spec.finalizers` and nothing else. */
+/** `namespaces/finalize`: replaces `spec.finalizers`, which no other path does. */
 const namespaceFinalizeStrategy: Strategy = {
   ...namespaceStrategy,
   prepareForUpdate(object: Namespace, old: Namespace) {
     const finalizers = object.spec?.finalizers;
-    object.metadata = { ...old.metadata };
+    labelWithName(object);
     object.spec = finalizers === undefined ? {} : { finalizers };
+    if (old.status !== undefined) object.status = old.status;
   },
   validate: () => [],
   validateUpdate: validateNamespaceFinalizers,

@@ -20,6 +20,7 @@ interface Pod extends KubeObject {
 export function podBinding({ pods, clock }: { readonly pods: Registry; readonly clock: Clock }): Action {
   const strategy = bindingStrategy(pods.strategy);
   return {
+    keepsSystemFields: true,
     async run(request, body: Binding): Promise<Status> {
       const name = body.metadata.name ?? "";
       if (request.subresource !== "" && name !== request.name) {

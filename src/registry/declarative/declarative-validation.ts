@@ -6,15 +6,15 @@ import { DeclaredRules, type Verdict } from "./declared-rules.ts";
 
 export interface DeclarativeValidationOptions {
   readonly enabled: (gate: string) => boolean;
-  /** The declared rules decide, where there are any; else they are only compared. */
+  /** Whether the declared rules decide where a kind has both. Otherwise they are only compared. */
   readonly takeover: boolean;
-  /** Hears of each problem that only one of the two found. */
+  /** Called for each problem that only one of the two found. */
   readonly onMismatch: () => void;
 }
 
 /**
- * Runs the rules that types declare beside those that are written by hand, and compares them. What is written by hand
- * counts, until the declared rules take over.
+ * Runs the rules that types declare. A kind may have rules written by hand for the same fields. Both then run and are
+ * compared, and those written by hand count until the declared rules take over.
  */
 export class DeclarativeValidation {
   readonly #options: DeclarativeValidationOptions;
@@ -25,9 +25,14 @@ export class DeclarativeValidation {
     this.#rules = new DeclaredRules(options.enabled);
   }
 
+  /** Returns the problems of an object whose rules are all declared. */
+  enforce(schema: StructSchema, object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
+    return this.#judge(schema, object, old)?.errors ?? [];
+  }
+
   /**
-   * The errors that count.
-   * @param written what the rules written by hand say about the same object
+   * Returns the errors that count.
+   * @param written the problems that the rules written by hand found in the same object
    */
   reconcile(
     schema: StructSchema,
@@ -35,17 +40,17 @@ export class DeclarativeValidation {
     old: KubeObject | undefined,
     written: readonly FieldError[],
   ): readonly FieldError[] {
-    const verdict = this.#rules.judge(
-      schema,
-      object as unknown as JsonObject,
-      old as unknown as JsonObject | undefined,
-    );
+    const verdict = this.#judge(schema, object, old);
     if (verdict === undefined) return written;
     const { takeover, onMismatch } = this.#options;
     const declared = new Set(verdict.errors.map(problemOf));
     for (let count = mismatches(verdict, declared, written); count > 0; count--) onMismatch();
     if (!takeover) return written;
     return [...written.filter((error) => !isCovered(error, verdict, declared)), ...verdict.errors];
+  }
+
+  #judge(schema: StructSchema, object: KubeObject, old: KubeObject | undefined): Verdict | undefined {
+    return this.#rules.judge(schema, object as unknown as JsonObject, old as unknown as JsonObject | undefined);
   }
 }
 

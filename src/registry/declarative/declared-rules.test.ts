@@ -46,7 +46,7 @@ describe("declared rules", () => {
       { "a []string": ["maxItems=1"] },
       { a: ["x", "y"] },
       undefined,
-      ["spec.a: Too many: 2: must have at most 1 items"],
+      ["spec.a: Too many: 2: must have at most 1 item"],
     ],
     ["too long", { a: ["maxLength=2"] }, { a: "abc" }, undefined, ["spec.a: Too long: may not be more than 2 bytes"]],
     [
@@ -83,7 +83,7 @@ describe("declared rules", () => {
       { "a []string": ["eachVal=maxBytes=1"] },
       { a: ["x", "yy"] },
       undefined,
-      ["spec.a[1]: Too long: may not be more than 1 bytes"],
+      ["spec.a[1]: Too long: may not be more than 1 byte"],
     ],
     ["gate on", { a: ["ifEnabled(On)=forbidden"] }, { a: "x" }, undefined, ["spec.a: Forbidden"]],
     ["gate off", { a: ["ifEnabled(Off)=forbidden", "ifDisabled(On)=forbidden"] }, { a: "x" }, undefined, []],
@@ -131,6 +131,7 @@ describe("declared rules", () => {
     ["k8s-long-name", "a.b", "A.b"],
     ["k8s-long-name-caseless", "A.b", "a_b"],
     ["k8s-label-key", "example.com/a", "a b"],
+    ["k8s-path-segment-name", "A b", "a/b"],
     ["k8s-resource-pool-name", "a/b.c", "a//b"],
     ["k8s-uuid", "11111111-1111-1111-1111-111111111111", "11111111111111111111111111111111"],
   ])("the format %s allows %p and not %p", (format, good, bad) => {

@@ -1,5 +1,5 @@
 import { labelKeyErrors } from "../../api/label-syntax.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, pathSegmentProblems } from "../../api/validation/names.ts";
 
 const poolNameBytesMax = 253;
 
@@ -8,6 +8,7 @@ const formats: ReadonlyMap<string, (text: string) => readonly string[]> = new Ma
   ["k8s-label-key", labelKeyErrors],
   ["k8s-long-name", dnsSubdomainProblems],
   ["k8s-long-name-caseless", (text: string) => dnsSubdomainProblems(text.toLowerCase())],
+  ["k8s-path-segment-name", pathSegmentProblems],
   ["k8s-resource-pool-name", poolNameProblems],
   ["k8s-short-name", dnsLabelProblems],
   ["k8s-uuid", uuidProblems],

@@ -9,12 +9,14 @@ import type { ObjectIndex, ObjectOwner } from "../../api/entry.ts";
  *     ["v1",{"app":"web"},0,[3,"5e7c…"]]      an object with one owner
  *     ["v1",{"app":"web"},0,[]]               without owners
  *     ["v1",{"app":"web"},0]                  written before the index had owners: they are read from the body
+ *     ["a.com/v1 5f3c…",0,0,[]]               a custom resource, with the schema that its body follows
  *
  * Programs from before take the first three and pass over the rest, so members of both kinds can share a log and send each
  * other images while a cluster is being upgraded.
  */
-export function encodeIndexText({ apiVersion, labels, fields, owners }: ObjectIndex): string {
-  const before = JSON.stringify([apiVersion, labels ?? 0, fields ?? 0]);
+export function encodeIndexText({ apiVersion, form, labels, fields, owners }: ObjectIndex): string {
+  const written = form === undefined ? apiVersion : `${apiVersion} ${form}`;
+  const before = JSON.stringify([written, labels ?? 0, fields ?? 0]);
   return `${before.slice(0, -1)},${owners === undefined ? "[]" : encodeOwners(owners)}]`;
 }
 
@@ -49,28 +51,37 @@ function decodeOwners(text: string): readonly ObjectOwner[] | undefined {
 /** Texts of each kind that are held at most while a store is being read. */
 const sharedMax = 16_384;
 
-type SelectionIndex = Pick<ObjectIndex, "apiVersion" | "labels" | "fields">;
+type SelectionIndex = Pick<ObjectIndex, "apiVersion" | "form" | "labels" | "fields">;
 
 /** Reads indexes. Objects of one controller have equal labels, fields and owners: each of these is kept once. */
 export class IndexCache {
   readonly #selections = new Map<string, SelectionIndex>();
   readonly #owners = new Map<string, readonly ObjectOwner[] | undefined>();
-  readonly #apiVersions = new Map<string, string>();
+  readonly #texts = new Map<string, string>();
 
   /** @param body the object's bytes in one piece or more, where owners are looked for that the text does not know */
   index(uid: string, text: string, ...body: readonly Uint8Array[]): ObjectIndex {
     const ownersAt = text.endsWith(endWithOwners) ? text.lastIndexOf("[") : -1;
-    const { apiVersion, labels, fields } = this.#selection(ownersAt < 0 ? text : `${text.slice(0, ownersAt - 1)}]`);
+    const { apiVersion, labels, fields, form } = this.#selection(
+      ownersAt < 0 ? text : `${text.slice(0, ownersAt - 1)}]`,
+    );
     const owners = ownersAt < 0 ? ownersInBody(...body) : this.#ownersOf(text.slice(ownersAt, -1));
-    return { apiVersion, uid, labels, fields, owners };
+    const index = { apiVersion, uid, labels, fields, owners };
+    return form === undefined ? index : { ...index, form };
   }
 
   #selection(text: string): SelectionIndex {
     let selection = this.#selections.get(text);
     if (selection !== undefined) return selection;
     if (this.#selections.size >= sharedMax) this.#selections.clear();
-    const [apiVersion, labels, fields] = JSON.parse(text) as [string, StringMap | 0, StringMap | 0];
-    selection = { apiVersion: this.#apiVersion(apiVersion), labels: decodeMap(labels), fields: decodeMap(fields) };
+    const [written, labels, fields] = JSON.parse(text) as [string, StringMap | 0, StringMap | 0];
+    const [apiVersion = "", form] = written.split(" ");
+    selection = {
+      apiVersion: this.#shared(apiVersion),
+      labels: decodeMap(labels),
+      fields: decodeMap(fields),
+      ...(form === undefined ? {} : { form: this.#shared(form) }),
+    };
     this.#selections.set(text, selection);
     return selection;
   }
@@ -85,10 +96,10 @@ export class IndexCache {
     return owners;
   }
 
-  #apiVersion(text: string): string {
-    const known = this.#apiVersions.get(text);
+  #shared(text: string): string {
+    const known = this.#texts.get(text);
     if (known !== undefined) return known;
-    this.#apiVersions.set(text, text);
+    this.#texts.set(text, text);
     return text;
   }
 }

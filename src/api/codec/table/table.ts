@@ -45,13 +45,19 @@ export function columnDefinitions(info: ResourceInfo): JsonValue[] {
 /** One row: a cell per column of the resource, and as much of the object as the client asked for. */
 export function tableRow(object: KubeObject, info: ResourceInfo, transform: TableTransform, nowMs: number): JsonObject {
   const shown = tableInfo(info);
-  const cells = cellsOf(object, shown, nowMs);
   const conditions = rowConditionsOf(object, shown);
   return {
-    cells: shown.columns.map((column) => cells[column.name] ?? null),
+    cells: rowOf(object, shown, nowMs),
     ...(conditions.length === 0 ? {} : { conditions }),
     ...rowObject(object, info, transform),
   };
+}
+
+function rowOf(object: KubeObject, info: ResourceInfo, nowMs: number): JsonValue[] {
+  const row = info.table?.row?.(object as unknown as JsonObject, nowMs);
+  if (row !== undefined) return [...row];
+  const cells = cellsOf(object, info, nowMs);
+  return info.columns.map((column) => cells[column.name] ?? null);
 }
 
 function rowObject(object: KubeObject, info: ResourceInfo, { includeObject, version }: TableTransform): JsonObject {

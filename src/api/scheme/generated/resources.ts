@@ -23,6 +23,7 @@ import type * as resourceV1 from "../../types/resource-v1.ts";
 import type * as resourceV1alpha3 from "../../types/resource-v1alpha3.ts";
 import type * as resourceV1beta2 from "../../types/resource-v1beta2.ts";
 import type * as schedulingV1 from "../../types/scheduling-v1.ts";
+import type * as schedulingV1alpha2 from "../../types/scheduling-v1alpha2.ts";
 import type * as storageV1 from "../../types/storage-v1.ts";
 import type * as storagemigrationV1beta1 from "../../types/storagemigration-v1beta1.ts";
 
@@ -88,6 +89,7 @@ export interface GeneratedResources {
   readonly "validatingwebhookconfigurations.admissionregistration.k8s.io": { readonly object: admissionregistrationV1.ValidatingWebhookConfiguration; readonly subresources: never };
   readonly "customresourcedefinitions.apiextensions.k8s.io": { readonly object: apiextensionsV1.CustomResourceDefinition; readonly subresources: "status" };
   readonly "priorityclasses.scheduling.k8s.io": { readonly object: schedulingV1.PriorityClass; readonly subresources: never };
+  readonly "workloads.scheduling.k8s.io": { readonly object: schedulingV1alpha2.Workload; readonly subresources: never };
   readonly "leases.coordination.k8s.io": { readonly object: coordinationV1.Lease; readonly subresources: never };
   readonly "leasecandidates.coordination.k8s.io": { readonly object: coordinationV1beta1.LeaseCandidate; readonly subresources: never };
   readonly "runtimeclasses.node.k8s.io": { readonly object: nodeV1.RuntimeClass; readonly subresources: never };

@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "./type-descriptions.ts";
+import type { TypeDescriptions } from "../../../registry/kind.ts";
 
 export const eventAndLeaseDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "core/v1.Event": {

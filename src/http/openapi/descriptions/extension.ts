@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "./type-descriptions.ts";
+import type { TypeDescriptions } from "../../../registry/kind.ts";
 
 const webhookFields = {
   name: "Full name of the webhook.",

@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "./type-descriptions.ts";
+import type { TypeDescriptions } from "../../../registry/kind.ts";
 
 export const metaDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "meta/v1.TypeMeta": {

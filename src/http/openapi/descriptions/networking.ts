@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "./type-descriptions.ts";
+import type { TypeDescriptions } from "../../../registry/kind.ts";
 
 export const networkingDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "core/v1.Service": { "": "One address for a set of pods." },

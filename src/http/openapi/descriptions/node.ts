@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "./type-descriptions.ts";
+import type { TypeDescriptions } from "../../../registry/kind.ts";
 
 export const nodeDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "core/v1.Node": { "": "A machine that runs pods." },

@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "./type-descriptions.ts";
+import type { TypeDescriptions } from "../../../registry/kind.ts";
 
 export const smallKindDescriptions: Readonly<Record<string, TypeDescriptions>> = {
   "core/v1.Namespace": { "": "A scope for names: most objects live in one." },

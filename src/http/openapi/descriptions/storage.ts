@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "./type-descriptions.ts";
+import type { TypeDescriptions } from "../../../registry/kind.ts";
 
 const accessModes = "ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod.";
 const former = "A volume of a kind that is no longer built in.";

@@ -1,4 +1,4 @@
-import type { TypeDescriptions } from "./type-descriptions.ts";
+import type { TypeDescriptions } from "../../../registry/kind.ts";
 
 const minReadySeconds = "Seconds that a new pod has to be ready before it counts as available.";
 const revisionHistoryLimit = "How many old revisions are kept for going back.";

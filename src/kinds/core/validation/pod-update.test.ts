@@ -26,7 +26,12 @@ test.each<Case>([
   ["spec.tolerations[0].tolerationSeconds", 6],
   ["spec.tolerations[1]", { operator: "Exists" }],
   ["metadata.labels", { a: "b" }],
-  ["spec.containers[0].image", "", "spec.containers[0].image: Required value"],
+  [
+    "spec.containers[0].image",
+    "",
+    "spec.containers[0].image: Required value",
+    "spec.containers[0].image: Required value",
+  ],
   [
     "spec.activeDeadlineSeconds",
     11,

@@ -1,4 +1,4 @@
-import { quoteText } from "../values/text.ts";
+import { quoteText } from "./go-literal.ts";
 
 /** An IPv4 address of 4 bytes, or an IPv6 address of 16. */
 export interface Address {

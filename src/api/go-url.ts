@@ -1,5 +1,5 @@
-import { quoteText } from "../values/text.ts";
-import { AddressError, parseAddress } from "./address.ts";
+import { quoteText } from "./go-literal.ts";
+import { AddressError, parseAddress } from "./go-address.ts";
 
 /** A URL as Go's net/url takes it apart. */
 export interface Url {

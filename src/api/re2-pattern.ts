@@ -1,0 +1,40 @@
+import { RE2JS } from "re2js";
+
+/** Compiled patterns that are kept, so that a pattern which is computed anew for every element is compiled once. */
+const patternsKeptMax = 256;
+/** Longer patterns are compiled every time. */
+const patternKeptLengthMax = 1_024;
+
+const kept = new Map<string, RE2JS>();
+
+/** A pattern that is not an RE2 expression. The text is Go's. */
+export class PatternError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "PatternError";
+  }
+}
+
+/**
+ * Compiles an RE2 pattern, which matches in time linear to its input.
+ * @throws PatternError
+ */
+export function compilePattern(pattern: string): RE2JS {
+  const known = kept.get(pattern);
+  if (known !== undefined) return known;
+  let compiled: RE2JS;
+  try {
+    compiled = RE2JS.compile(pattern);
+  } catch (error) {
+    throw new PatternError(goMessage(error instanceof Error ? error.message : String(error)));
+  }
+  if (pattern.length > patternKeptLengthMax) return compiled;
+  if (kept.size >= patternsKeptMax) kept.delete(kept.keys().next().value ?? "");
+  kept.set(pattern, compiled);
+  return compiled;
+}
+
+/** Go shows the rest of the pattern after every message, here nothing. */
+function goMessage(message: string): string {
+  return message.endsWith("trailing backslash at end of expression") ? `${message}: \`\`` : message;
+}

@@ -1,0 +1,56 @@
+import { equalJson, type JsonValue } from "../json.ts";
+import { isInteger } from "./number-checks.ts";
+
+/** The values of an `enum`, found without comparing them one by one. */
+interface AllowedValues {
+  has(value: JsonValue): boolean;
+  /** The values as messages list them. */
+  readonly texts: readonly string[];
+}
+
+/**
+ * Makes a set of values. As upstream converts a value to the type of each allowed one before it compares them, a fraction
+ * is cut off where a whole number is allowed, and a whole number stands for the character with its code. Null is no value.
+ */
+export function allowedValues(values: readonly JsonValue[]): AllowedValues {
+  const scalars = new Set<JsonValue>();
+  const whole = new Set<bigint>();
+  const compound: JsonValue[] = [];
+  for (const value of values) {
+    if (typeof value === "object") compound.push(value);
+    else if (isNumber(value) && isInteger(value)) whole.add(BigInt(value));
+    else scalars.add(value);
+  }
+  const has = (value: JsonValue): boolean => {
+    if (value === null) return false;
+    if (isNumber(value)) {
+      const number = Number(value);
+      if (Number.isFinite(number) && whole.has(BigInt(Math.trunc(number)))) return true;
+      return scalars.has(number) || (isCodePoint(number) && scalars.has(String.fromCodePoint(number)));
+    }
+    if (typeof value !== "object") return scalars.has(value);
+    return compound.some((allowed) => allowed !== null && equalJson(allowed, value));
+  };
+  let texts: readonly string[] | undefined;
+  return {
+    has,
+    get texts() {
+      texts ??= values.map((value) => (typeof value === "string" ? value : jsonText(value)));
+      return texts;
+    },
+  };
+}
+
+function isNumber(value: JsonValue): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+function isCodePoint(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= 0x10ffff;
+}
+
+function jsonText(value: JsonValue): string {
+  return typeof value === "bigint"
+    ? String(value)
+    : JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part));
+}

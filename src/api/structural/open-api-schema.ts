@@ -1,0 +1,221 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+
+/** A rule of `x-kubernetes-validations`. */
+export interface SchemaRule {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
+}
+
+/** An `openAPIV3Schema`, or a node of one. Bounds are plain numbers, and a field that is not set is absent. */
+export interface OpenApiSchema {
+  readonly id?: string;
+  readonly $schema?: string;
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly title?: string;
+  readonly default?: JsonValue;
+  readonly maximum?: number;
+  readonly exclusiveMaximum?: boolean;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: boolean;
+  readonly maxLength?: number;
+  readonly minLength?: number;
+  readonly pattern?: string;
+  readonly maxItems?: number;
+  readonly minItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly multipleOf?: number;
+  readonly enum?: readonly JsonValue[];
+  readonly maxProperties?: number;
+  readonly minProperties?: number;
+  readonly required?: readonly string[];
+  readonly items?: OpenApiSchema;
+  /** Schemas of single items, which no structural schema has. */
+  readonly itemSchemas?: readonly OpenApiSchema[];
+  readonly allOf?: readonly OpenApiSchema[];
+  readonly oneOf?: readonly OpenApiSchema[];
+  readonly anyOf?: readonly OpenApiSchema[];
+  readonly not?: OpenApiSchema;
+  readonly properties?: SchemaMap;
+  readonly additionalProperties?: OpenApiSchema | boolean;
+  readonly patternProperties?: SchemaMap;
+  /** The schemas of the dependencies; a dependency that lists names has an empty one. */
+  readonly dependencies?: SchemaMap;
+  readonly additionalItems?: OpenApiSchema | boolean;
+  readonly definitions?: SchemaMap;
+  readonly externalDocs?: JsonObject;
+  readonly example?: JsonValue;
+  readonly nullable?: boolean;
+  readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
+  readonly "x-kubernetes-embedded-resource"?: boolean;
+  readonly "x-kubernetes-int-or-string"?: boolean;
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-list-type"?: string;
+  readonly "x-kubernetes-map-type"?: string;
+  readonly "x-kubernetes-validations"?: readonly SchemaRule[];
+}
+
+/** Schemas by name. It has no prototype, so every name is a name like any other. */
+export type SchemaMap = Readonly<Record<string, OpenApiSchema>>;
+
+export interface ReadOptions {
+  /** Leaves out texts for readers, which are more than half of a typical schema. */
+  readonly dropsTexts?: boolean;
+}
+
+/** Schemas inside schemas; deeper ones are left out. The decoder of documents refuses them before. */
+const depthMax = 512;
+
+type Reader = (value: JsonValue, options: ReadOptions, depth: number) => unknown;
+
+const text: Reader = (value) => (typeof value === "string" ? value : undefined);
+const set: Reader = (value) => (typeof value === "string" && value !== "" ? value : undefined);
+const flag: Reader = (value) => (value === true ? true : undefined);
+const number: Reader = (value) => (typeof value === "number" || typeof value === "bigint" ? Number(value) : undefined);
+const anything: Reader = (value) => value;
+const forReaders: Reader = (value, { dropsTexts }) => (dropsTexts === true || value === "" ? undefined : value);
+const list: Reader = (value) => (Array.isArray(value) ? value : undefined);
+const names: Reader = (value) =>
+  Array.isArray(value) && value.length > 0 ? value.filter((name) => typeof name === "string") : undefined;
+const schema: Reader = (value, options, depth) => readNode(value, options, depth);
+const schemas: Reader = (value, options, depth) =>
+  Array.isArray(value) && value.length > 0 ? value.flatMap((part) => readNode(part, options, depth) ?? []) : undefined;
+const schemaOrFlag: Reader = (value, options, depth) =>
+  typeof value === "boolean" ? value : readNode(value, options, depth);
+const dependencySchemas: Reader = (value, options, depth) =>
+  readMap(value, (part) => readNode(part, options, depth) ?? {});
+const schemaMap: Reader = (value, options, depth) => readMap(value, (part) => readNode(part, options, depth));
+
+const readers: Readonly<Record<Exclude<keyof OpenApiSchema, "itemSchemas">, Reader>> = {
+  id: set,
+  $schema: set,
+  $ref: text,
+  description: forReaders,
+  type: set,
+  format: set,
+  title: forReaders,
+  default: (value) => value ?? undefined,
+  maximum: number,
+  exclusiveMaximum: flag,
+  minimum: number,
+  exclusiveMinimum: flag,
+  maxLength: number,
+  minLength: number,
+  pattern: set,
+  maxItems: number,
+  minItems: number,
+  uniqueItems: flag,
+  multipleOf: number,
+  enum: list,
+  maxProperties: number,
+  minProperties: number,
+  required: names,
+  items: schema,
+  allOf: schemas,
+  oneOf: schemas,
+  anyOf: schemas,
+  not: schema,
+  properties: schemaMap,
+  additionalProperties: schemaOrFlag,
+  patternProperties: schemaMap,
+  dependencies: dependencySchemas,
+  additionalItems: schemaOrFlag,
+  definitions: schemaMap,
+  externalDocs: forReaders,
+  example: (value, { dropsTexts }) => (dropsTexts === true ? undefined : value),
+  nullable: flag,
+  "x-kubernetes-preserve-unknown-fields": (value) => (typeof value === "boolean" ? value : undefined),
+  "x-kubernetes-embedded-resource": flag,
+  "x-kubernetes-int-or-string": flag,
+  "x-kubernetes-list-map-keys": names,
+  "x-kubernetes-list-type": text,
+  "x-kubernetes-map-type": text,
+  "x-kubernetes-validations": (value) =>
+    Array.isArray(value) && value.length > 0 ? value.flatMap(readRule) : undefined,
+};
+const ruleReaders: Readonly<Record<keyof SchemaRule, Reader>> = {
+  rule: anything,
+  message: set,
+  messageExpression: set,
+  reason: text,
+  fieldPath: set,
+  optionalOldSelf: (value) => (typeof value === "boolean" ? value : undefined),
+};
+
+/** Reads a schema from its JSON, which may share values with it. Parts of the wrong type count as absent. */
+export function readOpenApiSchema(json: JsonValue | undefined, options: ReadOptions = {}): OpenApiSchema | undefined {
+  return json === undefined ? undefined : readNode(json, options, 0);
+}
+
+function readNode(json: JsonValue, options: ReadOptions, depth: number): OpenApiSchema | undefined {
+  if (!isJsonObject(json) || depth > depthMax) return undefined;
+  const node: Record<string, unknown> = {};
+  for (const key of Object.keys(json)) {
+    const read = Object.hasOwn(readers, key) ? readers[key as keyof typeof readers] : undefined;
+    const value = read?.(json[key] as JsonValue, options, depth + 1);
+    if (value !== undefined) node[key] = value;
+  }
+  const { items } = json;
+  if (Array.isArray(items)) node["itemSchemas"] = schemas(items, options, depth + 1);
+  return node;
+}
+
+function readMap(
+  value: JsonValue,
+  read: (part: JsonValue) => OpenApiSchema | undefined,
+): Record<string, OpenApiSchema> | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const map = Object.create(null) as Record<string, OpenApiSchema>;
+  for (const name of Object.keys(value)) {
+    const part = read(value[name] as JsonValue);
+    if (part !== undefined) map[name] = part;
+  }
+  return map;
+}
+
+function readRule(json: JsonValue): SchemaRule[] {
+  if (!isJsonObject(json)) return [];
+  const rule: Record<string, unknown> = { rule: "" };
+  for (const [key, read] of Object.entries(ruleReaders)) {
+    const value = json[key] === undefined ? undefined : read(json[key], {}, 0);
+    if (value !== undefined) rule[key] = value;
+  }
+  return [{ ...(rule as unknown as SchemaRule), rule: typeof rule["rule"] === "string" ? rule["rule"] : "" }];
+}
+
+/** Calls `visit` for a schema and every schema in it until one call returns true; reports whether one did. */
+export function someSchema(root: OpenApiSchema | undefined, visit: (node: OpenApiSchema) => boolean): boolean {
+  if (root === undefined) return false;
+  if (visit(root)) return true;
+  return childrenOf(root).some((child) => someSchema(child, visit));
+}
+
+/** Returns the schemas directly inside a schema, in the order in which upstream walks them. */
+function childrenOf(node: OpenApiSchema): OpenApiSchema[] {
+  const one = (child: OpenApiSchema | boolean | undefined) => (typeof child === "object" ? [child] : []);
+  return [
+    ...one(node.items),
+    ...(node.itemSchemas ?? []),
+    ...(node.allOf ?? []),
+    ...(node.anyOf ?? []),
+    ...(node.oneOf ?? []),
+    ...one(node.not),
+    ...Object.values(node.properties ?? {}),
+    ...one(node.additionalProperties),
+    ...Object.values(node.patternProperties ?? {}),
+    ...one(node.additionalItems),
+    ...Object.values(node.definitions ?? {}),
+    ...Object.values(node.dependencies ?? {}),
+  ];
+}
+
+/** Returns the schema of the values of a map. */
+export function valuesOf({ additionalProperties }: OpenApiSchema): OpenApiSchema | undefined {
+  return typeof additionalProperties === "object" ? additionalProperties : undefined;
+}

@@ -1,0 +1,96 @@
+import type { FieldError } from "../field-error.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { Correlation } from "./correlation.ts";
+import { applyDefaults, hasDefaults } from "./defaults.ts";
+import { coerceMetadata, type Coerced, hasEmbedded, validateEmbedded } from "./embedded-metadata.ts";
+import { hasUniqueLists, validateListTypes } from "./list-types.ts";
+import { dropNulls } from "./nulls.ts";
+import { type OpenApiSchema, readOpenApiSchema } from "./open-api-schema.ts";
+import { prune } from "./prune.ts";
+import { type ValueValidator, valueValidator } from "./value-validator.ts";
+
+/**
+ * The schema of one version of a custom kind, and all that it says about an object. Each part is prepared when it is first
+ * asked for; a kind that nobody uses costs its JSON only.
+ */
+export class StructuralSchema {
+  readonly #json: JsonObject | undefined;
+  #schema: OpenApiSchema | undefined;
+  #validator: ValueValidator | undefined;
+  #statusValidator: ValueValidator | undefined;
+  #hasDefaults: boolean | undefined;
+  #hasEmbedded: boolean | undefined;
+  #hasUniqueLists: boolean | undefined;
+
+  /** @param json the `openAPIV3Schema`; without one, nothing is declared */
+  constructor(json: JsonObject | undefined) {
+    this.#json = json;
+  }
+
+  /** The schema without texts for readers. */
+  get schema(): OpenApiSchema {
+    this.#schema ??= readOpenApiSchema(this.#json, { dropsTexts: true }) ?? {};
+    return this.#schema;
+  }
+
+  /**
+   * Removes undeclared fields, in place; apiVersion, kind and metadata stay.
+   * @returns their paths, sorted
+   */
+  prune(object: JsonObject): string[] {
+    return prune(object, this.schema, true);
+  }
+
+  /** Removes, in place, nulls that are not allowed and that no default replaces. */
+  dropNulls(object: JsonObject): void {
+    dropNulls(object, this.schema);
+  }
+
+  /** Brings the metadata of embedded resources into its typed form, in place. */
+  coerceEmbedded(object: JsonObject, options: { readonly dropsInvalid?: boolean } = {}): Coerced {
+    this.#hasEmbedded ??= hasEmbedded(this.schema);
+    if (!this.#hasEmbedded) return { error: undefined, unknownFields: [] };
+    return coerceMetadata(object, this.schema, options);
+  }
+
+  /** Fills in defaults, in place. */
+  applyDefaults(object: JsonObject): void {
+    this.#hasDefaults ??= hasDefaults(this.schema);
+    if (this.#hasDefaults) applyDefaults(object, this.schema);
+  }
+
+  /**
+   * Checks the values of an object.
+   * @param old the stored object of an update; what is wrong but has not changed is left out
+   */
+  validate(object: JsonObject, old?: JsonObject): FieldError[] {
+    this.#validator ??= valueValidator(this.schema);
+    if (old === undefined) return this.#validator.validate(object);
+    return this.#validator.validate(object, { correlation: new Correlation(object, old, this.schema) });
+  }
+
+  /** Checks the values of a status alone; without a schema of the status everything passes. */
+  validateStatus(status: JsonValue, old: JsonValue | undefined): FieldError[] {
+    const schema = this.schema.properties?.["status"];
+    if (schema === undefined) return [];
+    this.#statusValidator ??= valueValidator(schema);
+    const base = { base: "status" };
+    if (old === undefined) return this.#statusValidator.validate(status, base);
+    return this.#statusValidator.validate(status, { ...base, correlation: new Correlation(status, old, schema) });
+  }
+
+  /** Checks the types and the metadata of embedded resources. */
+  validateEmbedded(object: JsonObject): FieldError[] {
+    this.#hasEmbedded ??= hasEmbedded(this.schema);
+    return this.#hasEmbedded ? validateEmbedded(object, this.schema) : [];
+  }
+
+  /** Checks that sets hold no value twice, and keyed lists no key. An update may leave duplicates that were there. */
+  validateListTypes(object: JsonObject, old?: JsonObject): FieldError[] {
+    this.#hasUniqueLists ??= hasUniqueLists(this.schema);
+    if (!this.#hasUniqueLists) return [];
+    const errors = validateListTypes(object, this.schema);
+    if (errors.length === 0 || old === undefined) return errors;
+    return validateListTypes(old, this.schema).length === 0 ? errors : [];
+  }
+}

@@ -1,0 +1,449 @@
+import { codePointCount } from "../code-points.ts";
+import { type FieldError, fieldError } from "../field-error.ts";
+import { quoteText } from "../go-literal.ts";
+import { equalJson, type JsonObject, type JsonValue } from "../json.ts";
+import { compilePattern, PatternError } from "../re2-pattern.ts";
+import { Correlation } from "./correlation.ts";
+import { allowedValues } from "./allowed-values.ts";
+import { Findings, invalidValue, pathBelow } from "./findings.ts";
+import { isKnownFormat, textFormat } from "./formats.ts";
+import { isInteger, isWholeDouble, numberCheck } from "./number-checks.ts";
+import type { OpenApiSchema } from "./open-api-schema.ts";
+
+/** Visits of a value by a schema in one validation. Alternatives inside alternatives may ask for more than is good. */
+const visitsMax = 1_000_000;
+/** Characters that a pattern or format takes as long for as a visit. */
+const charactersPerVisit = 32;
+
+/** Checks values against one schema. Parts of the schema are compiled when a value first needs them. */
+export interface ValueValidator {
+  /**
+   * Returns the errors of a value, in upstream's order; at most a hundred.
+   * @param correlation of an update: errors of what it has not changed are left out
+   * @param base path of the value, empty for an object itself
+   */
+  validate(value: JsonValue, options?: { readonly correlation?: Correlation; readonly base?: string }): FieldError[];
+}
+
+export interface ValidatorOptions {
+  /** Takes formats and types as they are declared; defaults are checked so. */
+  readonly asDeclared?: boolean;
+}
+
+export function valueValidator(schema: OpenApiSchema, options: ValidatorOptions = {}): ValueValidator {
+  const check = compile(schema, options);
+  return {
+    validate(value, { correlation, base = "" } = {}) {
+      const run = new Run(base);
+      try {
+        visitCorrelated(check, value, run, correlation);
+      } catch (error) {
+        if (!(error instanceof TooManyVisits)) throw error;
+        return [invalidValue(pathBelow(base, ""), "", error.message)];
+      }
+      return run.findings.errors;
+    },
+  };
+}
+
+class TooManyVisits extends Error {
+  constructor() {
+    super("validating the object against the schema takes too long");
+    this.name = "TooManyVisits";
+  }
+}
+
+/** The state of one validation. */
+class Run {
+  findings = new Findings();
+  readonly #base: string;
+  readonly #path: string[] = [];
+  #visits = 0;
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  spend(visits: number): void {
+    this.#visits += visits;
+    if (this.#visits > visitsMax) throw new TooManyVisits();
+  }
+
+  get isAtRoot(): boolean {
+    return this.#path.length === 0;
+  }
+
+  enter(place: string): void {
+    this.#path.push(place);
+  }
+
+  leave(): void {
+    this.#path.pop();
+  }
+
+  /** The path inside of the validated value, as messages write it. */
+  get path(): string {
+    return this.#path.join("");
+  }
+
+  /** Reports an error at the current value. */
+  report(message: string, error: (field: string) => FieldError): void {
+    this.findings.add(message, error(pathBelow(this.#base, this.path)));
+  }
+
+  reportInvalid(value: JsonValue | undefined, detail: string): void {
+    const message = `${this.path} in body ${detail}`;
+    this.report(message, (field) => invalidValue(field, value, message));
+  }
+
+  /** Reports an error that names its place only in the message. */
+  reportUnplaced(message: string): void {
+    this.findings.add(message, invalidValue(pathBelow(this.#base, ""), "", message));
+  }
+}
+
+type Check = (value: JsonValue, run: Run, correlation: Correlation | undefined) => void;
+
+/** Checks a value, and forgets what is wrong with it if the update has not changed it. */
+function visitCorrelated(check: Check, value: JsonValue, run: Run, correlation: Correlation | undefined): void {
+  if (correlation === undefined) {
+    check(value, run, undefined);
+    return;
+  }
+  const mark = run.findings.mark();
+  check(value, run, correlation);
+  if (run.findings.count > mark.count && correlation.isUnchanged()) run.findings.forget(mark);
+}
+
+function compile(schema: OpenApiSchema, options: ValidatorOptions): Check {
+  const types = typesOf(schema, options);
+  const format = formatOf(schema, options);
+  const singleType = types.length === 1 ? types[0] : undefined;
+  const checkType = types.length === 0 && format === undefined ? undefined : typeCheck(types, format);
+  const checkParts = combinatorCheck(schema, options);
+  const checkText = textCheck(schema);
+  const checkFormat = format === undefined ? undefined : formatCheck(format);
+  const checkNumber = numberCheck({ ...schema, ...(format === undefined ? { format: "" } : {}) }, singleType);
+  const checkItems = itemsCheck(schema, options);
+  const checkEnum = enumCheck(schema);
+  const checkFields = fieldsCheck(schema, options);
+  return (value, run, correlation) => {
+    run.spend(1);
+    const { findings } = run;
+    if (value === null) {
+      if (types.length > 0 && schema.nullable !== true) reportType(run, types.join(","), "null");
+      else findings.passed++;
+      checkEnum?.(value, run, correlation);
+      return;
+    }
+    // Two checks apply to every value, and the visit itself counts.
+    findings.passed += 3;
+    if (checkType !== undefined) {
+      findings.passed++;
+      checkType(value, run, correlation);
+    }
+    checkParts?.(value, run, correlation);
+    findings.passed++;
+    if (typeof value === "string") {
+      findings.passed++;
+      checkText?.(value, run, correlation);
+      if (checkFormat !== undefined) {
+        findings.passed++;
+        checkFormat(value, run, correlation);
+      }
+    } else if (typeof value === "number" || typeof value === "bigint") {
+      findings.passed += 2;
+      checkNumber?.(value, ({ message, shown }) => {
+        if (shown === undefined) run.reportUnplaced(message(run.path));
+        else run.report(message(run.path), (field) => invalidValue(field, shown, message(run.path)));
+      });
+    } else if (Array.isArray(value)) {
+      findings.passed += 2;
+      checkItems?.(value, run, correlation);
+    }
+    checkEnum?.(value, run, correlation);
+    if (typeof value === "object" && !Array.isArray(value)) {
+      findings.passed++;
+      checkFields(value, run, correlation);
+    }
+  };
+}
+
+function typesOf(schema: OpenApiSchema, { asDeclared }: ValidatorOptions): readonly string[] {
+  if (schema["x-kubernetes-int-or-string"] === true && asDeclared !== true) return ["integer", "string"];
+  return schema.type === undefined ? [] : [schema.type];
+}
+
+function formatOf(schema: OpenApiSchema, options: ValidatorOptions): string | undefined {
+  const { format } = schema;
+  if (format === undefined || options.asDeclared === true) return format;
+  const types = typesOf(schema, options);
+  return isKnownFormat(format, types.length === 1 ? types[0] : undefined) ? format : undefined;
+}
+
+/** The name of the type of a value, and the format that goes without saying. */
+function typeOfValue(value: JsonValue): readonly [type: string, format: string] {
+  if (Array.isArray(value)) return ["array", ""];
+  switch (typeof value) {
+    case "string":
+      return ["string", ""];
+    case "boolean":
+      return ["boolean", ""];
+    case "object":
+      return ["object", ""];
+    default:
+      return isInteger(value) ? ["integer", "int64"] : ["number", "float64"];
+  }
+}
+
+function typeCheck(types: readonly string[], format: string | undefined): Check {
+  const wantsNumber = types.includes("number") || types.includes("integer");
+  const expected = types.join(",");
+  return (value, run) => {
+    const [type, valueFormat] = typeOfValue(value);
+    const isIncluded = types.includes(type);
+    const isWhole = type === "number" && types.includes("integer") && isWholeDouble(Number(value));
+    const isFitting = isIncluded || isWhole || (type === "integer" && types.includes("number"));
+    const isTextOrList = type === "string" || type === "array";
+    if (format !== undefined && !isTextOrList && !isFitting && valueFormat !== format) {
+      reportType(run, format, valueFormat);
+    } else if (format !== undefined && isTextOrList && !wantsNumber) {
+      run.findings.passed++;
+    } else if (!isFitting) {
+      reportType(run, expected, type);
+    } else {
+      run.findings.passed++;
+    }
+  };
+}
+
+function reportType(run: Run, expected: string, found: string): void {
+  const message = `${run.path} in body must be of type ${expected}: ${quoteText(found)}`;
+  run.report(message, (field) => fieldError.typeInvalid(field, found, message));
+}
+
+function textCheck({ maxLength, minLength, pattern }: OpenApiSchema): Check | undefined {
+  if (maxLength === undefined && minLength === undefined && pattern === undefined) return undefined;
+  const matches = pattern === undefined ? undefined : patternCheck(pattern);
+  return (value, run) => {
+    const text = value as string;
+    const length = maxLength === undefined && minLength === undefined ? 0 : codePointCount(text);
+    if (maxLength !== undefined && length > maxLength) {
+      const message = `${run.path} in body should be at most ${maxLength} chars long`;
+      run.report(message, (field) => fieldError.tooLong(field, maxLength));
+    } else if (minLength !== undefined && length < minLength) {
+      run.reportInvalid(text, `should be at least ${minLength} chars long`);
+    } else if (matches !== undefined) {
+      run.spend(text.length / charactersPerVisit);
+      const problem = matches(text);
+      if (problem !== undefined) run.reportInvalid(text, `should match '${problem}'`);
+    }
+  };
+}
+
+/** Returns a function that returns what a text should have matched. */
+function patternCheck(pattern: string): (text: string) => string | undefined {
+  try {
+    const compiled = compilePattern(pattern);
+    return (text) => (compiled.test(text) ? undefined : pattern);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    const { message } = error;
+    return () => `${pattern}, but pattern is invalid: ${message}`;
+  }
+}
+
+function formatCheck(format: string): Check | undefined {
+  const isValid = textFormat(format);
+  if (isValid === undefined) return undefined;
+  return (value, run) => {
+    const text = value as string;
+    run.spend(text.length / charactersPerVisit);
+    if (isValid(text)) return;
+    const message = `${run.path} in body must be of type ${format}: ${quoteText(text)}`;
+    run.report(message, (field) => fieldError.typeInvalid(field, text, message));
+  };
+}
+
+function enumCheck({ enum: values }: OpenApiSchema): Check | undefined {
+  if (values === undefined || values.length === 0) return undefined;
+  const allowed = allowedValues(values);
+  return (value, run) => {
+    if (allowed.has(value)) return;
+    const message = `${run.path} in body should be one of`;
+    run.report(message, (field) => fieldError.notSupported(field, value, allowed.texts));
+  };
+}
+
+function itemsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check | undefined {
+  const { items, minItems, maxItems, uniqueItems } = schema;
+  if (items === undefined && minItems === undefined && maxItems === undefined && uniqueItems !== true) return undefined;
+  let checkItem: Check | undefined;
+  return (value, run, correlation) => {
+    const list = value as readonly JsonValue[];
+    if (items !== undefined) {
+      checkItem ??= compile(items, options);
+      for (let at = 0; at < list.length; at++) {
+        run.enter(`[${at}]`);
+        visitCorrelated(checkItem, list[at] as JsonValue, run, correlation?.item(at));
+        run.leave();
+      }
+    }
+    const size = list.length;
+    if (minItems !== undefined && size < minItems) {
+      run.reportInvalid(size, `should have at least ${minItems} items`);
+    }
+    if (maxItems !== undefined && size > maxItems) {
+      const message = `${run.path} in body should have at most ${maxItems} items`;
+      run.report(message, (field) => fieldError.tooMany(field, size, maxItems));
+    }
+    if (uniqueItems === true && hasDuplicates(list, run)) run.reportInvalid(undefined, "shouldn't contain duplicates");
+  };
+}
+
+function hasDuplicates(list: readonly JsonValue[], run: Run): boolean {
+  const seen: JsonValue[] = [];
+  for (const item of list) {
+    run.spend(seen.length);
+    if (seen.some((known) => equalJson(known, item))) return true;
+    seen.push(item);
+  }
+  return false;
+}
+
+function fieldsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check {
+  const { properties, additionalProperties, required = [], minProperties, maxProperties } = schema;
+  const checks = new Map<string, Check>();
+  const checkOf = (name: string): Check | undefined => {
+    const known = checks.get(name);
+    if (known !== undefined) return known;
+    const property = properties?.[name];
+    if (property === undefined) return undefined;
+    const check = compile(property, options);
+    checks.set(name, check);
+    return check;
+  };
+  const values = typeof additionalProperties === "object" ? additionalProperties : undefined;
+  let checkValue: Check | undefined;
+  return (value, run, correlation) => {
+    const object = value as JsonObject;
+    const names = Object.keys(object);
+    const size = names.length;
+    if (minProperties !== undefined && size < minProperties) {
+      run.reportInvalid(size, `should have at least ${minProperties} properties`);
+    }
+    if (maxProperties !== undefined && size > maxProperties) {
+      const message = `${run.path} in body should have at most ${maxProperties} properties`;
+      run.report(message, (field) => fieldError.tooMany(field, size, maxProperties));
+    }
+    for (const name of names) {
+      const check = checkOf(name);
+      const { isAtRoot } = run;
+      if (check !== undefined) {
+        run.enter(isAtRoot ? name : `.${name}`);
+        const isTypeMeta = isAtRoot && (name === "kind" || name === "apiVersion");
+        visitCorrelated(check, object[name] as JsonValue, run, isTypeMeta ? undefined : correlation?.property(name));
+        run.leave();
+      } else if (values !== undefined) {
+        checkValue ??= compile(values, options);
+        run.enter(`.${name}`);
+        visitCorrelated(checkValue, object[name] as JsonValue, run, correlation?.property(name));
+        run.leave();
+      } else if (additionalProperties === false) {
+        const message = `${run.path}.${name} in body is a forbidden property`;
+        run.report(message, (field) => invalidValue(field, name, message));
+      }
+    }
+    for (const name of required) {
+      if (Object.hasOwn(object, name)) continue;
+      run.enter(`.${name}`);
+      run.report(`${run.path} in body is required`, (field) => fieldError.required(field));
+      run.leave();
+    }
+  };
+}
+
+/** Alternatives that contradict each other, as `anyOf` and its like. */
+function combinatorCheck(schema: OpenApiSchema, options: ValidatorOptions): Check | undefined {
+  const { anyOf = [], oneOf = [], allOf = [], not } = schema;
+  if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined;
+  let parts: { anyOf: Check[]; oneOf: Check[]; allOf: Check[]; not: Check | undefined } | undefined;
+  const compileParts = () => ({
+    anyOf: anyOf.map((part) => compile(part, options)),
+    oneOf: oneOf.map((part) => compile(part, options)),
+    allOf: allOf.map((part) => compile(part, options)),
+    not: not === undefined ? undefined : compile(not, options),
+  });
+  return (value, run) => {
+    parts ??= compileParts();
+    const main = run.findings;
+    const evaluate = (check: Check): Findings => {
+      run.findings = new Findings();
+      try {
+        check(value, run, undefined);
+        return run.findings;
+      } finally {
+        run.findings = main;
+      }
+    };
+    const quoted = () => quoteText(run.path);
+    if (parts.anyOf.length > 0) mergeAnyOf(parts.anyOf, evaluate, run, quoted);
+    if (parts.oneOf.length > 0) mergeOneOf(parts.oneOf, evaluate, run, quoted);
+    if (parts.allOf.length > 0) {
+      const results = parts.allOf.map(evaluate);
+      for (const result of results) main.merge(result);
+      const failed = results.filter(({ count }) => count > 0).length;
+      if (failed > 0) {
+        const none = failed === results.length ? ". None validated" : "";
+        run.reportUnplaced(`${quoted()} must validate all the schemas (allOf)${none}`);
+      }
+    }
+    if (parts.not !== undefined && evaluate(parts.not).count === 0) {
+      run.reportUnplaced(`${quoted()} must not validate the schema (not)`);
+    }
+  };
+}
+
+function mergeAnyOf(
+  checks: readonly Check[],
+  evaluate: (check: Check) => Findings,
+  run: Run,
+  quoted: () => string,
+): void {
+  let best: Findings | undefined;
+  for (const check of checks) {
+    const result = evaluate(check);
+    if (result.count === 0) {
+      run.findings.merge(result);
+      return;
+    }
+    if (best === undefined || result.passed > best.passed) best = result;
+  }
+  run.reportUnplaced(`${quoted()} must validate at least one schema (anyOf)`);
+  if (best !== undefined) run.findings.merge(best);
+}
+
+function mergeOneOf(
+  checks: readonly Check[],
+  evaluate: (check: Check) => Findings,
+  run: Run,
+  quoted: () => string,
+): void {
+  let best: Findings | undefined;
+  let fitting: Findings | undefined;
+  let fittingCount = 0;
+  for (const check of checks) {
+    const result = evaluate(check);
+    if (result.count === 0) {
+      fittingCount++;
+      fitting ??= result;
+    } else if (best === undefined || result.passed > best.passed) best = result;
+  }
+  if (fittingCount === 1 && fitting !== undefined) {
+    run.findings.merge(fitting);
+    return;
+  }
+  const found = fittingCount === 0 ? "Found none valid" : `Found ${fittingCount} valid alternatives`;
+  run.reportUnplaced(`${quoted()} must validate one and only one schema (oneOf). ${found}`);
+  if (fittingCount === 0 && best !== undefined) run.findings.merge(best);
+}

@@ -1,0 +1,213 @@
+import type { Clock } from "../../process/clock.ts";
+import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
+import { Deadline } from "../deadline.ts";
+import { authorityOf, dialErrorText } from "../dial-error.ts";
+import type { UserProof } from "../kubeconfig.ts";
+import type { Endpoint, ServiceResolver } from "../service-endpoints.ts";
+import { type WebhookAddress, webhookAddress } from "./webhook-address.ts";
+import type { WebhookCredentials } from "./webhook-credentials.ts";
+
+/** Clients that are kept; further ones are made anew when they are needed. */
+const clientsMax = 200;
+/** Calls of one webhook at a time. Others wait, so that a webhook that hangs does not take the connections of all. */
+const callsMax = 64;
+const userAgent = "kube-apiserver-admission";
+
+export interface WebhookCall {
+  /** JSON. */
+  readonly body: string;
+  /** Time left for the call; the webhook is told of it, in whole seconds. */
+  readonly timeoutMs: number;
+  /** Longer answers are given up. */
+  readonly answerBytesMax: number;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WebhookAnswer {
+  readonly code: number;
+  /** "" without one. */
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
+
+/** A webhook that can be called. */
+export interface Webhook {
+  /** @throws WebhookCallError */
+  post(call: WebhookCall): Promise<WebhookAnswer>;
+}
+
+/** Finds webhooks by their client configuration. */
+export interface WebhookFinder {
+  /** @throws Error with upstream's text for a configuration that cannot be used, such as a bad CA bundle */
+  of(config: WebhookClientConfig): Webhook;
+}
+
+/** No answer came. The message is upstream's and quotes neither the request nor a credential. */
+export class WebhookCallError extends Error {
+  override readonly name = "WebhookCallError";
+  readonly reason: "timeout" | "canceled" | "failed";
+
+  constructor(message: string, reason: WebhookCallError["reason"]) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface WebhookClientsParts {
+  readonly clock: Clock;
+  readonly resolve: ServiceResolver;
+  readonly credentials: WebhookCredentials;
+}
+
+/** The clients of webhooks, one for each client configuration. */
+export class WebhookClients implements WebhookFinder {
+  readonly #parts: WebhookClientsParts;
+  /** Least recently used first. */
+  readonly #clients = new Map<string, WebhookClient>();
+
+  constructor(parts: WebhookClientsParts) {
+    this.#parts = parts;
+  }
+
+  of(config: WebhookClientConfig): Webhook {
+    const key = JSON.stringify([config.url, config.service, config.caBundle]);
+    const client = this.#clients.get(key) ?? new WebhookClient(webhookAddress(config), this.#parts);
+    this.#clients.delete(key);
+    this.#clients.set(key, client);
+    const [oldest] = this.#clients.keys();
+    if (this.#clients.size > clientsMax && oldest !== undefined) this.#clients.delete(oldest);
+    return client;
+  }
+}
+
+/**
+ * Calls one webhook over HTTPS. Connections are kept and reused. Redirects are answers like any other: our credentials go
+ * where the configuration says.
+ */
+class WebhookClient implements Webhook {
+  readonly #address: WebhookAddress;
+  readonly #parts: WebhookClientsParts;
+  #running = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(address: WebhookAddress, parts: WebhookClientsParts) {
+    this.#address = address;
+    this.#parts = parts;
+  }
+
+  async post({ body, timeoutMs, answerBytesMax, signal }: WebhookCall): Promise<WebhookAnswer> {
+    const seconds = Math.max(1, Math.ceil(timeoutMs / 1_000));
+    const query = `?timeout=${seconds}s`;
+    using deadline = new Deadline(this.#parts.clock, timeoutMs, signal);
+    let target: Endpoint | undefined;
+    try {
+      await this.#enter(deadline.signal);
+      try {
+        const proof = await this.#parts.credentials.proofFor(this.#address.authority);
+        target = this.#target();
+        const response = await this.#send(target, query, body, proof, deadline.signal);
+        return {
+          code: response.status,
+          contentType: response.headers.get("content-type") ?? "",
+          body: await readBounded(response, answerBytesMax),
+        };
+      } finally {
+        this.#leave();
+      }
+    } catch (error) {
+      const text = (why: string) => `Post ${JSON.stringify(this.#address.url + query)}: ${why}`;
+      if (signal?.aborted === true) throw new WebhookCallError(text("context canceled"), "canceled");
+      if (deadline.signal.aborted) throw new WebhookCallError(text("context deadline exceeded"), "timeout");
+      const why = target === undefined ? (error as Error).message : failureText(error as Error, target);
+      throw new WebhookCallError(text(why), "failed");
+    }
+  }
+
+  #target(): Endpoint {
+    const { location } = this.#address;
+    if (location.kind === "service") return this.#parts.resolve(location.namespace, location.name, location.port);
+    const { hostname, port } = location.url;
+    return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? 443 : Number(port) };
+  }
+
+  #send(target: Endpoint, query: string, body: string, proof: UserProof, signal: AbortSignal): Promise<Response> {
+    const { location, url, authority, ca } = this.#address;
+    const { authorization, ...certificate } = proof;
+    const path = url.slice(url.indexOf("/", "https://".length));
+    const isService = location.kind === "service";
+    const tls = {
+      ...(ca === undefined ? {} : { ca }),
+      ...certificate,
+      ...(isService ? { serverName: `${location.name}.${location.namespace}.svc` } : {}),
+      rejectUnauthorized: true,
+    };
+    return fetch(`https://${authorityOf(target)}${path}${query}`, {
+      method: "POST",
+      body,
+      signal,
+      redirect: "manual",
+      decompress: false,
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, */*",
+        "accept-encoding": "identity",
+        "user-agent": userAgent,
+        ...(isService ? { host: authority } : {}),
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+      tls,
+    });
+  }
+
+  /** Waits for a place among the running calls. @throws Error when the deadline comes first */
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#running < callsMax) {
+      this.#running++;
+      return;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const abort = () => {
+      this.#waiting.delete(resolve);
+      reject(signal.reason);
+    };
+    this.#waiting.add(resolve);
+    signal.addEventListener("abort", abort, { once: true });
+    await promise.finally(() => signal.removeEventListener("abort", abort));
+  }
+
+  /** A place passes directly to the call that has waited longest. */
+  #leave(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#running--;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}
+
+class AnswerTooLongError extends Error {}
+
+async function readBounded(response: Response, bytesMax: number): Promise<Uint8Array> {
+  const declared = Number(response.headers.get("content-length") ?? 0);
+  const tooLong = () => new AnswerTooLongError(`the answer is longer than ${bytesMax} bytes`);
+  if (declared > bytesMax) {
+    await response.body?.cancel();
+    throw tooLong();
+  }
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    if (length > bytesMax) throw tooLong();
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+}
+
+function failureText(error: Error, target: Endpoint): string {
+  return error instanceof AnswerTooLongError ? error.message : dialErrorText(error, target);
+}

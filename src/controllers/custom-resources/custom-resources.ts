@@ -1,0 +1,164 @@
+import type { Entry, Key } from "../../api/entry.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { formatTime } from "../../api/time.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { decodeEntry } from "../../api/codec/stored-object.ts";
+import { cleanupFinalizer, customResourceDefinition } from "../../kinds/apiextensions/custom-resource-definition.ts";
+import type { Clock } from "../../process/clock.ts";
+import { strategyOf } from "../../registry/kind.ts";
+import type { Registries } from "../../registry/registries.ts";
+import { apiServerContext } from "../../registry/server-context.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import type { Store } from "../../storage/store.ts";
+import { followObjects, WorkQueue } from "../work-queue.ts";
+import { setCondition } from "./conditions.ts";
+import { awaitsCleanup, deleteInstances, type DeletionProgress } from "./definition-deletion.ts";
+import { type GroupMember, groupMember, groupOf, withStatus } from "./definition-status.ts";
+
+/** Time after which instances that finalizers hold are looked at again. */
+const recheckMs = 1_000;
+
+export interface CustomResourcesParts {
+  readonly registries: Registries;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Resolves when creations that any server admitted before have ended. */
+  readonly settle: () => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The finalizer goes with the last word about the instances, and nothing else changes. */
+const cleanupStrategy: Strategy = {
+  ...strategyOf(customResourceDefinition),
+  generationFields: [],
+  resetFields: ["spec"],
+  prepareForUpdate() {},
+  validate: () => [],
+  validateUpdate: () => [],
+};
+
+/**
+ * Gives definitions their names and establishes them, and removes all instances of those that are deleted. A definition
+ * that gives up names lets the others of its group try again.
+ */
+export function startCustomResources(parts: CustomResourcesParts): Disposable {
+  const { store, clock, onError } = parts;
+  const running = new DisposableStack();
+  const definitions = new Definitions(parts, (key) => queue.add(key));
+  const queue: WorkQueue = running.use(
+    new WorkQueue({
+      clock,
+      onError,
+      work: async (key) => {
+        if (await definitions.settle(key)) queue.addAfter(key, recheckMs);
+      },
+    }),
+  );
+  running.use(
+    followObjects(store, definitions.prefix, (key, type) => {
+      if (type === "DELETED") definitions.removed(key);
+      queue.add(key);
+    }),
+  );
+  return running;
+}
+
+class Definitions {
+  readonly prefix: Key;
+  readonly #parts: CustomResourcesParts;
+  readonly #registry;
+  readonly #requeue: (key: Key) => void;
+  /** Those whose last creations have ended. */
+  readonly #settled = new Set<Key>();
+  readonly #known = new WeakMap<Entry, GroupMember>();
+
+  constructor(parts: CustomResourcesParts, requeue: (key: Key) => void) {
+    this.#parts = parts;
+    this.#registry = parts.registries.builtIn(customResourceDefinition);
+    this.prefix = this.#registry.info.keyPrefix;
+    this.#requeue = requeue;
+  }
+
+  removed(key: Key): void {
+    this.#settled.delete(key);
+  }
+
+  /** Brings a definition to where it should be. @returns whether it has to be looked at again */
+  async settle(key: Key): Promise<boolean> {
+    const name = key.slice(this.prefix.length);
+    const definition = this.#registry.current("", name);
+    if (definition === undefined) {
+      this.#requeueWaiting(name.slice(name.indexOf(".") + 1));
+      return false;
+    }
+    if (awaitsCleanup(definition)) return this.#cleanUp(key, definition);
+    await this.#updateStatus(name, definition);
+    return false;
+  }
+
+  async #updateStatus(name: string, definition: KubeObject): Promise<void> {
+    const changed = (one: KubeObject) => withStatus(one, this.#namesBeside(one), this.#parts.clock.nowMs());
+    if (changed(definition) === undefined) return;
+    await this.#registry.update("", name, (old) => changed(old) ?? old, apiServerContext, {
+      strategy: strategyOf(customResourceDefinition, "status"),
+      subresource: "status",
+      reapplies: true,
+    });
+    this.#requeueWaiting(groupOf(definition));
+  }
+
+  async #cleanUp(key: Key, definition: KubeObject): Promise<boolean> {
+    if (!this.#settled.has(key)) {
+      await this.#parts.settle();
+      this.#settled.add(key);
+    }
+    const progress = await deleteInstances(definition, this.#parts.registries);
+    await this.#report(definition, progress);
+    return !progress.isDone;
+  }
+
+  async #report({ metadata: { name = "" } }: KubeObject, { condition, isDone }: DeletionProgress): Promise<void> {
+    const now = formatTime(this.#parts.clock.nowMs());
+    const transform = (old: KubeObject): KubeObject => {
+      const status = { ...fieldsOf(old["status"]) };
+      setCondition(status, condition, now);
+      const finalizers = (old.metadata.finalizers ?? []).filter((one) => !isDone || one !== cleanupFinalizer);
+      return { ...old, metadata: { ...old.metadata, finalizers }, status };
+    };
+    const options = { strategy: cleanupStrategy, subresource: "status", reapplies: true };
+    await this.#registry.update("", name, transform, apiServerContext, options);
+  }
+
+  /** Lets the definitions of a group try again that do not have all of their names. */
+  #requeueWaiting(group: string): void {
+    for (const member of this.#members()) {
+      if (member.group === group && member.isWaiting) this.#requeue(this.prefix + member.name);
+    }
+  }
+
+  /** The accepted names of the other definitions of its group. */
+  #namesBeside(definition: KubeObject): JsonObject[] {
+    const group = groupOf(definition);
+    const { name } = definition.metadata;
+    return this.#members()
+      .filter((member) => member.group === group && member.name !== name)
+      .map(({ acceptedNames }) => acceptedNames);
+  }
+
+  #members(): GroupMember[] {
+    const page = this.#registry.cacher.list({ prefix: this.prefix });
+    if (page instanceof Promise) throw new Error("the newest state is always in memory");
+    return page.entries.map((entry) => this.#memberOf(entry));
+  }
+
+  /** An entry never changes, so it is read once. */
+  #memberOf(entry: Entry): GroupMember {
+    let member = this.#known.get(entry);
+    if (member === undefined) {
+      member = groupMember(decodeEntry(entry, this.#registry.info));
+      this.#known.set(entry, member);
+    }
+    return member;
+  }
+}

@@ -1,0 +1,83 @@
+import type { KubeObject } from "../../api/object-meta.ts";
+import { StatusError } from "../../api/status.ts";
+import { textOf } from "../../api/validation/fields.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { cleanupFinalizer } from "../../kinds/apiextensions/custom-resource-definition.ts";
+import { plainDeletion } from "../../registry/delete-options.ts";
+import type { Registries } from "../../registry/registries.ts";
+import type { Registry } from "../../registry/registry.ts";
+import { controllerManagerContext } from "../../registry/server-context.ts";
+import type { Condition } from "./conditions.ts";
+import { groupOf, isEstablished } from "./definition-status.ts";
+
+/** Kinds whose objects a definition could name, and which are not its own. */
+const builtIn: ReadonlySet<string> = new Set([
+  "apiservices.apiregistration.k8s.io",
+  "customresourcedefinitions.apiextensions.k8s.io",
+]);
+
+/** How far the deletion of a definition has come. */
+export interface DeletionProgress {
+  readonly condition: Condition;
+  readonly isDone: boolean;
+}
+
+export function awaitsCleanup({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(cleanupFinalizer);
+}
+
+/** Deletes the instances of a definition. They stay while finalizers hold them. */
+export async function deleteInstances(definition: KubeObject, registries: Registries): Promise<DeletionProgress> {
+  const group = groupOf(definition);
+  const accepted = fieldsOf(fieldsOf(definition["status"])["acceptedNames"]);
+  const plural = textOf(accepted["plural"]) || textOf(fieldsOf(fieldsOf(definition["spec"])["names"])["plural"]);
+  if (builtIn.has(`${plural}.${group}`)) {
+    return ended("OverlappingBuiltInResource", "instances overlap with built-in resources in storage");
+  }
+  if (!isEstablished(definition)) return ended("NeverEstablished", "resource was never established");
+  const registry = registries.find({ group, resource: plural });
+  if (registry === undefined || registry.info.form.kind === "struct") {
+    return ended("OverlappingBuiltInResource", "instances overlap with built-in resources in storage");
+  }
+  const failure = await deleteAll(registry);
+  if (failure !== undefined) {
+    return { condition: terminating("True", "InstanceDeletionFailed", failure), isDone: false };
+  }
+  const page = await registry.cacher.list({ prefix: registry.info.keyPrefix, limit: 1 });
+  if (page.entries.length === 0) return ended("InstanceDeletionCompleted", "removed all instances");
+  const message = "CustomResource deletion is in progress";
+  return { condition: terminating("True", "InstanceDeletionInProgress", message), isDone: false };
+}
+
+/** @returns why some could not be deleted */
+async function deleteAll(registry: Registry): Promise<string | undefined> {
+  const { keyPrefix, namespaced } = registry.info;
+  const page = await registry.cacher.list({ prefix: keyPrefix });
+  const failures: string[] = [];
+  for (const { key } of page.entries) {
+    const [namespace, name] = namespaced ? splitKey(key.slice(keyPrefix.length)) : ["", key.slice(keyPrefix.length)];
+    try {
+      await registry.delete(namespace, name, plainDeletion, controllerManagerContext);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      if (error.code !== 404 && failures.length < failuresShownMax) failures.push(error.message);
+    }
+  }
+  if (failures.length === 0) return undefined;
+  return `could not issue all deletes: ${failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`}`;
+}
+
+const failuresShownMax = 10;
+
+function splitKey(rest: string): [namespace: string, name: string] {
+  const at = rest.indexOf("/");
+  return [rest.slice(0, at), rest.slice(at + 1)];
+}
+
+function ended(reason: string, message: string): DeletionProgress {
+  return { condition: terminating("False", reason, message), isDone: true };
+}
+
+function terminating(status: Condition["status"], reason: string, message: string): Condition {
+  return { type: "Terminating", status, reason, message };
+}

@@ -1,2 +1,0 @@
-/** Texts of one type by field name; `""` is the type itself. */
-export type TypeDescriptions = Readonly<Record<string, string>>;

@@ -1,0 +1,71 @@
+import { fieldErrorText } from "../../api/field-error.ts";
+import { metaSchema } from "../../api/codec/meta-schema.ts";
+import { stringifyJson } from "../../api/codec/json.ts";
+import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { type Decoded, decodeTyped, maxUnknownFields } from "../../api/schema/decode.ts";
+import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import type { DecodeOptions, StructuralForm } from "../../api/scheme/object-form.ts";
+import { StructuralSchema } from "../../api/structural/structural-schema.ts";
+
+/** The form of one version of a custom kind. Its schema is read when it is first needed. */
+export class CustomForm implements StructuralForm {
+  readonly kind = "structural";
+  readonly #read: () => JsonObject;
+  #schema: JsonObject | undefined;
+  #structural: StructuralSchema | undefined;
+  #id: string | undefined;
+
+  /** @param read the `openAPIV3Schema` */
+  constructor(read: () => JsonObject) {
+    this.#read = read;
+  }
+
+  get schema(): JsonObject {
+    this.#schema ??= this.#read();
+    return this.#schema;
+  }
+
+  get structural(): StructuralSchema {
+    this.#structural ??= new StructuralSchema(this.schema);
+    return this.#structural;
+  }
+
+  get id(): string {
+    this.#id ??= Bun.SHA256.hash(stringifyJson(this.schema), "base64").slice(0, idLength);
+    return this.#id;
+  }
+
+  decode(document: JsonValue, { takesOver = false }: DecodeOptions): Decoded {
+    if (document !== null && !isJsonObject(document)) {
+      throw new DecodeTypeError("json: cannot unmarshal into Go value of type map[string]interface {}");
+    }
+    const given = document ?? emptyJsonObject();
+    const object = takesOver ? given : cloneJson(given);
+    const unknownFields = decodeMetadata(object);
+    const undeclared = this.structural.prune(object);
+    this.structural.dropNulls(object);
+    const embedded = this.structural.coerceEmbedded(object);
+    if (embedded.error !== undefined) throw new DecodeTypeError(fieldErrorText(embedded.error));
+    const all = [...unknownFields, ...undeclared, ...embedded.unknownFields];
+    return { object, unknownFields: all.slice(0, maxUnknownFields) };
+  }
+
+  applyDefaults(object: JsonObject): void {
+    this.structural.applyDefaults(object);
+  }
+
+  /** Nothing is left to do: documents are stored as they are. */
+  complete(): void {}
+}
+
+/** Characters of a hash that tell the schemas of one kind apart. */
+const idLength = 16;
+
+/** Brings the metadata into its typed form, in place. @returns the paths of unknown fields */
+function decodeMetadata(object: JsonObject): string[] {
+  const { metadata } = object;
+  if (metadata === undefined) return [];
+  const decoded = decodeTyped(metaSchema("meta/v1.ObjectMeta"), metadata, { kind: "ObjectMeta", takesOver: true });
+  object["metadata"] = decoded.object;
+  return decoded.unknownFields.map((field) => `metadata.${field}`);
+}

@@ -1,0 +1,23 @@
+import { followedBy } from "../api/eventual.ts";
+import type { FieldError } from "../api/field-error.ts";
+import { objectProblems } from "./object-problems.ts";
+import type { Write } from "./write.ts";
+
+/**
+ * Judges the object of a write by the rules of its kind.
+ * @param metadataErrors problems of the metadata, which come first
+ * @throws StatusError 422, also as a rejection
+ */
+export function judgeObject(write: Write, metadataErrors: readonly FieldError[]): Promise<void> | void {
+  const { kind, object, old, strategy, context } = write;
+  if (strategy.examine === undefined) {
+    const { info, declarative } = kind.parts;
+    const version = context.version ?? info;
+    const problems = objectProblems(object, old, { strategy, version, info, declarative });
+    return kind.refuseInvalid(object, [...metadataErrors, ...problems]);
+  }
+  return followedBy(strategy.examine({ object, old, metadataErrors }), ({ errors, warnings }) => {
+    kind.refuseInvalid(object, [...metadataErrors, ...errors]);
+    for (const text of warnings) context.warn(text);
+  });
+}

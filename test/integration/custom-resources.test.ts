@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../src/api/json.ts";
+import { jsonPatch, mergePatch, protobuf, strategicPatch, TestServer } from "./server.ts";
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const widgets = "/apis/stable.example.com/v1/namespaces/default/widgets";
+const pollsMax = 200;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start();
+});
+afterAll(() => server.close());
+
+function specSchema(properties: JsonObject): JsonObject {
+  return {
+    openAPIV3Schema: {
+      type: "object",
+      properties: {
+        spec: { type: "object", properties },
+        status: {
+          type: "object",
+          properties: { replicas: { type: "integer" }, phase: { type: "string" }, selector: { type: "string" } },
+        },
+      },
+    },
+  };
+}
+
+function definition(plural: string, kind: string, changes: JsonObject = {}, versions?: JsonObject[]): JsonObject {
+  const group = "stable.example.com";
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural, kind, shortNames: [plural.slice(0, 2)], categories: ["all"] },
+      versions: versions ?? [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          subresources: {
+            status: {},
+            scale: {
+              specReplicasPath: ".spec.replicas",
+              statusReplicasPath: ".status.replicas",
+              labelSelectorPath: ".status.selector",
+            },
+          },
+          additionalPrinterColumns: [{ name: "Size", type: "integer", jsonPath: ".spec.replicas" }],
+          selectableFields: [{ jsonPath: ".spec.color" }],
+          schema: specSchema({
+            replicas: { type: "integer", minimum: 0, maximum: 10 },
+            color: { type: "string", default: "blue" },
+            tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
+          }),
+        },
+      ],
+      ...changes,
+    },
+  };
+}
+
+/** Creates a definition and waits until it is established. */
+async function install(object: JsonObject): Promise<string> {
+  const created = await server.request("POST", definitions, { body: object });
+  expect(created.code, created.text).toBe(201);
+  const path = `${definitions}/${created.json.metadata.name}`;
+  await until(async () => isTrue((await server.get(path)).json, "Established"));
+  return path;
+}
+
+function isTrue(object: { status?: { conditions?: { type: string; status: string }[] } }, type: string): boolean {
+  return (object.status?.conditions ?? []).some((one) => one.type === type && one.status === "True");
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let polls = 0; polls < pollsMax; polls++) {
+    if (await holds()) return;
+    await Bun.sleep(10);
+  }
+  throw new Error("it never came true");
+}
+
+function widget(name: string, spec: JsonObject = {}): JsonObject {
+  return { apiVersion: "stable.example.com/v1", kind: "Widget", metadata: { name }, spec };
+}
+
+describe("the objects of a definition", () => {
+  beforeAll(async () => {
+    await install(definition("widgets", "Widget"));
+  });
+
+  test("are created with defaults and read back", async () => {
+    const created = await server.request("POST", widgets, { body: widget("a", { replicas: 2, unknown: 1 }) });
+    expect(created.code, created.text).toBe(201);
+    expect(created.headers.get("warning")).toBe('299 - "unknown field \\"spec.unknown\\""');
+    expect(created.json).toMatchObject({ metadata: { generation: 1 }, spec: { replicas: 2, color: "blue" } });
+    const read = await server.get(`${widgets}/a`);
+    expect(read.json).toEqual(created.json);
+  });
+
+  test("are refused with the reference's words", async () => {
+    const refused = await server.request("POST", widgets, { body: widget("b", { replicas: 11 }) });
+    expect(refused.code).toBe(422);
+    expect(refused.json.message).toBe(
+      'Widget.stable.example.com "b" is invalid: spec.replicas: Invalid value: 11: spec.replicas in body should be less than or equal to 10',
+    );
+  });
+
+  test("count generations for the spec and not for the status", async () => {
+    await server.request("POST", widgets, { body: widget("g") });
+    const changed = await server.patch(`${widgets}/g`, mergePatch, { spec: { replicas: 3 }, status: { phase: "x" } });
+    expect(changed.json).toMatchObject({ metadata: { generation: 2 }, spec: { replicas: 3 } });
+    expect(changed.json.status).toBeUndefined();
+    const status = await server.patch(`${widgets}/g/status`, mergePatch, {
+      metadata: { labels: { a: "b" } },
+      spec: { replicas: 9 },
+      status: { phase: "Ready", replicas: 3 },
+    });
+    expect(status.json).toMatchObject({
+      metadata: { generation: 2 },
+      spec: { replicas: 3 },
+      status: { phase: "Ready", replicas: 3 },
+    });
+    expect(status.json.metadata.labels).toBeUndefined();
+  });
+
+  test("are patched by every type but the strategic one", async () => {
+    await server.request("POST", widgets, { body: widget("p") });
+    const json = await server.patch(`${widgets}/p`, jsonPatch, [{ op: "add", path: "/spec/replicas", value: 4 }]);
+    expect(json.json.spec.replicas).toBe(4);
+    const strategic = await server.patch(`${widgets}/p`, strategicPatch, { spec: { replicas: 5 } });
+    expect(strategic.code).toBe(415);
+    const applied = await server.patch(
+      `${widgets}/p?fieldManager=m&force=true`,
+      "application/apply-patch+yaml",
+      widget("p", { replicas: 6, tags: ["x"] }),
+    );
+    expect(applied.code, applied.text).toBe(200);
+    expect(applied.json.metadata.managedFields).toContainEqual(
+      expect.objectContaining({
+        manager: "m",
+        operation: "Apply",
+        apiVersion: "stable.example.com/v1",
+        fieldsV1: { "f:spec": { "f:replicas": {}, "f:tags": { 'v:"x"': {} } } },
+      }),
+    );
+  });
+
+  test("are scaled", async () => {
+    await server.request("POST", widgets, { body: widget("s", { replicas: 1 }) });
+    const scale = await server.get(`${widgets}/s/scale`);
+    expect(scale.json).toMatchObject({ kind: "Scale", apiVersion: "autoscaling/v1", spec: { replicas: 1 } });
+    const put = await server.request("PUT", `${widgets}/s/scale`, {
+      body: { ...scale.json, spec: { replicas: 7 } },
+    });
+    expect(put.code, put.text).toBe(200);
+    expect((await server.get(`${widgets}/s`)).json).toMatchObject({
+      metadata: { generation: 2 },
+      spec: { replicas: 7 },
+    });
+    await server.request("POST", widgets, { body: widget("none") });
+    const missing = await server.get(`${widgets}/none/scale`);
+    expect(missing.code).toBe(500);
+    expect(missing.json.message).toBe(
+      'Internal error occurred: the spec replicas field ".spec.replicas" does not exist',
+    );
+  });
+
+  test("are listed as a table, by field, and without protobuf", async () => {
+    await server.request("POST", widgets, { body: widget("red", { color: "red", replicas: 5 }) });
+    const listed = await server.get(`${widgets}?fieldSelector=spec.color%3Dred`);
+    expect(listed.json.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(["red"]);
+    const unknown = await server.get(`${widgets}?fieldSelector=spec.size%3D1`);
+    expect(unknown.code).toBe(400);
+    const table = await server.get(`${widgets}/red`, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+    expect(table.json.columnDefinitions.map((column: { name: string }) => column.name)).toEqual(["Name", "Size"]);
+    expect(table.json.rows[0].cells).toEqual(["red", 5]);
+    expect((await server.get(`${widgets}/red`, { accept: protobuf })).code).toBe(406);
+  });
+
+  test("are watched", async () => {
+    await using watch = await server.watch(`${widgets}?watch=1&fieldSelector=metadata.name%3Dw`);
+    await server.request("POST", widgets, { body: widget("w") });
+    expect(await watch.next()).toMatchObject({ type: "ADDED", object: { kind: "Widget", spec: { color: "blue" } } });
+    await server.delete(`${widgets}/w`);
+    expect(await watch.next()).toMatchObject({ type: "DELETED" });
+  });
+});
