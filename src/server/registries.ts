@@ -1,6 +1,7 @@
 import { authorizeBy } from "../admission/authorization.ts";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import { terminatingKind } from "../admission/terminating-kind.ts";
+import { paramPermission } from "../admission/policies/param-permission.ts";
 import { makePlugins, type PluginParts } from "../admission/plugins.ts";
 import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
@@ -90,7 +91,7 @@ function admissionOf(
   registries: () => Registries,
 ): Admission {
   const { catalog, admissionPlugins = chosenPlugins([], []), admissionGuards = [], clock, randomInt } = parts;
-  const plugins = makePlugins(admissionPlugins, {
+  const pluginParts: PluginParts = {
     lookup,
     clock,
     quotas,
@@ -103,8 +104,9 @@ function admissionOf(
     resourceOfKind: (gvk) => catalog.findKind(gvk),
     wait: (delayMs) => new Promise<void>((resolve) => void clock.after(delayMs, resolve)),
     catchUp: async () => void (await parts.store.readBarrier()),
-  });
-  return admissionChain([terminatingKind, ...plugins, ...admissionGuards]);
+  };
+  const plugins = makePlugins(admissionPlugins, pluginParts);
+  return admissionChain([terminatingKind, ...plugins, paramPermission(pluginParts), ...admissionGuards]);
 }
 
 function cloneObject(object: KubeObject): KubeObject {
