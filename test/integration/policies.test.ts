@@ -9,6 +9,7 @@ import { jsonPatch, mergePatch, TestServer } from "./server.ts";
 const group = "/apis/admissionregistration.k8s.io/v1";
 const directory = mkdtempSync(join(tmpdir(), "policies-"));
 const auditLog = join(directory, "audit.log");
+const pollsMax = 300;
 let server: TestServer;
 
 beforeAll(async () => {
@@ -312,6 +313,33 @@ describe("a mutating policy", () => {
     expect(json.data).toEqual({ a: "1", b: "2", seen: "true" });
     const owner = json.metadata.managedFields.find(({ manager }: { manager: string }) => manager === "m");
     expect(owner.fieldsV1).toEqual({ "f:data": { "f:b": {} } });
+  });
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let polls = 0; polls < pollsMax; polls++) {
+    if (await holds()) return;
+    await Bun.sleep(10);
+  }
+  throw new Error("it never came true");
+}
+
+test("expressions are checked against the types of the kinds that a policy names", async () => {
+  const path = `${group}/validatingadmissionpolicies/typed.example.com`;
+  await server.create(`${group}/validatingadmissionpolicies`, {
+    metadata: { name: "typed.example.com" },
+    spec: {
+      matchConstraints: rule(["deployments", "statefulsets/scale"], ["CREATE"], ["apps"], ["v1"]),
+      variables: [{ name: "replicas", expression: "object.spec.replicas" }],
+      validations: [{ expression: "object.spec.replicas > 1" }, { expression: "variables.replicas == 'x'" }],
+    },
+  });
+  const warning =
+    "apps/v1, Kind=Deployment: ERROR: <input>:1:20: found no matching overload for '_==_' applied to '(int, string)'\n | variables.replicas == 'x'\n | ...................^\n";
+  await until(async () => (await server.get(path)).json.status?.observedGeneration === 1);
+  expect((await server.get(path)).json.status).toEqual({
+    observedGeneration: 1,
+    typeChecking: { expressionWarnings: [{ fieldRef: "spec.validations[1].expression", warning }] },
   });
 });
 
