@@ -13,6 +13,8 @@ export const validatingPolicies: ResourceType = {
   resource: "validatingadmissionpolicies",
 };
 const fieldManager = "validatingadmissionpolicy-status";
+/** Time that a policy stays as it is before it is checked. Those who write one often change it again at once. */
+export const policySettleMs = 10_000;
 
 export interface PolicyTypeCheckingParts {
   readonly client: Client;
@@ -29,7 +31,7 @@ export function startPolicyTypeChecking({ client, clock, served, onError }: Poli
     if (policy !== undefined) await check(client, served, policy as ValidatingAdmissionPolicy);
   };
   const queue = running.use(new WorkQueue({ clock, onError, work }));
-  const look = ({ metadata: { name = "" } }: KubeObject) => queue.add(name);
+  const look = ({ metadata: { name = "" } }: KubeObject) => queue.addAfter(name, policySettleMs);
   const policies = running.use(
     new Informer({
       client,
