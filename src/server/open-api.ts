@@ -15,8 +15,6 @@ import type { ServiceNetwork } from "../kinds/service-allocation/service-allocat
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
 import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import { conversionOf } from "../kinds/custom/conversion-of.ts";
-import type { CustomDefinition } from "../kinds/custom/definition.ts";
-import { openWebhookClients } from "./webhook-clients.ts";
 import { CustomKinds } from "../kinds/custom/custom-kinds.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
@@ -30,6 +28,7 @@ import type { ServerConfig } from "./config/server-options.ts";
 import { exposeFeatureGates } from "./metrics/feature-gate-metric.ts";
 import { countMismatches } from "./metrics/mismatch-metric.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
+import { openWebhooks } from "./open-webhooks.ts";
 import { openRegistries, type ServerRegistries } from "./registries.ts";
 import type { StartContext } from "./start-context.ts";
 
@@ -68,6 +67,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const serverId = await openServerId(config.dataDir);
   const creationsEnded = () => registries.creations.ended();
   const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
+  const webhooks = openWebhooks({ config, metrics, onError, registries: () => registries });
   const opened = openRegistries({
     catalog,
     store,
@@ -79,6 +79,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     declarative: declarativeValidation(isGateOn, metrics),
     serviceNetwork: serviceNetworkOf(config),
     admissionPlugins: config.admissionPlugins,
+    webhooks,
     authorizer: authorization.authorizer,
     admissionGuards: [rbacEscalation(authorization)],
   });
@@ -88,10 +89,15 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   metrics.trackStorageObjects(() => objectCounts(registries));
 
   const definitions = registries.builtIn(customResourceDefinition);
-  const webhooks = openWebhookClients(registries, clock);
-  const prefix = definitions.info.keyPrefix;
-  const convertBy = (definition: CustomDefinition) => conversionOf(definition, webhooks);
-  parts.use(new CustomKinds({ catalog, store, prefix, convertBy, onError }));
+  parts.use(
+    new CustomKinds({
+      catalog,
+      store,
+      prefix: definitions.info.keyPrefix,
+      convertBy: (definition) => conversionOf(definition, { clients: webhooks.conversion }),
+      onError,
+    }),
+  );
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);
   const kept = parts.move();

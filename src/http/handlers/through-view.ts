@@ -28,9 +28,12 @@ export function throughView(
     return { transform, options: { makesAnew: true } };
   }
   let document: KubeObject | undefined;
-  const shown = async (attributes: AdmissionAttributes): Promise<AdmissionAttributes> => {
+  const shown = async (attributes: AdmissionAttributes, withOwners: boolean): Promise<AdmissionAttributes> => {
     const { oldObject } = attributes;
     const old = oldObject === undefined ? undefined : draftOf(view, await inServedVersion(oldObject, info));
+    if (old !== undefined) {
+      setManagedFields(old, withOwners ? view.entriesOf(oldObject?.metadata.managedFields) : undefined);
+    }
     return { ...attributes, forms: onlyForm, object: document, oldObject: old };
   };
   const written = async (object: KubeObject, changed: KubeObject): Promise<KubeObject> =>
@@ -51,13 +54,17 @@ export function throughView(
       tracker: alreadyTracked,
       admission: {
         async admit(attributes) {
-          await parts.admission.admit(await shown(attributes));
+          await parts.admission.admit(await shown(attributes, true));
           const { object } = attributes;
           if (object === undefined || document === undefined) return;
           const { metadata: _metadata, ...fields } = await written(object, document);
           Object.assign(object, fields);
         },
-        validate: async (attributes) => parts.admission.validate(await shown(attributes)),
+        async validate(attributes) {
+          // As upstream: who owns the fields of such a document is no longer said here.
+          if (document !== undefined) setManagedFields(document, undefined);
+          await parts.admission.validate(await shown(attributes, false));
+        },
       },
     },
   };

@@ -11,6 +11,8 @@ export interface OpenApiSource {
   readonly typeOf: TypeLookup;
   /** Of the API, as `v1.36.0`. */
   readonly version: string;
+  /** Applies may be sent as CBOR; by default they may not. */
+  readonly cbor?: boolean;
 }
 
 const responseTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -21,11 +23,12 @@ const listTypes = [
 ];
 const customTypes = ["application/json", "application/yaml"];
 /** kubectl computes a three-way strategic patch only for kinds whose PATCH takes one. */
+const strategicMergePatch = "application/strategic-merge-patch+json";
 const patchTypes = [
   "application/apply-patch+yaml",
   "application/json-patch+json",
   "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
+  strategicMergePatch,
 ];
 const pretty: QueryParameter = { name: "pretty", type: "string", description: "true: write the answer indented." };
 
@@ -36,7 +39,7 @@ export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVers
   const paths: JsonObject = {};
   for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
     const item = pathItem(paths, operation, v3PathParameter);
-    item[operation.method] = v3Operation(operation, definitions);
+    item[operation.method] = v3Operation(operation, definitions, patchTypesOf(operation, source));
   }
   return {
     openapi: "3.0.0",
@@ -55,7 +58,7 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
   const paths: JsonObject = {};
   for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
     const item = pathItem(paths, operation, v2PathParameter);
-    item[operation.method] = v2Operation(operation, definitions);
+    item[operation.method] = v2Operation(operation, definitions, patchTypesOf(operation, source));
   }
   return {
     swagger: "2.0",
@@ -63,6 +66,11 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
     paths,
     definitions: definitions.toJson(),
   };
+}
+
+function patchTypesOf({ isBuiltIn }: Operation, { cbor = false }: OpenApiSource): readonly string[] {
+  const types = isBuiltIn ? patchTypes : patchTypes.filter((type) => type !== strategicMergePatch);
+  return cbor ? [...types, "application/apply-patch+cbor"] : types;
 }
 
 /** Top-level types, their lists, and the options that every group version has. */
@@ -100,10 +108,6 @@ function sameKind(a: GroupVersionKind, b: GroupVersionKind): boolean {
 function answerTypes({ action, isBuiltIn }: Operation): readonly string[] {
   if (!isBuiltIn) return customTypes;
   return action === "list" ? listTypes : responseTypes;
-}
-
-function patchTypesOf({ isBuiltIn }: Operation): readonly string[] {
-  return isBuiltIn ? patchTypes : patchTypes.slice(0, -1);
 }
 
 /** The item of a path with the parameters that are part of the path; made when it is not there yet. */
@@ -157,7 +161,7 @@ function successCodes({ action }: Operation): [string, string][] {
   return [["200", "OK"]];
 }
 
-function v3Operation(operation: Operation, definitions: Definitions): JsonObject {
+function v3Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   const content = contentOf(answerTypes(operation), definitions.reference(operation.response));
   const codes = successCodes(operation).map(([code, description]) => [code, { description, content }] as const);
   return {
@@ -168,19 +172,16 @@ function v3Operation(operation: Operation, definitions: Definitions): JsonObject
       description,
       schema: { type, uniqueItems: true },
     })),
-    ...v3Body(operation, definitions),
+    ...v3Body(operation, definitions, patches),
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },
     ...extensions(operation),
   };
 }
 
-function v3Body(operation: Operation, definitions: Definitions): JsonObject {
-  const { body, action } = operation;
+function v3Body({ body, action }: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   if (body === undefined) return {};
   if (body === "patch") {
-    return {
-      requestBody: { content: contentOf(patchTypesOf(operation), definitions.patchReference()), required: true },
-    };
+    return { requestBody: { content: contentOf(patches, definitions.patchReference()), required: true } };
   }
   const required = action === "post" || action === "put";
   const content = contentOf(["*/*"], definitions.reference(body));
@@ -195,7 +196,7 @@ function v3PathParameter(name: string, description: string): JsonObject {
   return { name, in: "path", description, required: true, schema: { type: "string", uniqueItems: true } };
 }
 
-function v2Operation(operation: Operation, definitions: Definitions): JsonObject {
+function v2Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   const schema = definitions.reference(operation.response);
   const codes = successCodes(operation).map(([code, description]) => [code, { description, schema }] as const);
   const parameters: JsonObject[] = [...operation.queryParameters, pretty].map(({ name, type, description }) => ({
@@ -208,7 +209,7 @@ function v2Operation(operation: Operation, definitions: Definitions): JsonObject
   const body = v2Body(operation, definitions);
   return {
     ...common(operation),
-    consumes: operation.body === "patch" ? [...patchTypesOf(operation)] : ["*/*"],
+    consumes: operation.body === "patch" ? [...patches] : ["*/*"],
     produces: [...answerTypes(operation)],
     schemes: ["https"],
     parameters: body === undefined ? parameters : [body, ...parameters],
