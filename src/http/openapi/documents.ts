@@ -12,6 +12,8 @@ export interface OpenApiSource {
   readonly typeOf: TypeLookup;
   /** Of the API, as `v1.36.0`. */
   readonly version: string;
+  /** Applies may be sent as CBOR; by default they may not. */
+  readonly cbor?: boolean;
 }
 
 const responseTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -36,7 +38,7 @@ export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVers
   const paths: JsonObject = {};
   for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
     const item = pathItem(paths, operation, v3PathParameter);
-    item[operation.method] = v3Operation(operation, definitions);
+    item[operation.method] = v3Operation(operation, definitions, patchTypesOf(source));
   }
   return {
     openapi: "3.0.0",
@@ -55,7 +57,7 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
   const paths: JsonObject = {};
   for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
     const item = pathItem(paths, operation, v2PathParameter);
-    item[operation.method] = v2Operation(operation, definitions);
+    item[operation.method] = v2Operation(operation, definitions, patchTypesOf(source));
   }
   return {
     swagger: "2.0",
@@ -63,6 +65,10 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
     paths,
     definitions: definitions.toJson(),
   };
+}
+
+function patchTypesOf({ cbor = false }: OpenApiSource): readonly string[] {
+  return cbor ? [...patchTypes, "application/apply-patch+cbor"] : patchTypes;
 }
 
 /** Top-level types, their lists, and the options that every group version has. */
@@ -141,7 +147,7 @@ function successCodes({ action }: Operation): [string, string][] {
   return [["200", "OK"]];
 }
 
-function v3Operation(operation: Operation, definitions: Definitions): JsonObject {
+function v3Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   const types = operation.action === "list" ? listTypes : responseTypes;
   const content = contentOf(types, definitions.reference(operation.response));
   const codes = successCodes(operation).map(([code, description]) => [code, { description, content }] as const);
@@ -153,16 +159,16 @@ function v3Operation(operation: Operation, definitions: Definitions): JsonObject
       description,
       schema: { type, uniqueItems: true },
     })),
-    ...v3Body(operation, definitions),
+    ...v3Body(operation, definitions, patches),
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },
     ...extensions(operation),
   };
 }
 
-function v3Body({ body, action }: Operation, definitions: Definitions): JsonObject {
+function v3Body({ body, action }: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   if (body === undefined) return {};
   if (body === "patch") {
-    return { requestBody: { content: contentOf(patchTypes, definitions.patchReference()), required: true } };
+    return { requestBody: { content: contentOf(patches, definitions.patchReference()), required: true } };
   }
   const required = action === "post" || action === "put";
   const content = contentOf(["*/*"], definitions.reference(body));
@@ -177,7 +183,7 @@ function v3PathParameter(name: string, description: string): JsonObject {
   return { name, in: "path", description, required: true, schema: { type: "string", uniqueItems: true } };
 }
 
-function v2Operation(operation: Operation, definitions: Definitions): JsonObject {
+function v2Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   const types = operation.action === "list" ? listTypes : responseTypes;
   const schema = definitions.reference(operation.response);
   const codes = successCodes(operation).map(([code, description]) => [code, { description, schema }] as const);
@@ -191,7 +197,7 @@ function v2Operation(operation: Operation, definitions: Definitions): JsonObject
   const body = v2Body(operation, definitions);
   return {
     ...common(operation),
-    consumes: operation.body === "patch" ? patchTypes : ["*/*"],
+    consumes: operation.body === "patch" ? [...patches] : ["*/*"],
     produces: [...types],
     schemes: ["https"],
     parameters: body === undefined ? parameters : [body, ...parameters],
