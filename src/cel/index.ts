@@ -20,6 +20,7 @@ export { QuantityValue, quantityType, toQuantity } from "./library/quantity.ts";
 export { SemverValue } from "./library/semver.ts";
 export { CompileError, type Compiled, compile, isFailure, type Outcome, Program } from "./program.ts";
 export { type CachedProgram, ProgramCache } from "./program-cache.ts";
+export { declareType, providerOf } from "./schema/declared-type.ts";
 export { unescapeFieldName } from "./schema/field-name.ts";
 export { placeBelow, RuleChecker, type RulePlace, rootPlace, ruleFormProblems } from "./schema/rule-check.ts";
 export { toFieldError } from "./schema/rule-problem.ts";

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { policySettleMs } from "../../src/controllers/policy-type-checking.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { auditLine } from "./audit-line.ts";
 import { jsonPatch, mergePatch, TestServer } from "./server.ts";
 
@@ -9,6 +11,12 @@ import { jsonPatch, mergePatch, TestServer } from "./server.ts";
 const group = "/apis/admissionregistration.k8s.io/v1";
 const directory = mkdtempSync(join(tmpdir(), "policies-"));
 const auditLog = join(directory, "audit.log");
+const pollsMax = 300;
+/** Types of policies are checked at once. */
+const impatientClock: Clock = {
+  ...systemClock,
+  after: (delayMs, run) => systemClock.after(delayMs === policySettleMs ? 0 : delayMs, run),
+};
 let server: TestServer;
 
 beforeAll(async () => {
@@ -21,6 +29,7 @@ beforeAll(async () => {
     tokenAuthFile,
     auditPolicyFile,
     auditLogPath: auditLog,
+    clock: impatientClock,
   });
 });
 afterAll(async () => {
@@ -312,6 +321,33 @@ describe("a mutating policy", () => {
     expect(json.data).toEqual({ a: "1", b: "2", seen: "true" });
     const owner = json.metadata.managedFields.find(({ manager }: { manager: string }) => manager === "m");
     expect(owner.fieldsV1).toEqual({ "f:data": { "f:b": {} } });
+  });
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let polls = 0; polls < pollsMax; polls++) {
+    if (await holds()) return;
+    await Bun.sleep(10);
+  }
+  throw new Error("it never came true");
+}
+
+test("expressions are checked against the types of the kinds that a policy names", async () => {
+  const path = `${group}/validatingadmissionpolicies/typed.example.com`;
+  await server.create(`${group}/validatingadmissionpolicies`, {
+    metadata: { name: "typed.example.com" },
+    spec: {
+      matchConstraints: rule(["deployments", "statefulsets/scale"], ["CREATE"], ["apps"], ["v1"]),
+      variables: [{ name: "replicas", expression: "object.spec.replicas" }],
+      validations: [{ expression: "object.spec.replicas > 1" }, { expression: "variables.replicas == 'x'" }],
+    },
+  });
+  const warning =
+    "apps/v1, Kind=Deployment: ERROR: <input>:1:20: found no matching overload for '_==_' applied to '(int, string)'\n | variables.replicas == 'x'\n | ...................^\n";
+  await until(async () => (await server.get(path)).json.status?.observedGeneration === 1);
+  expect((await server.get(path)).json.status).toEqual({
+    observedGeneration: 1,
+    typeChecking: { expressionWarnings: [{ fieldRef: "spec.validations[1].expression", warning }] },
   });
 });
 
