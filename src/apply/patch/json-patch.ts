@@ -156,8 +156,7 @@ function checkDepth(path: string, value: JsonValue): JsonValue {
 
 function copyOf(state: PatchState, from: string, path: string): JsonValue {
   const { container, key } = locate(state.root, from, "copy operation does not apply: doc is missing from path: ");
-  const value = within(`error in copy for from: '${from}'`, () => readLast(container, key));
-  if (value === undefined) throw new JsonPatchError(`Unable to copy nonexistent key: ${key}: ${missing}`);
+  const value = within(`error in copy for from: '${from}'`, () => readLast(container, key)) ?? null;
   state.copiedValues += countValues(value, jsonPatchCopyValuesMax);
   if (state.copiedValues > jsonPatchCopyValuesMax) throw new JsonPatchError("Unable to complete the copy: too large");
   checkDepth(path, value);
@@ -230,7 +229,7 @@ function replace(state: PatchState, path: string, value: JsonValue): void {
     container[arrayIndex(key, container.length)] = value;
     return;
   }
-  if (!Object.hasOwn(container, key)) throw new JsonPatchError(missingKey);
+  // A key that is missing is added, which RFC 6902 forbids and clients rely on.
   container[key] = value;
 }
 
