@@ -195,7 +195,28 @@ describe("a validating policy", () => {
     expect((await server.post(path, scaler(60))).code).toBe(422);
   });
 
-  test("sees subresources, deletions, evictions and connections", async () => {
+  test("judges an eviction instead of the deletion that it causes", async () => {
+    const namespace = await server.namespace();
+    await validating(namespace, {
+      matchConstraints: { ...rule(["pods", "pods/eviction"], ["CREATE", "DELETE"]), ...only(namespace) },
+      validations: [
+        { expression: "request.operation != 'DELETE'", message: "no deletions" },
+        { expression: "!has(request.subResource) || object.metadata.name != 'kept'", message: "no eviction" },
+      ],
+    });
+    await until(async () => (await server.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`)).code === 200);
+    const pods = `/api/v1/namespaces/${namespace}/pods`;
+    const evict = (name: string) =>
+      server.post(`${pods}/${name}/eviction`, { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } });
+    for (const name of ["kept", "gone"]) {
+      await server.create(pods, { metadata: { name }, spec: { containers: [{ name: "c", image: "i" }] } });
+    }
+    expect((await server.delete(`${pods}/gone`)).json.message).toEndWith("no deletions");
+    expect((await evict("kept")).json.message).toEndWith("no eviction");
+    expect((await evict("gone")).code).toBe(201);
+  });
+
+  test("sees subresources, deletions and connections", async () => {
     const namespace = await server.namespace();
     await validating(namespace, {
       matchConstraints: { ...rule(["pods/exec", "configmaps"], ["CONNECT", "DELETE"]), ...only(namespace) },
