@@ -1,3 +1,4 @@
+import { goQuote } from "./go-text.ts";
 import type { JsonValue } from "./json.ts";
 
 /** One problem with one field of an object; several make an Invalid Status. Texts are upstream's, clients match on them. */
@@ -65,7 +66,15 @@ function counted(count: number, noun: string): string {
 
 function formatValue(value: JsonValue | undefined): string {
   if (value === undefined) return "null";
-  return typeof value === "bigint" ? String(value) : JSON.stringify(value, plainNumber);
+  if (typeof value === "string") return goQuote(value);
+  if (typeof value === "bigint") return String(value);
+  const text = JSON.stringify(value, plainNumber);
+  return typeof value === "object" ? text.replaceAll(/[<>&\u2028\u2029]/g, escaped) : text;
+}
+
+/** Go's encoder escapes what HTML might misread, where a value is not a plain text. */
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function plainNumber(_key: string, value: unknown): unknown {

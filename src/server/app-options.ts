@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { messageDecoder } from "../access/audit/decode-message.ts";
 import type { OpenAudit } from "../access/audit/open-audit.ts";
+import { unservedPath } from "../http/unserved-path.ts";
 import { encodeStatus } from "../api/codec/encode-object.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import type { AppOptions, AppPlugin } from "../http/app.ts";
@@ -93,8 +94,10 @@ export function appOptions(parts: AppParts): AppOptions {
           admission: parts.api.admission,
         }),
       ],
+      catalog,
       () => store.readBarrier(),
     ),
+    notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
     plugins: documentPlugins(parts),
   };
 }
@@ -149,12 +152,13 @@ function documentPlugins(parts: AppParts): AppPlugin[] {
   const { authentication } = parts.credentials;
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
+  const cbor = config.featureGates.enabled("CBORServingAndStorage");
   const plugins: AppPlugin[] = [
     ...clusterPlugins(parts),
     pluginOf("discovery", discoveryRoute(catalog, address)),
     pluginOf(
       "openapi",
-      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion }, config.clock),
+      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion, cbor }, config.clock),
     ),
     openIdPlugin({
       issuer: issuers[0] ?? "",

@@ -28,6 +28,8 @@ export interface ServerRegistriesParts extends Omit<RegistriesParts, "admission"
   readonly servers?: QuotaServers | undefined;
   /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
   readonly authorizer?: Authorizer | undefined;
+  /** Without them no webhook is called. */
+  readonly webhooks?: PluginParts["webhooks"];
   /** Behind the plugins, whatever these are. */
   readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
 }
@@ -95,6 +97,7 @@ function admissionOf(
     quotas,
     randomInt,
     catalog,
+    webhooks: parts.webhooks,
     registryOf: (resource) => registries().find(resource),
     authorizer: parts.authorizer ?? alwaysDenyAuthorizer,
     authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),

@@ -39,6 +39,14 @@ export function compareDefinition(recorded: DefinitionCase): Difference[] {
   return compareErrors(recorded, problemsOf(definition, old));
 }
 
+/** Returns the problems of a definition that a client creates. */
+export function definitionProblems(json: JsonObject): FieldError[] {
+  const definition = decoded(json);
+  delete definition["status"];
+  strategy.prepareForCreate(definition, systemUser);
+  return problemsOf(definition, undefined);
+}
+
 function decoded(json: JsonObject): KubeObject {
   if (info === undefined) throw new Error("definitions are not served");
   const { object } = decodeTyped(structOf(info), cloneJson(json), { kind: info.kind });
@@ -51,7 +59,10 @@ function problemsOf(definition: KubeObject, old: KubeObject | undefined): FieldE
   const metadataErrors =
     old === undefined
       ? validateObjectMeta(definition.metadata, rules)
-      : validateObjectMetaUpdate(definition.metadata, old.metadata);
+      : validateObjectMetaUpdate(definition.metadata, old.metadata, {
+          ...rules,
+          repeats: strategy.metaRules ?? "both",
+        });
   const steps = validateDefinition(definition, old);
   let step = steps.next();
   while (step.done !== true) step = steps.next();

@@ -4,6 +4,8 @@ import type { Strategy } from "../../registry/strategy.ts";
 /** Rules that admission policies and their bindings share. */
 export const policyStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
+  allowsBareFinalizers: true,
   coversSchema: true,
   allowUnconditionalUpdate: false,
   generationFields: ["spec"],

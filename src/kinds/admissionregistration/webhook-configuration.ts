@@ -8,6 +8,8 @@ import type { JsonObject } from "../../api/json.ts";
 /** Of mutating and validating webhooks. */
 export const webhookConfigurationStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
+  allowsBareFinalizers: true,
   coversSchema: true,
   allowUnconditionalUpdate: false,
   generationFields: ["webhooks"],
