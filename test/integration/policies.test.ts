@@ -345,6 +345,45 @@ describe("a mutating policy", () => {
   });
 });
 
+test("custom kinds are parameters, and are changed by their schemas", async () => {
+  const namespace = await server.namespace();
+  const schema = {
+    type: "object",
+    properties: {
+      max: { type: "integer" },
+      parts: { type: "object", properties: { a: { type: "string", default: "d" }, b: { type: "string" } } },
+    },
+  };
+  await server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    metadata: { name: "limits.stable.example.com" },
+    spec: {
+      group: "stable.example.com",
+      scope: "Namespaced",
+      names: { plural: "limits", singular: "limit", kind: "Limit" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  });
+  const limits = `/apis/stable.example.com/v1/namespaces/${namespace}/limits`;
+  await until(async () => (await server.get(limits)).code === 200);
+  await mutating(namespace, {
+    matchConstraints: { ...rule(["limits"], ["CREATE"], ["stable.example.com"]), ...only(namespace) },
+    mutations: [apply("Object{parts: Object.parts{b: 'x'}}")],
+  });
+  const kind = { apiVersion: "stable.example.com/v1", kind: "Limit" };
+  const limit = await server.create(limits, { ...kind, metadata: { name: "l" }, max: 0 });
+  expect(limit.parts).toEqual({ a: "d", b: "x" });
+  await validating(
+    namespace,
+    { paramKind: kind, validations: [{ expression: "size(object.data) <= params.max" }] },
+    { paramRef: { selector: {}, parameterNotFoundAction: "Allow" } },
+  );
+  expect((await write(namespace, "x", { a: "" })).code).toBe(422);
+  await server.patch(`${limits}/l`, mergePatch, { max: 1 });
+  expect((await write(namespace, "x", { a: "" })).code).toBe(201);
+  await server.create(limits, { ...kind, metadata: { name: "m" }, max: 0 });
+  expect((await write(namespace, "y", { a: "" })).code).toBe(422);
+});
+
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let polls = 0; polls < pollsMax; polls++) {
     if (await holds()) return;
