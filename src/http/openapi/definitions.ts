@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { descriptionOf } from "./descriptions.ts";
 import { openApiName } from "./schema-name.ts";
+import { publishedTopology, publishedUnion } from "./published-extensions.ts";
 
 /** Swagger 2.0 or OpenAPI 3.0: they differ in where definitions live and in what may stand beside a reference. */
 export type Dialect = "v2" | "v3";
@@ -41,6 +42,20 @@ export class Definitions {
     }));
   }
 
+  /** The answer of `/version`. */
+  versionReference(): JsonObject {
+    const properties = versionFields.map((name): [string, JsonObject] => [
+      name,
+      { type: "string", ...(this.#dialect === "v3" && !optionalVersionFields.has(name) ? { default: "" } : {}) },
+    ]);
+    return this.#refer("io.k8s.apimachinery.pkg.version.Info", () => ({
+      description: "The version of the server, and of its build.",
+      type: "object",
+      properties: Object.fromEntries(properties),
+      required: versionFields.filter((name) => !optionalVersionFields.has(name)),
+    }));
+  }
+
   #refer(name: string, define: () => JsonObject): JsonObject {
     if (!this.#definitions.has(name)) {
       // A type may refer to itself: the entry has to stand before its fields are looked at.
@@ -67,6 +82,7 @@ export class Definitions {
       ...(Object.keys(properties).length === 0 ? {} : { properties }),
       ...(required.length === 0 ? {} : { required }),
       ...(schema.atomic ? { "x-kubernetes-map-type": "atomic" } : {}),
+      ...publishedUnion(schema.name),
       ...(kinds === undefined
         ? {}
         : { "x-kubernetes-group-version-kind": kinds.map(({ group, version, kind }) => ({ group, version, kind })) }),
@@ -76,13 +92,19 @@ export class Definitions {
   #property(parent: StructSchema, field: Field): JsonObject {
     const value = this.#value(field.schema);
     if (this.#dialect === "v2") {
-      return { ...described(descriptionOf(parent.name, field.name)), ...value, ...topology(field) };
+      return {
+        ...described(descriptionOf(parent.name, field.name)),
+        ...value,
+        ...topology(field),
+        ...publishedTopology(parent.name, field.name),
+      };
     }
     return {
       ...described(descriptionOf(parent.name, field.name)),
       ...(value["$ref"] === undefined ? value : { allOf: [value] }),
       ...defaulted(field.default ?? zeroOfField(field)),
       ...topology(field),
+      ...publishedTopology(parent.name, field.name),
     };
   }
 
@@ -154,6 +176,23 @@ export class Definitions {
     return this.#dialect === "v2" ? { type: "string", ...rest } : { ...rest, oneOf: types.map((type) => ({ type })) };
   }
 }
+
+const versionFields = [
+  "major",
+  "minor",
+  "emulationMajor",
+  "emulationMinor",
+  "minCompatibilityMajor",
+  "minCompatibilityMinor",
+  "gitVersion",
+  "gitCommit",
+  "gitTreeState",
+  "buildDate",
+  "goVersion",
+  "compiler",
+  "platform",
+];
+const optionalVersionFields: ReadonlySet<string> = new Set(versionFields.slice(2, 6));
 
 function described(description: string | undefined): JsonObject {
   return description === undefined ? {} : { description };

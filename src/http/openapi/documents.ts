@@ -2,9 +2,13 @@ import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { structOf } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { CatalogGroup } from "../../registry/catalog.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
-import { type Operation, operationsOf, type QueryParameter, type TypeLookup } from "./operations.ts";
+import { generalOperations, groupOperation, resourcesOperation } from "./discovery-operations.ts";
+import { groupVersionsOf } from "./document-key.ts";
+import type { Operation, QueryParameter, TypeLookup } from "./operation.ts";
+import { operationsOf } from "./operations.ts";
 import { packageOf } from "./schema-name.ts";
 
 export interface OpenApiSource {
@@ -32,9 +36,30 @@ const pretty: QueryParameter = { name: "pretty", type: "string", description: "t
 /** The OpenAPI 3.0 document of one group version. */
 export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVersion): JsonObject {
   const resources = source.catalog.resources(groupVersion);
-  const definitions = new Definitions("v3", kindsByType(source, resources));
+  const { group, version } = groupVersion;
+  const kinds = kindsByType(resources, [{ group, versions: [version] }]);
+  const operations = resources.flatMap((info) => operationsOf(info, source.typeOf));
+  return v3Document([...operations, resourcesOperation(groupVersion, source.typeOf)], kinds);
+}
+
+/** The OpenAPI 3.0 document of paths that are about no object. */
+export function generalV3Document(operation: Operation): JsonObject {
+  return v3Document([operation], kindsByType([], []));
+}
+
+/** The operations outside of group versions, by the key of their document. */
+export function generalOperationsOf({ catalog, typeOf }: OpenApiSource): ReadonlyMap<string, Operation> {
+  const groups = catalog.groups().filter(({ group }) => group !== "");
+  return new Map([
+    ...generalOperations(typeOf),
+    ...groups.map(({ group }) => [`apis/${group}`, groupOperation(group, typeOf)] as const),
+  ]);
+}
+
+function v3Document(operations: readonly Operation[], kinds: KindsByType): JsonObject {
+  const definitions = new Definitions("v3", kinds);
   const paths: JsonObject = {};
-  for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
+  for (const operation of operations) {
     const item = pathItem(paths, operation, v3PathParameter);
     item[operation.method] = v3Operation(operation, definitions);
   }
@@ -42,18 +67,33 @@ export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVers
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: "unversioned" },
     paths,
-    components: { schemas: definitions.toJson() },
+    components: { schemas: definitions.toJson(), securitySchemes },
   };
 }
+
+const securitySchemes: JsonObject = {
+  BearerToken: {
+    type: "apiKey",
+    name: "authorization",
+    in: "header",
+    description: "A bearer token: the word Bearer and the token.",
+  },
+};
 
 /** The one Swagger 2.0 document of everything that is served. */
 export function openApiV2Document(source: OpenApiSource): JsonObject {
   const resources = source.catalog
     .groups()
     .flatMap(({ group, versions }) => versions.flatMap((version) => source.catalog.resources({ group, version })));
-  const definitions = new Definitions("v2", kindsByType(source, resources));
+  const groups = source.catalog.groups();
+  const definitions = new Definitions("v2", kindsByType(resources, groups));
   const paths: JsonObject = {};
-  for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
+  const operations = [
+    ...resources.flatMap((info) => operationsOf(info, source.typeOf)),
+    ...groupVersionsOf(source.catalog).map((each) => resourcesOperation(each, source.typeOf)),
+    ...generalOperationsOf(source).values(),
+  ];
+  for (const operation of operations) {
     const item = pathItem(paths, operation, v2PathParameter);
     item[operation.method] = v2Operation(operation, definitions);
   }
@@ -62,11 +102,13 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
     info: { title: "Kubernetes", version: source.version },
     paths,
     definitions: definitions.toJson(),
+    securityDefinitions: securitySchemes,
+    security: [{ BearerToken: [] }],
   };
 }
 
 /** Top-level types, their lists, and the options that every group version has. */
-function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInfo[]): KindsByType {
+function kindsByType(resources: readonly ResourceInfo[], groups: readonly CatalogGroup[]): KindsByType {
   const kinds = new Map<string, GroupVersionKind[]>();
   const add = (typeName: string, gvk: GroupVersionKind) => {
     const known = kinds.get(typeName) ?? [];
@@ -79,8 +121,14 @@ function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInf
     if (info.listKind !== "") add(`${packageOf(name)}.${info.listKind}`, { ...info, kind: info.listKind });
     for (const { form, gvk } of info.subresources.values()) add(structOf({ form }).name, gvk);
   }
-  for (const { group, versions } of catalog.groups()) {
-    for (const version of versions) add("meta/v1.DeleteOptions", { group, version, kind: "DeleteOptions" });
+  const core = { group: "", versions: ["v1"] };
+  for (const { group, versions } of [core, ...groups]) {
+    for (const version of versions) {
+      for (const kind of ["DeleteOptions", "WatchEvent"]) add(`meta/v1.${kind}`, { group, version, kind });
+    }
+  }
+  for (const kind of ["APIGroup", "APIGroupList", "APIResourceList", "APIVersions"]) {
+    add(`meta/v1.${kind}`, { group: "", version: "v1", kind });
   }
   add("meta/v1.Status", { group: "", version: "v1", kind: "Status" });
   return kinds;
@@ -99,8 +147,9 @@ function pathItem(
   const known = paths[path] as JsonObject | undefined;
   if (known !== undefined) return known;
   const parameters: JsonObject[] = [];
-  if (path.includes("{name}")) parameters.push(pathParameter("name", `name of the ${gvk.kind}`));
+  if (path.includes("{name}")) parameters.push(pathParameter("name", `name of the ${gvk?.kind ?? "object"}`));
   if (path.includes("{namespace}")) parameters.push(pathParameter("namespace", "namespace of the object"));
+  if (path.includes("{path}")) parameters.push(pathParameter("path", "path behind the proxy"));
   const item: JsonObject = parameters.length === 0 ? {} : { parameters };
   paths[path] = item;
   return item;
@@ -111,6 +160,7 @@ function common({ description, tag, id }: Operation): JsonObject {
 }
 
 function extensions({ action, gvk }: Operation): JsonObject {
+  if (action === undefined || gvk === undefined) return {};
   return {
     "x-kubernetes-action": action,
     "x-kubernetes-group-version-kind": { group: gvk.group, version: gvk.version, kind: gvk.kind },
@@ -141,13 +191,28 @@ function successCodes({ action }: Operation): [string, string][] {
   return [["200", "OK"]];
 }
 
+const collectionActions: ReadonlySet<Operation["action"]> = new Set(["list", "watch", "watchlist"]);
+
+function typesOf({ action, produces }: Operation): readonly string[] {
+  return produces ?? (collectionActions.has(action) ? listTypes : responseTypes);
+}
+
+function schemaOf({ response }: Operation, definitions: Definitions): JsonObject {
+  if (response === "text") return { type: "string" };
+  return response === "version" ? definitions.versionReference() : definitions.reference(response);
+}
+
+/** Documents about objects may be asked for indented; connections and discovery have no such form. */
+function parametersOf({ action, queryParameters }: Operation): readonly QueryParameter[] {
+  return action === undefined || action === "connect" ? queryParameters : [...queryParameters, pretty];
+}
+
 function v3Operation(operation: Operation, definitions: Definitions): JsonObject {
-  const types = operation.action === "list" ? listTypes : responseTypes;
-  const content = contentOf(types, definitions.reference(operation.response));
+  const content = contentOf(typesOf(operation), schemaOf(operation, definitions));
   const codes = successCodes(operation).map(([code, description]) => [code, { description, content }] as const);
   return {
     ...common(operation),
-    parameters: [...operation.queryParameters, pretty].map(({ name, type, description }) => ({
+    parameters: parametersOf(operation).map(({ name, type, description }) => ({
       name,
       in: "query",
       description,
@@ -178,10 +243,9 @@ function v3PathParameter(name: string, description: string): JsonObject {
 }
 
 function v2Operation(operation: Operation, definitions: Definitions): JsonObject {
-  const types = operation.action === "list" ? listTypes : responseTypes;
-  const schema = definitions.reference(operation.response);
+  const schema = schemaOf(operation, definitions);
   const codes = successCodes(operation).map(([code, description]) => [code, { description, schema }] as const);
-  const parameters: JsonObject[] = [...operation.queryParameters, pretty].map(({ name, type, description }) => ({
+  const parameters: JsonObject[] = parametersOf(operation).map(({ name, type, description }) => ({
     name,
     in: "query",
     description,
@@ -192,7 +256,7 @@ function v2Operation(operation: Operation, definitions: Definitions): JsonObject
   return {
     ...common(operation),
     consumes: operation.body === "patch" ? patchTypes : ["*/*"],
-    produces: [...types],
+    produces: [...typesOf(operation)],
     schemes: ["https"],
     parameters: body === undefined ? parameters : [body, ...parameters],
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },

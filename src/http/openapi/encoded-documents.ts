@@ -4,7 +4,13 @@ import { toBytes } from "../../api/codec/byte-text.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { documentHash } from "../document-reply.ts";
 import { documentKey, groupVersionsOf, protobufMediaType, v2Path, v3Root } from "./document-key.ts";
-import { type OpenApiSource, openApiV2Document, openApiV3Document } from "./documents.ts";
+import {
+  type OpenApiSource,
+  openApiV2Document,
+  generalOperationsOf,
+  generalV3Document,
+  openApiV3Document,
+} from "./documents.ts";
 import { encodeSwagger } from "./swagger-protobuf.ts";
 
 export interface EncodedDocument {
@@ -31,22 +37,31 @@ export class EncodedDocuments {
    * first: one a turn, as together they take long.
    */
   async index(): Promise<EncodedDocument> {
-    for (const groupVersion of this.groupVersions()) {
-      if (this.#has(documentKey(groupVersion))) continue;
-      this.v3(groupVersion);
+    for (const key of this.#keys()) {
+      if (this.#has(key)) continue;
+      this.v3(key);
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
     return this.#once(v3Root, () => {
-      const entries = this.groupVersions().map((groupVersion) => {
-        const key = documentKey(groupVersion);
-        return [key, { serverRelativeURL: `${v3Root}/${key}?hash=${this.v3(groupVersion).hash}` }] as const;
+      const entries = this.#keys().map((key) => {
+        return [key, { serverRelativeURL: `${v3Root}/${key}?hash=${this.v3(key)?.hash}` }] as const;
       });
       return asJson({ paths: Object.fromEntries(entries) });
     });
   }
 
-  v3(groupVersion: GroupVersion): EncodedDocument {
-    return this.#once(documentKey(groupVersion), () => asJson(openApiV3Document(this.#source, groupVersion)));
+  /** The document at a key such as `apis/apps/v1`; undefined where there is none. */
+  v3(key: string): EncodedDocument | undefined {
+    const groupVersion = this.groupVersions().find((each) => documentKey(each) === key);
+    if (groupVersion !== undefined) {
+      return this.#once(key, () => asJson(openApiV3Document(this.#source, groupVersion)));
+    }
+    const operation = generalOperationsOf(this.#source).get(key);
+    return operation && this.#once(key, () => asJson(generalV3Document(operation)));
+  }
+
+  #keys(): string[] {
+    return [...generalOperationsOf(this.#source).keys(), ...this.groupVersions().map(documentKey)].sort();
   }
 
   v2(): EncodedDocument {
