@@ -29,6 +29,8 @@ const table = {
   DefaultIngressClass: true,
   DenyServiceExternalIPs: false,
   PodTopologyLabels: true,
+  MutatingAdmissionPolicy: true,
+  ValidatingAdmissionPolicy: true,
   ResourceQuota: true,
   AlwaysDeny: false,
 } as const satisfies Record<string, boolean>;

@@ -1,5 +1,9 @@
+import type { Authorizer } from "../access/authorization/authorizer.ts";
+import type { GroupResource } from "../api/gvk.ts";
 import type { Clock } from "../process/clock.ts";
 import type { RandomInt } from "../registry/random-name.ts";
+import type { Catalog } from "../registry/catalog.ts";
+import type { Registry } from "../registry/registry.ts";
 import type { AdmissionPlugin } from "../registry/admission.ts";
 import { alwaysAdmit } from "./always-admit.ts";
 import { alwaysDeny } from "./always-deny.ts";
@@ -34,12 +38,18 @@ import { resourceQuota } from "./resource-quota/resource-quota.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { serviceAccount } from "./service-account.ts";
 import { storageObjectInUseProtection } from "./storage-object-in-use-protection.ts";
+import { mutatingAdmissionPolicy } from "./policies/mutating-admission-policy.ts";
+import { validatingAdmissionPolicy } from "./policies/validating-admission-policy.ts";
 import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
 
 /** The parts of the server that plugins use. */
 export interface PluginParts {
   readonly lookup: ObjectLookup;
   readonly authorize: Authorize;
+  readonly authorizer: Authorizer;
+  readonly catalog: Catalog;
+  /** The registry of a resource; undefined for one that is not served. */
+  readonly registryOf: (resource: GroupResource) => Registry | undefined;
   readonly resourceOfKind: ResourceOfKind;
   readonly clock: Clock;
   readonly quotas: QuotaAccountant;
@@ -74,6 +84,8 @@ const makers = {
   DefaultIngressClass: defaultIngressClass,
   DenyServiceExternalIPs: denyServiceExternalIps,
   PodTopologyLabels: podTopologyLabels,
+  MutatingAdmissionPolicy: mutatingAdmissionPolicy,
+  ValidatingAdmissionPolicy: validatingAdmissionPolicy,
   ResourceQuota: resourceQuota,
   AlwaysDeny: alwaysDeny,
 } satisfies Record<PluginName, (parts: PluginParts) => AdmissionPlugin>;

@@ -57,7 +57,7 @@ async function checkBinding(
   const resource = kind === "ClusterRole" ? "clusterroles" : "roles";
   if (await isAllowed(parts, attributes, { verb: "bind", resource, name })) return;
   const rules = parts.policy.roleRules(kind, name, attributes.namespace);
-  // Upstream names the resource of the request, not the one that is missing.
+  // Upstream names the resource of the request, not that of the role.
   if (rules === undefined) throw status.notFound({ group: rbacGroup, resource: attributes.info.resource, name });
   refuseMissing(parts, attributes, rules);
 }

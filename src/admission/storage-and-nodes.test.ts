@@ -42,11 +42,12 @@ test.each([
 );
 
 test.each([
-  ["persistentvolumeclaims", "kubernetes.io/pvc-protection"],
-  ["persistentvolumes", "kubernetes.io/pv-protection"],
+  ["/persistentvolumeclaims", "kubernetes.io/pvc-protection"],
+  ["/persistentvolumes", "kubernetes.io/pv-protection"],
+  ["storage.k8s.io/volumeattributesclasses", "kubernetes.io/vac-protection"],
 ] as const)("new %s get the finalizer %s once", async (resource, finalizer) => {
   const object = { metadata: { name: "x", finalizers: ["mine/x"] } };
-  const request = attributes(`/${resource}`, { object });
+  const request = attributes(resource, { object });
   await verdict(storageObjectInUseProtection(), request);
   await verdict(storageObjectInUseProtection(), request);
   expect(object.metadata.finalizers).toEqual(["mine/x", finalizer]);

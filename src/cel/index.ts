@@ -20,9 +20,9 @@ export { QuantityValue, quantityType, toQuantity } from "./library/quantity.ts";
 export { SemverValue } from "./library/semver.ts";
 export { CompileError, type Compiled, compile, isFailure, type Outcome, Program } from "./program.ts";
 export { type CachedProgram, ProgramCache } from "./program-cache.ts";
-export { checkRules, type RuleCheckOptions } from "./schema/rule-check.ts";
-export { type RuleProblem, toFieldError } from "./schema/rule-problem.ts";
-export type { RuleSchema, ValidationRule } from "./schema/rule-schema.ts";
+export { placeBelow, RuleChecker, type RulePlace, rootPlace, ruleFormProblems } from "./schema/rule-check.ts";
+export { toFieldError } from "./schema/rule-problem.ts";
+export { type RuleSchema, shownRule, type ValidationRule } from "./schema/rule-schema.ts";
 export {
   makeRuleValidator,
   type RuleValidation,

@@ -2,6 +2,7 @@ import type { QuotaAccountant } from "../admission/resource-quota/accountant.ts"
 import { resourceQuotas } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import { AttributesClassProtection } from "./attributes-class-protection.ts";
 import type { ControllerName } from "./controller-names.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import type { Registries } from "../registry/registries.ts";
@@ -50,6 +51,8 @@ export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
   const volumes = registry({ group: "", resource: "persistentvolumes" });
   const pods = registry({ group: "", resource: "pods" });
   running.use(new VolumeProtection({ ...parts, claims, volumes, pods }).start());
+  const classes = registry({ group: "storage.k8s.io", resource: "volumeattributesclasses" });
+  running.use(new AttributesClassProtection({ ...parts, classes, claims, volumes }).start());
   running.use(new QuotaUsage(parts, registry(resourceQuotas)).start());
   const { serviceAllocation } = parts;
   if (serviceAllocation === undefined) return running;

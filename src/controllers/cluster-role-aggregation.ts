@@ -15,6 +15,8 @@ export const clusterRoles: ResourceType = {
 const fieldManager = "clusterrole-aggregation-controller";
 /** All roles at a time, under one key: each may be selected by several others. */
 const everyRole = "every role";
+/** Time from a change to the aggregation, so that the roles of one release are aggregated once. */
+const settleMs = 500;
 
 export interface ClusterRoleAggregationParts {
   readonly client: Client;
@@ -25,9 +27,17 @@ export interface ClusterRoleAggregationParts {
 /** Fills aggregated ClusterRoles with the rules of the roles that they select, whenever a ClusterRole changes. */
 export function startClusterRoleAggregation({ client, clock, onError }: ClusterRoleAggregationParts): Disposable {
   const running = new DisposableStack();
-  const work = () => aggregate(client, [...roles.objects()]);
+  const work = () => {
+    planned = false;
+    return aggregate(client, [...roles.objects()]);
+  };
   const queue = running.use(new WorkQueue({ clock, onError, work }));
-  const look = () => queue.add(everyRole);
+  let planned = false;
+  const look = () => {
+    if (planned) return;
+    planned = true;
+    queue.addAfter(everyRole, settleMs);
+  };
   const changes = { added: look, updated: look, deleted: look };
   const roles = running.use(
     new Informer({ client, type: clusterRoles, clock, random: Math.random, onError, ...changes }),

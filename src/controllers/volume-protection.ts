@@ -3,9 +3,9 @@ import type { KubeObject } from "../api/object-meta.ts";
 import { claimFinalizer, volumeFinalizer } from "../admission/storage-object-in-use-protection.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import type { Registry } from "../registry/registry.ts";
-import { serverContext } from "../registry/server-context.ts";
 import type { Store, StoreEvent } from "../storage/store.ts";
 import type { Key } from "../api/entry.ts";
+import { isHeldBy, release } from "./held-object.ts";
 import { followObjects, WorkQueue } from "./work-queue.ts";
 
 /** Longest time until claims in use are checked again. They are also checked when a pod is removed. */
@@ -104,16 +104,4 @@ function mounts(pod: KubeObject, claim: string): boolean {
     if (persistentVolumeClaim?.claimName === claim) return true;
     return ephemeral !== undefined && `${pod.metadata.name}-${name}` === claim;
   });
-}
-
-function isHeldBy(object: KubeObject | undefined, finalizer: string): boolean {
-  return object?.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).includes(finalizer);
-}
-
-async function release(registry: Registry, namespace: string, name: string, finalizer: string): Promise<void> {
-  const without = (old: KubeObject): KubeObject => ({
-    ...old,
-    metadata: { ...old.metadata, finalizers: (old.metadata.finalizers ?? []).filter((held) => held !== finalizer) },
-  });
-  await registry.update(namespace, name, without, serverContext, { reapplies: true });
 }

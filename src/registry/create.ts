@@ -65,7 +65,9 @@ export async function createObject(
   });
   await takeSteps(preparation, write);
   const { metadata } = object;
-  const generates = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
+  const unnamed = (metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "";
+  const generates = unnamed && write.strategy.generatesNames !== false;
+  if (unnamed && !generates) metadata.name = metadata.generateName as string;
   const named = generates ? namedDrafts(write) : undefined;
   for (let tries = 1; ; tries++) {
     if (named !== undefined) await named();

@@ -1,3 +1,4 @@
+import type { FieldError } from "../api/field-error.ts";
 import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import type { Strategy } from "./strategy.ts";
 import { dnsSubdomainProblems } from "../api/validation/names.ts";
@@ -19,6 +20,13 @@ export const defaultStrategy: Strategy = {
   validateUpdate: () => [],
   gracePeriodSeconds: () => 0,
 };
+
+/** Returns a rule for new objects only. An update of such a kind is judged by `validateUpdate` alone. */
+export function forNewObjects<T extends KubeObject>(
+  validate: (object: T) => readonly FieldError[],
+): Strategy<T>["validate"] {
+  return (object, old) => (old === undefined ? validate(object) : []);
+}
 
 export interface StatusRules {
   /** Labels, annotations, owners and finalizers stay as stored, too. */

@@ -50,6 +50,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly generationFields: readonly string[] | "all";
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
+  /** False for a kind whose `generateName` becomes the name as it is. Absent means true. */
+  readonly generatesNames?: boolean;
   /** A message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
   /** @param writer who creates the object, for kinds that record it */

@@ -47,7 +47,7 @@ export function openRegistries(parts: ServerRegistriesParts): ServerRegistries {
   const found = () => registries;
   const lookup = new CachedObjects((resource) => registries.find(resource));
   const quotas = quotasOf(parts, lookup, found);
-  const admission = admissionOf(parts, lookup, quotas);
+  const admission = admissionOf(parts, lookup, quotas, found);
   const serviceAllocation =
     network === undefined
       ? undefined
@@ -81,13 +81,21 @@ function quotasOf(
   });
 }
 
-function admissionOf(parts: ServerRegistriesParts, lookup: ObjectLookup, quotas: QuotaAccountant): Admission {
+function admissionOf(
+  parts: ServerRegistriesParts,
+  lookup: ObjectLookup,
+  quotas: QuotaAccountant,
+  registries: () => Registries,
+): Admission {
   const { catalog, admissionPlugins = chosenPlugins([], []), admissionGuards = [], clock, randomInt } = parts;
   const plugins = makePlugins(admissionPlugins, {
     lookup,
     clock,
     quotas,
     randomInt,
+    catalog,
+    registryOf: (resource) => registries().find(resource),
+    authorizer: parts.authorizer ?? alwaysDenyAuthorizer,
     authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),
     resourceOfKind: (gvk) => catalog.findKind(gvk),
     wait: (delayMs) => new Promise<void>((resolve) => void clock.after(delayMs, resolve)),

@@ -2,13 +2,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { parseJson } from "../../src/api/codec/json.ts";
+import { compareDefinition, type DefinitionCase } from "./crd-definitions.ts";
 import { compareObject, type ObjectCase } from "./crd-objects.ts";
 import type { Difference } from "./difference.ts";
 import type { FileReport } from "./replay-files.ts";
 
 /** Replays the files of a directory that hold vectors of custom resources, packed or not. */
 export function runCrdVectors(directory: string): FileReport[] {
-  return [report(directory, "objects.jsonl", (recorded: ObjectCase) => compareObject(recorded))].flat();
+  return [
+    ...report(directory, "objects.jsonl", (recorded: ObjectCase) => compareObject(recorded)),
+    ...report(directory, "definitions.jsonl", (recorded: DefinitionCase) => compareDefinition(recorded)),
+  ];
 }
 
 function report<T extends { readonly name: string }>(

@@ -21,7 +21,7 @@ export function pemBlocks(text: string): PemBlock[] {
     const firstData = body.findIndex((line) => !line.includes(":") && line !== "");
     const data = firstData < 0 ? "" : body.slice(firstData).join("").replaceAll(/[ \t]/g, "");
     at = end;
-    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data)) continue;
+    if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) continue;
     blocks.push({ type, hasHeaders: body.some((line) => line.includes(":")), der: Buffer.from(data, "base64") });
   }
   return blocks;

@@ -11,9 +11,9 @@ const reportedMax = 100;
  * @param isResource the fields of every resource stay at the top
  * @returns paths of the removed fields, such as `spec.a[0].b`, sorted; at most a hundred
  */
-export function prune(object: JsonObject, schema: OpenApiSchema, isResource: boolean): string[] {
+export function prune(value: JsonValue, schema: OpenApiSchema, isResource: boolean): string[] {
   const run = new PruneRun();
-  run.node(object, schema, isResource || isEmbedded(schema));
+  run.node(value, schema, isResource || isEmbedded(schema));
   return run.removed.sort();
 }
 

@@ -1,4 +1,5 @@
 import { type FieldError, fieldError } from "../field-error.ts";
+import type { JsonValue } from "../json.ts";
 
 export type ItemRule<T> = (item: T, field: string) => readonly FieldError[];
 
@@ -13,10 +14,19 @@ export function validateBoundedList<T>(
   return items.flatMap((item, at) => validate(item, `${field}[${at}]`));
 }
 
-/** As a bounded list, and no two items with the same key. */
+/** The rules of a list whose items have keys. */
+export interface BoundedSet<T> {
+  readonly max: number;
+  readonly keyOf: (item: T) => string;
+  /** The key as errors show it; by default as it is. */
+  readonly shownKey?: (item: T) => JsonValue;
+  readonly validate: ItemRule<T>;
+}
+
+/** Validates a bounded list in which no two items have the same key. */
 export function validateBoundedSet<T>(
   items: readonly T[],
-  { max, keyOf, validate }: { max: number; keyOf: (item: T) => string; validate: ItemRule<T> },
+  { max, keyOf, shownKey = keyOf, validate }: BoundedSet<T>,
   field: string,
 ): FieldError[] {
   if (items.length > max) return [fieldError.tooMany(field, items.length, max)];
@@ -24,7 +34,7 @@ export function validateBoundedSet<T>(
   const seen = new Set<string>();
   for (const [at, item] of items.entries()) {
     const key = keyOf(item);
-    if (seen.has(key)) errors.push(fieldError.duplicate(`${field}[${at}]`, key));
+    if (seen.has(key)) errors.push(fieldError.duplicate(`${field}[${at}]`, shownKey(item)));
     seen.add(key);
   }
   return errors;

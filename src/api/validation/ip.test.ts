@@ -10,7 +10,6 @@ import {
   parseIp,
   validateCidr,
   validateIp,
-  validateIpOfFamily,
   validateNonSpecialIp,
 } from "./ip.ts";
 
@@ -94,12 +93,5 @@ test.each([
 ])("%s is no endpoint", (address, problem) => {
   expect(validateNonSpecialIp(address, "ip").map(fieldErrorText)).toEqual([
     `ip: Invalid value: ${JSON.stringify(address)}: ${problem}`,
-  ]);
-});
-
-test("an address belongs to one family", () => {
-  expect(validateIpOfFamily("10.0.0.1", "IPv4", "ip")).toEqual([]);
-  expect(validateIpOfFamily("::1", "IPv4", "ip").map(fieldErrorText)).toEqual([
-    'ip: Invalid value: "::1": must be a valid IPv4 address',
   ]);
 });

@@ -19,7 +19,7 @@ export interface Cidr {
 }
 
 export const ipText = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-const cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+export const cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 /** Beyond any way to write an address. */
 const ipTextBytesMax = 64;
 const ipv4Bytes = 4;
@@ -73,33 +73,14 @@ export function validateDualStack(
   return [fieldError.invalid(field, value, "may specify no more than one IP for each IP family")];
 }
 
-export function validateIpOfFamily(text: string, family: IpFamily, field: string): FieldError[] {
-  return parseIp(text)?.family === family ? [] : [fieldError.invalid(field, text, `must be a valid ${family} address`)];
-}
-
 export function validateCidr(text: string, field: string): FieldError[] {
   return parseCidr(text) === undefined ? [fieldError.invalid(field, text, cidrText)] : [];
 }
 
-/** For fields of newer kinds: the network's own address in its only text. */
-export function validateCanonicalCidr(text: string, field: string): FieldError[] {
-  const problem = canonicalCidrProblem(text);
-  return problem === undefined ? [] : [fieldError.invalid(field, text, problem)];
-}
-
-function canonicalCidrProblem(text: string): string | undefined {
-  const cidr = parseCidr(text);
-  if (cidr === undefined) return cidrText;
-  const { address, family, prefixBits } = cidr;
-  if (/(^|[.:/])0[0-9]+([./]|$)/.test(text)) return "must not have leading 0s in IP or prefix length";
-  if (family === "IPv4" && text.includes(":")) return "must not have an IPv4-mapped IPv6 address";
-  if (hasHostBits(cidr)) return "must not have bits set beyond the prefix length";
-  const canonical = `${address.text}/${prefixBits}`;
-  return canonical === text ? undefined : `must be in canonical form (${JSON.stringify(canonical)})`;
-}
-
-function hasHostBits({ address, prefixBits }: Cidr): boolean {
-  return address.bytes.some((byte, at) => (byte & (255 >> Math.min(8, Math.max(0, prefixBits - 8 * at)))) !== 0);
+/** Returns the first address of the range. */
+export function networkOf({ address, prefixBits }: Cidr): IpAddress {
+  const bytes = address.bytes.map((byte, at) => byte & ~(255 >> Math.min(8, Math.max(0, prefixBits - 8 * at))));
+  return addressOf(bytes) as IpAddress;
 }
 
 /** An address that can be an endpoint: none that means any host, this host, or this link. */

@@ -13,7 +13,7 @@ export function validateTypedConditions(object: KubeObject): FieldError[] {
       const field = `status.conditions[${at}].type`;
       const errors = seen.has(type) ? [fieldError.duplicate(field, type)] : [];
       seen.add(type);
-      return type === "" ? [...errors, fieldError.required(field, "must not be empty")] : errors;
+      return type === "" ? [...errors, fieldError.required(field)] : errors;
     })
     .slice(0, fieldErrorsMax);
 }

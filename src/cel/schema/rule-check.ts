@@ -1,9 +1,9 @@
 import { addCapped, multiplyCapped } from "../cost/range.ts";
 import { type DeclaredType, declareType } from "./declared-type.ts";
-import { compileRules, type CompiledRule, type RuleEnvironments, selfTypeName, unboundedCardinality } from "./rule.ts";
+import { type CompiledRule, type RuleEnvironments, ruleCompiler, selfTypeName, unboundedCardinality } from "./rule.ts";
 import { normalizeFieldPath } from "./rule-field-path.ts";
 import { fieldPath, type RuleProblem } from "./rule-problem.ts";
-import { type RuleSchema, type ValidationRule, valuesSchema } from "./rule-schema.ts";
+import { type RuleSchema, shownRule, type ValidationRule } from "./rule-schema.ts";
 
 /** The most that one rule may be estimated to cost, times how often it may run. */
 export const ruleCostMax = 10_000_000n;
@@ -13,15 +13,8 @@ export const totalRuleCostMax = 100_000_000n;
 const blamedRulesMax = 4;
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"] as const;
 
-export interface RuleCheckOptions {
-  readonly environments: RuleEnvironments;
-  /** The path of the schema, as errors show it. */
-  readonly path: string;
-  /** Reports a rule whatever it costs; an update that leaves a schema as it is does so. */
-  readonly ignoresRuleCosts?: boolean;
-}
-
-interface Place {
+/** Where a node of a schema stands. */
+export interface RulePlace {
   readonly path: string;
   /** How often a value here may occur; undefined where nothing bounds it. */
   readonly cardinality: bigint | undefined;
@@ -29,107 +22,120 @@ interface Place {
   readonly uncorrelatable: string | undefined;
 }
 
+/** Returns the place of a schema as a whole. */
+export function rootPlace(path: string): RulePlace {
+  return { path, cardinality: 1n, uncorrelatable: undefined };
+}
+
+/** Returns the place of a node directly inside of another one. */
+export function placeBelow(
+  { path, cardinality, uncorrelatable }: RulePlace,
+  schema: RuleSchema,
+  child: "properties" | "items" | "additionalProperties",
+  name?: string,
+): RulePlace {
+  const isUncorrelatable =
+    (child === "properties" && !isCorrelatableMap(schema)) ||
+    (child === "items" && schema["x-kubernetes-list-type"] !== "map");
+  return {
+    path: name === undefined ? `${path}.${child}` : `${path}.${child}[${name}]`,
+    cardinality: multiplied(cardinality, elementsMax(schema)),
+    uncorrelatable: isUncorrelatable ? (uncorrelatable ?? path) : uncorrelatable,
+  };
+}
+
+/** Reports what is wrong with the form of a rule. @param path of the rule */
+export function ruleFormProblems(rule: ValidationRule, schema: RuleSchema, path: string): RuleProblem[] {
+  const problems: RuleProblem[] = [];
+  const report = (kind: RuleProblem["kind"], name: string, detail: string, value?: string) =>
+    problems.push({ kind, field: `${path}.${name}`, detail, ...(value === undefined ? {} : { value }) });
+  const { message = "", messageExpression = "", fieldPath: target = "", reason } = rule;
+  if (rule.rule.trim() === "") report("Required", "rule", "rule is not specified");
+  else if (message !== "" && message.trim() === "") {
+    report("Invalid", "message", "must be non-empty if specified", message);
+  } else if (hasLineBreak(message.trim())) report("Invalid", "message", "must not contain line breaks", message);
+  else if (hasLineBreak(rule.rule.trim()) && message.trim() === "") {
+    report("Required", "message", "message must be specified if rule contains line breaks");
+  }
+  if (messageExpression !== "" && messageExpression.trim() === "") {
+    report("Required", "messageExpression", "messageExpression must be non-empty if specified");
+  }
+  if (reason !== undefined && !reasons.some((known) => known === reason)) {
+    const supported = reasons.map((known) => JSON.stringify(known)).join(", ");
+    report("NotSupported", "reason", `supported values: ${supported}`, reason);
+  }
+  if (target === "") return problems;
+  if (target.trim() === "") report("Invalid", "fieldPath", "must be non-empty if specified", target);
+  if (hasLineBreak(target)) report("Invalid", "fieldPath", "must not contain line breaks", target);
+  if (normalizeFieldPath(target, schema) === undefined) {
+    report("Invalid", "fieldPath", "must be a valid path", target);
+  }
+  return problems;
+}
+
 interface RuleCost {
   readonly path: string;
   readonly cost: bigint;
 }
 
-/** Checks the rules in the schema of a version: that they compile, mean something, and do not cost too much. */
-export function checkRules(root: RuleSchema, options: RuleCheckOptions): RuleProblem[] {
-  const checker = new RuleChecker(options);
-  checker.check(root, () => declareType(root, true, selfTypeName), {
-    path: options.path,
-    cardinality: 1n,
-    uncorrelatable: undefined,
-  });
-  return [...checker.schemaProblems, ...checker.ruleProblems, ...checker.totalProblems(options.path)];
+export interface NodeCheckOptions {
+  /** The node is a resource: it has apiVersion, kind and metadata, declared or not. */
+  readonly isResource: boolean;
+  /** Reports a rule whatever it costs; an update that leaves a schema as it is does so. */
+  readonly ignoresRuleCosts?: boolean;
 }
 
-class RuleChecker {
-  readonly schemaProblems: RuleProblem[] = [];
-  readonly ruleProblems: RuleProblem[] = [];
-  readonly #options: RuleCheckOptions;
+/** Checks the rules of one version of a definition: that they compile, mean something, and do not cost too much. */
+export class RuleChecker {
+  readonly #environments: RuleEnvironments;
   #total = 0n;
   #mostExpensive: RuleCost[] = [];
 
-  constructor(options: RuleCheckOptions) {
-    this.#options = options;
+  constructor(environments: RuleEnvironments) {
+    this.#environments = environments;
   }
 
-  /** Checks a node and all below it; what is wrong with the form of a rule keeps those around it from being compiled. */
-  check(schema: RuleSchema, typeOf: () => DeclaredType | undefined, place: Place): void {
-    const problemsBefore = this.schemaProblems.length;
-    this.#checkChildren(schema, place);
+  /** Checks the rules of one node, whose form is right. Yields after each of them. */
+  *checkNode(schema: RuleSchema, place: RulePlace, options: NodeCheckOptions): Generator<void, RuleProblem[]> {
     const rules = schema["x-kubernetes-validations"] ?? [];
-    for (const [at, rule] of rules.entries()) this.#checkForm(rule, schema, rulePath(place, at));
-    if (rules.length === 0 || this.schemaProblems.length > problemsBefore) return;
-    const type = typeOf();
-    if (type === undefined) return;
-    for (const [at, compiled] of compileRules(schema, type, this.#options.environments).entries()) {
-      this.#checkCompiled(compiled, type, place, rulePath(place, at));
+    if (rules.length === 0) return [];
+    const type = declareType(schema, options.isResource, selfTypeName);
+    if (type === undefined) {
+      const field = `${place.path}.x-kubernetes-validations`;
+      return [{ kind: "InternalError", field, detail: noTypeText }];
     }
+    const compileRule = ruleCompiler(schema, type, this.#environments);
+    const problems: RuleProblem[] = [];
+    for (const [at, rule] of rules.entries()) {
+      problems.push(...this.#checkCompiled(compileRule(rule), type, place, rulePath(place, at), options));
+      yield;
+    }
+    return problems;
   }
 
-  #checkChildren(schema: RuleSchema, place: Place): void {
-    const cardinality = multiplied(place.cardinality, elementsMax(schema));
-    const below = (path: string, isUncorrelatable: boolean): Place => ({
-      path,
-      cardinality,
-      uncorrelatable: isUncorrelatable ? (place.uncorrelatable ?? place.path) : place.uncorrelatable,
-    });
-    const declare = (child: RuleSchema) => () => declareType(child, isEmbedded(child), selfTypeName);
-    const values = valuesSchema(schema);
-    if (values !== undefined) this.check(values, declare(values), below(`${place.path}.additionalProperties`, false));
-    const isAtomicMap = !isCorrelatableMap(schema);
-    for (const [name, property] of Object.entries(schema.properties ?? {})) {
-      this.check(property, declare(property), below(`${place.path}.properties[${name}]`, isAtomicMap));
-    }
-    const { items } = schema;
-    if (items === undefined) return;
-    const isKeyed = schema["x-kubernetes-list-type"] === "map";
-    this.check(items, declare(items), below(`${place.path}.items`, !isKeyed));
-  }
-
-  #checkForm(rule: ValidationRule, schema: RuleSchema, path: string): void {
-    const report = (kind: RuleProblem["kind"], name: string, detail: string, value?: string) =>
-      this.schemaProblems.push({ kind, field: `${path}.${name}`, detail, ...(value === undefined ? {} : { value }) });
-    const { message = "", messageExpression = "", fieldPath: target = "", reason } = rule;
-    if (rule.rule.trim() === "") report("Required", "rule", "rule is not specified");
-    else if (message !== "" && message.trim() === "") {
-      report("Invalid", "message", "must be non-empty if specified", message);
-    } else if (hasLineBreak(message.trim())) report("Invalid", "message", "must not contain line breaks", message);
-    else if (hasLineBreak(rule.rule.trim()) && message.trim() === "") {
-      report("Required", "message", "message must be specified if rule contains line breaks");
-    }
-    if (messageExpression !== "" && messageExpression.trim() === "") {
-      report("Required", "messageExpression", "messageExpression must be non-empty if specified");
-    }
-    if (reason !== undefined && !reasons.some((known) => known === reason)) {
-      const supported = reasons.map((known) => JSON.stringify(known)).join(", ");
-      report("NotSupported", "reason", `supported values: ${supported}`, reason);
-    }
-    if (target === "") return;
-    if (target.trim() === "") report("Invalid", "fieldPath", "must be non-empty if specified", target);
-    if (hasLineBreak(target)) report("Invalid", "fieldPath", "must not contain line breaks", target);
-    if (normalizeFieldPath(target, schema) === undefined) {
-      report("Invalid", "fieldPath", "must be a valid path", target);
-    }
-  }
-
-  #checkCompiled(compiled: CompiledRule, type: DeclaredType, place: Place, path: string): void {
+  #checkCompiled(
+    compiled: CompiledRule,
+    type: DeclaredType,
+    place: RulePlace,
+    path: string,
+    options: NodeCheckOptions,
+  ): RuleProblem[] {
+    const problems: RuleProblem[] = [];
     const report = (kind: RuleProblem["kind"], name: string, detail: string, value?: RuleProblem["value"]) =>
-      this.ruleProblems.push({ kind, field: `${path}.${name}`, detail, ...(value === undefined ? {} : { value }) });
+      problems.push({ kind, field: `${path}.${name}`, detail, ...(value === undefined ? {} : { value }) });
     const { rule } = compiled;
     const cost = multiplyCapped(compiled.program?.estimate.max ?? 0n, place.cardinality ?? unboundedCardinality(type));
-    this.#count(`${path}.rule`, cost, "estimated rule cost", (detail) => report("Forbidden", "rule", detail));
-    if (compiled.error !== undefined) report("Invalid", "rule", compiled.error, { ...rule });
+    const check = (name: string, subject: string, cost: bigint) => {
+      this.#count(`${path}.${name}`, cost);
+      const isTooExpensive = cost > ruleCostMax && options.ignoresRuleCosts !== true;
+      if (isTooExpensive) report("Forbidden", name, excessText(subject, cost, ruleCostMax));
+    };
+    check("rule", "estimated rule cost", cost);
+    if (compiled.error !== undefined) report("Invalid", "rule", compiled.error, shownRule(rule));
     if (compiled.messageError !== undefined) {
-      report("Invalid", "messageExpression", compiled.messageError, { ...rule });
+      report("Invalid", "messageExpression", compiled.messageError, shownRule(rule));
     } else if (compiled.message !== undefined) {
-      const { max } = compiled.message.estimate;
-      this.#count(`${path}.messageExpression`, max, "estimated messageExpression cost", (detail) =>
-        report("Forbidden", "messageExpression", detail),
-      );
+      check("messageExpression", "estimated messageExpression cost", compiled.message.estimate.max);
     }
     if (!compiled.usesOldSelf && rule.optionalOldSelf !== undefined) {
       report("Invalid", "optionalOldSelf", "may not be set if oldSelf is not used in rule", rule.optionalOldSelf);
@@ -138,10 +144,10 @@ class RuleChecker {
       const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`;
       report("Invalid", "rule", detail, rule.rule);
     }
+    return problems;
   }
 
-  #count(path: string, cost: bigint, subject: string, refuse: (detail: string) => void): void {
-    if (cost > ruleCostMax && this.#options.ignoresRuleCosts !== true) refuse(excessText(subject, cost, ruleCostMax));
+  #count(path: string, cost: bigint): void {
     this.#total = addCapped(this.#total, cost);
     if (cost < totalRuleCostMax / 100n) return;
     const sorted = [...this.#mostExpensive, { path, cost }].sort((a, b) =>
@@ -150,6 +156,7 @@ class RuleChecker {
     this.#mostExpensive = sorted.slice(0, blamedRulesMax);
   }
 
+  /** Reports that all rules checked so far cost too much together. @param path of the schema */
   totalProblems(path: string): RuleProblem[] {
     if (this.#total <= totalRuleCostMax) return [];
     const blame = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
@@ -159,12 +166,11 @@ class RuleChecker {
   }
 }
 
-function rulePath({ path }: Place, at: number): string {
-  return fieldPath.index(`${path}.x-kubernetes-validations`, at);
-}
+const noTypeText =
+  "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
 
-function isEmbedded(schema: RuleSchema): boolean {
-  return schema["x-kubernetes-embedded-resource"] === true;
+function rulePath({ path }: RulePlace, at: number): string {
+  return fieldPath.index(`${path}.x-kubernetes-validations`, at);
 }
 
 /** Reports whether the values of a map can be found in its old value. */

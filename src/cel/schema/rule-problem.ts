@@ -4,7 +4,7 @@ import type { Json } from "../values/json-value.ts";
 
 /** A problem that a rule finds in a field, or that a rule has itself. */
 export interface RuleProblem {
-  readonly kind: "Invalid" | "Required" | "Forbidden" | "Duplicate" | "NotSupported";
+  readonly kind: "Invalid" | "Required" | "Forbidden" | "Duplicate" | "NotSupported" | "InternalError";
   readonly field: string;
   readonly detail: string;
   /** The value that is shown; absent where it is not shown. */
@@ -26,6 +26,8 @@ export function toFieldError({ kind, field, detail, value }: RuleProblem): Field
         reason: "FieldValueNotSupported",
         message: `Unsupported value: ${JSON.stringify(value)}: ${detail}`,
       };
+    case "InternalError":
+      return { field, reason: "InternalError", message: `Internal error: ${detail}` };
     case "Invalid":
       return value === undefined
         ? fieldError.invalidUnshown(field, detail)

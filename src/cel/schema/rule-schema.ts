@@ -10,6 +10,25 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean;
 }
 
+/** Returns a rule as upstream shows it: under the names of its code, with all fields. */
+export function shownRule({
+  rule,
+  message = "",
+  messageExpression = "",
+  reason,
+  fieldPath: path = "",
+  ...rest
+}: ValidationRule): Readonly<Record<string, string | boolean | null>> {
+  return {
+    Rule: rule,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: reason ?? null,
+    FieldPath: path,
+    OptionalOldSelf: rest.optionalOldSelf ?? null,
+  };
+}
+
 /** The part of a structural OpenAPI schema that types, values and rules need. */
 export interface RuleSchema {
   readonly type?: string;

@@ -134,14 +134,21 @@ export interface RuleValidation {
   readonly budget: number;
 }
 
+export interface RunOptions {
+  /** The most that the rules may cost together. */
+  readonly budget?: number;
+  /** The path of the value; that of an object itself by default. */
+  readonly path?: string;
+}
+
 /** Runs all rules on an object at once. */
 export function validateRules(
   validator: RuleValidator,
   object: Json,
   oldObject: Json | undefined,
-  budget: number = objectCostMax,
+  options: RunOptions = {},
 ): RuleValidation {
-  const steps = runRules(validator, object, oldObject, budget);
+  const steps = runRules(validator, object, oldObject, options);
   let step = steps.next();
   while (!step.done) step = steps.next();
   return step.value;
@@ -155,10 +162,10 @@ export function* runRules(
   validator: RuleValidator,
   object: Json,
   oldObject: Json | undefined,
-  budget: number = objectCostMax,
+  { budget = objectCostMax, path = rootPath }: RunOptions = {},
 ): Generator<void, RuleValidation> {
   const run = new RuleRun(budget);
-  yield* run.visit(validator, rootPath, object, oldObject, { isKnown: oldObject !== undefined, old: oldObject });
+  yield* run.visit(validator, path, object, oldObject, { isKnown: oldObject !== undefined, old: oldObject });
   return { errors: run.errors, warnings: run.warnings, budget: run.budget };
 }
 

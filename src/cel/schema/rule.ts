@@ -14,7 +14,7 @@ export const selfTypeName = "selfType";
 /** Which environment a text is compiled in: one that was stored before may use everything. */
 export interface RuleEnvironments {
   /** Returns the environment of a rule, or of a message expression, by its text. */
-  environmentOf(text: string): Environment;
+  environmentOf(text: string, part: "rule" | "messageExpression"): Environment;
 }
 
 /** An expression of a rule, ready to run. */
@@ -43,33 +43,39 @@ export function unboundedCardinality(type: DeclaredType): bigint {
 
 /** Compiles the rules of one node of a schema. */
 export function compileRules(schema: RuleSchema, type: DeclaredType, environments: RuleEnvironments): CompiledRule[] {
+  return (schema["x-kubernetes-validations"] ?? []).map(ruleCompiler(schema, type, environments));
+}
+
+/** Returns a function that compiles a rule of one node of a schema. */
+export function ruleCompiler(
+  schema: RuleSchema,
+  type: DeclaredType,
+  environments: RuleEnvironments,
+): (rule: ValidationRule) => CompiledRule {
   const provider = providerOf(type);
-  const environmentOf = (text: string, oldSelf: CelType) =>
-    environments.environmentOf(text).extend({
-      variables: new Map([
-        ["self", type.cel],
-        ["oldSelf", oldSelf],
-      ]),
-      provider,
-    });
-  return (schema["x-kubernetes-validations"] ?? []).map((rule) => {
+  return (rule) => {
     const oldSelf = rule.optionalOldSelf === true ? optionalOf(type.cel) : type.cel;
-    return compileRule(rule, schema, type, (text) => environmentOf(text, oldSelf));
-  });
+    const variables = new Map([
+      ["self", type.cel],
+      ["oldSelf", oldSelf],
+    ]);
+    const extended = (environment: Environment) => environment.extend({ variables, provider });
+    return compileRule(rule, schema, type, (text, part) => extended(environments.environmentOf(text, part)));
+  };
 }
 
 function compileRule(
   rule: ValidationRule,
   schema: RuleSchema,
   type: DeclaredType,
-  environmentOf: (text: string) => Environment,
+  environmentOf: RuleEnvironments["environmentOf"],
 ): CompiledRule {
   const path = rule.fieldPath === undefined ? undefined : normalizeFieldPath(rule.fieldPath, schema);
   const base = { rule, usesOldSelf: false, ...(path === undefined || path === "" ? {} : { fieldPath: path }) };
   if (rule.rule.trim() === "") return { rule, usesOldSelf: false };
   const main = compileExpression(
     rule.rule,
-    environmentOf(rule.rule),
+    environmentOf(rule.rule, "rule"),
     type,
     "",
     boolType,
@@ -80,7 +86,7 @@ function compileRule(
   const { messageExpression } = rule;
   if (messageExpression === undefined || messageExpression === "") return compiled;
   const notText = "messageExpression must evaluate to a string";
-  const environment = environmentOf(messageExpression);
+  const environment = environmentOf(messageExpression, "messageExpression");
   const message = compileExpression(messageExpression, environment, type, "messageExpression ", stringType, notText);
   return typeof message === "string" ? { ...compiled, messageError: message } : { ...compiled, message };
 }

@@ -1,35 +1,37 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import {
-  validateCustomResourceDefinition,
-  validateCustomResourceDefinitionStatus,
-  validateCustomResourceDefinitionUpdate,
-} from "./validation/custom-resource-definition.ts";
+import type { Examination, Strategy } from "../../registry/strategy.ts";
+import { runSliced } from "../../api/sliced.ts";
+import { validateDefinition, validateDefinitionStatus } from "./validation/custom-resource-definition.ts";
+import { formatWarnings } from "./validation/format-warnings.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { objectsOf, textOf, textsOf } from "../../api/validation/fields.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { defaultCustomResourceDefinition } from "./defaults/custom-resource-definition.ts";
 
-const customResourceDefinitionStrategy: Strategy = {
-  ...defaultStrategy,
+const definitionRules = {
   metaRules: "update",
   coversSchema: true,
   allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
   generationFields: ["spec"],
+} as const;
+
+const customResourceDefinitionStrategy: Strategy = {
+  ...defaultStrategy,
+  ...definitionRules,
   resetFields: ["status"],
   prepareForCreate: recordStorageVersion,
   prepareForUpdate: recordStorageVersion,
-  validate: validateCustomResourceDefinition,
-  validateUpdate: validateCustomResourceDefinitionUpdate,
+  examine: ({ object, old }) => runSliced(examineDefinition(object, old)),
+  warnings: formatWarnings,
   markDeletion,
 };
 
 const customResourceDefinitionStatusStrategy: Strategy = {
-  ...statusStrategy(customResourceDefinitionStrategy, { keepsMetadata: true }),
-  validate: validateCustomResourceDefinitionStatus,
+  ...statusStrategy({ ...defaultStrategy, ...definitionRules }, { keepsMetadata: true }),
+  validate: validateDefinitionStatus,
 };
 
 export const customResourceDefinition = builtInKind("customresourcedefinitions.apiextensions.k8s.io", {
@@ -41,6 +43,10 @@ export const customResourceDefinition = builtInKind("customresourcedefinitions.a
     status: subresource(customResourceDefinitionStatusStrategy),
   },
 });
+
+function* examineDefinition(definition: KubeObject, old: KubeObject | undefined): Generator<void, Examination> {
+  return { errors: yield* validateDefinition(definition, old), warnings: [] };
+}
 
 /** Holds a definition until all of its instances are gone. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";

@@ -1,16 +1,16 @@
 import type { JsonObject } from "../../api/json.ts";
 import { formatTime } from "../../api/time.ts";
 import type { Clock } from "../../process/clock.ts";
-import type { UserInfo } from "../../request/user-info.ts";
-import { action, builtInKind } from "../../registry/kind.ts";
 import type { Action } from "../../registry/action.ts";
+import { action, builtInKind } from "../../registry/kind.ts";
+import type { UserInfo } from "../../request/user-info.ts";
 
 export const selfSubjectReview = builtInKind("selfsubjectreviews.authentication.k8s.io", {
-  endpoint: action(reviewOf),
+  endpoint: action(({ clock }) => reviewOf(clock)),
 });
 
-/** Answers who the user is after impersonation, so that one can ask for somebody else. */
-function reviewOf({ clock }: { readonly clock: Clock }): Action {
+/** Tells callers who they are, after impersonation. The answer has nothing of the question. */
+function reviewOf(clock: Clock): Action {
   return {
     async run({ user }, { kind, apiVersion }) {
       const metadata = { creationTimestamp: formatTime(clock.nowMs()) };
@@ -19,7 +19,7 @@ function reviewOf({ clock }: { readonly clock: Clock }): Action {
   };
 }
 
-/** A user as reviews show it; what is empty is left out. */
+/** A user as reviews show it, without empty fields. */
 export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
   return {
     ...(name === "" ? {} : { username: name }),

@@ -1,46 +1,58 @@
 import { type FieldError, fieldError } from "../../api/field-error.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import type { UserInfo } from "../../request/user-info.ts";
+import type * as authorizationV1 from "../../api/types/authorization-v1.ts";
 import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
 import { reviewQuestion } from "../../access/authorization/review-attributes.ts";
 import type { Action } from "../../registry/action.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+import { validateSelectors } from "./review-selectors.ts";
 
-/** May somebody do that? About any user, anywhere. */
+/** A review whose spec names the user. */
+type SubjectReview = authorizationV1.SubjectAccessReview;
+type Spec = authorizationV1.SubjectAccessReviewSpec;
+
+/** Answers whether any user may do something, anywhere. */
 export function reviewAnyone(authorizer: Authorizer): Action {
   return {
-    async run(_request, review) {
-      const spec = specOf(review);
-      refuse(review, [...validateSpec(spec), ...validateSubject(spec), ...validateMetadata(review)]);
-      return answer(review, await ask(authorizer, subjectOf(spec), spec));
-    },
-  };
-}
-
-/** About any user, in one namespace: what a namespace's administrator may ask. */
-export function reviewInNamespace(authorizer: Authorizer): Action {
-  return {
-    async run({ namespace }, review) {
-      const spec = specOf(review);
-      refuse(review, [
+    async run(_request, body) {
+      const { spec, metadata } = body as unknown as SubjectReview;
+      refuse([
         ...validateSpec(spec),
         ...validateSubject(spec),
-        ...validateMetadata(review),
-        ...validateNamespace(spec, namespace),
+        ...validateSelectors(spec),
+        ...validateMetadata(metadata),
       ]);
-      return answer(review, await ask(authorizer, subjectOf(spec), spec));
+      return answer(body, await ask(authorizer, subjectOf(spec), spec));
     },
   };
 }
 
-/** May the one who asks do that? */
+/** Answers whether any user may do something in one namespace, which its administrators may ask. */
+export function reviewInNamespace(authorizer: Authorizer): Action {
+  return {
+    async run({ namespace }, body) {
+      const { spec, metadata } = body as unknown as SubjectReview;
+      refuse([
+        ...validateSpec(spec),
+        ...validateSubject(spec),
+        ...validateSelectors(spec),
+        ...validateMetadata(metadata, "namespace"),
+        ...validateNamespace(spec, namespace),
+      ]);
+      return answer(body, await ask(authorizer, subjectOf(spec), spec));
+    },
+  };
+}
+
+/** Answers whether the caller may do something. */
 export function reviewAsker(authorizer: Authorizer): Action {
   return {
-    async run({ user }, review) {
-      const spec = specOf(review);
-      refuse(review, [...validateSpec(spec), ...validateMetadata(review)]);
-      return answer(review, await ask(authorizer, user, spec));
+    async run({ user }, body) {
+      const { spec, metadata } = body as unknown as authorizationV1.SelfSubjectAccessReview;
+      refuse([...validateSpec(spec), ...validateSelectors(spec), ...validateMetadata(metadata)]);
+      return answer(body, await ask(authorizer, user, spec));
     },
   };
 }
@@ -50,7 +62,7 @@ interface Asked {
   readonly errors: readonly string[];
 }
 
-async function ask(authorizer: Authorizer, user: UserInfo, spec: JsonObject): Promise<Asked> {
+async function ask(authorizer: Authorizer, user: UserInfo, spec: Spec): Promise<Asked> {
   const { attributes, errors } = reviewQuestion(spec);
   try {
     return { decision: await authorizer.authorize(user, attributes), errors };
@@ -71,80 +83,77 @@ function answer(review: KubeObject, { decision, errors }: Asked): KubeObject {
   };
 }
 
-function specOf({ spec }: KubeObject): JsonObject {
-  return isJsonObject(spec) ? spec : {};
-}
-
-function subjectOf({ user, uid, groups, extra }: JsonObject): UserInfo {
-  const extras = Object.entries(isJsonObject(extra) ? extra : {});
+function subjectOf({ user = "", uid = "", groups = [], extra = {} }: Spec): UserInfo {
   return {
-    name: typeof user === "string" ? user : "",
-    uid: typeof uid === "string" ? uid : "",
-    groups: strings(groups),
-    extra: new Map(extras.map(([key, values]) => [key, strings(values)])),
+    name: user,
+    uid,
+    groups,
+    extra: new Map(Object.entries(extra).map(([key, values]) => [key, values ?? []])),
   };
 }
 
-function strings(value: JsonValue | undefined): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
+/** Upstream leaves the kind out of these refusals. */
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw status.invalid({ group: "authorization.k8s.io", kind: "", name: "" }, errors);
 }
 
-function refuse(review: KubeObject, errors: readonly FieldError[]): void {
-  if (errors.length === 0) return;
-  throw status.invalid({ group: "authorization.k8s.io", kind: review.kind, name: "" }, errors);
-}
-
-function validateSpec({ resourceAttributes, nonResourceAttributes }: JsonObject): FieldError[] {
-  const forResource = isJsonObject(resourceAttributes);
-  const forPath = isJsonObject(nonResourceAttributes);
-  if (forResource && forPath) {
+function validateSpec({ resourceAttributes, nonResourceAttributes }: Spec): FieldError[] {
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
     const detail = "cannot be specified in combination with resourceAttributes";
-    return [fieldError.invalid("spec.nonResourceAttributes", nonResourceAttributes, detail)];
+    return [fieldError.invalid("spec.nonResourceAttributes", shownPath(nonResourceAttributes), detail)];
   }
-  if (!forResource && !forPath) {
-    const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-    return [fieldError.invalid("spec.resourceAttributes", null, detail)];
-  }
-  if (!forResource) return [];
-  return ["fieldSelector", "labelSelector"].flatMap((name) => validateSelector(name, resourceAttributes[name]));
+  if (resourceAttributes !== undefined || nonResourceAttributes !== undefined) return [];
+  const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+  return [fieldError.invalid("spec.resourceAttributes", null, detail)];
 }
 
-function validateSelector(name: string, selector: JsonValue | undefined): FieldError[] {
-  if (!isJsonObject(selector)) return [];
-  const path = `spec.resourceAttributes.${name}`;
-  const { rawSelector = "", requirements } = selector;
-  const listed = Array.isArray(requirements) ? requirements.length : 0;
-  if (rawSelector !== "" && listed > 0) {
-    return [
-      fieldError.invalid(`${path}.rawSelector`, rawSelector, "may not specified at the same time as requirements"),
-    ];
-  }
-  if (rawSelector !== "" || listed > 0) return [];
-  const detail = `when ${path} is specified, requirements or rawSelector is required`;
-  return [fieldError.required(`${path}.requirements`, detail)];
-}
-
-function validateSubject({ user = "", groups }: JsonObject): FieldError[] {
-  if (user !== "" || strings(groups).length > 0) return [];
+function validateSubject({ user = "", groups = [] }: Spec): FieldError[] {
+  if (user !== "" || groups.length > 0) return [];
   return [fieldError.invalid("spec.user", "", "at least one of user or group must be specified")];
 }
 
-function validateNamespace({ resourceAttributes, nonResourceAttributes }: JsonObject, namespace: string): FieldError[] {
+function validateNamespace({ resourceAttributes, nonResourceAttributes }: Spec, namespace: string): FieldError[] {
   const errors: FieldError[] = [];
-  if (isJsonObject(resourceAttributes) && (resourceAttributes["namespace"] ?? "") !== namespace) {
-    const given = resourceAttributes["namespace"] ?? "";
-    errors.push(fieldError.invalid("spec.resourceAttributes.namespace", given, "must match metadata.namespace"));
+  const asked = resourceAttributes === undefined ? namespace : (resourceAttributes.namespace ?? "");
+  if (asked !== namespace) {
+    errors.push(fieldError.invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"));
   }
-  if (isJsonObject(nonResourceAttributes)) {
+  if (nonResourceAttributes !== undefined) {
     const detail = "disallowed on this kind of request";
-    errors.push(fieldError.invalid("spec.nonResourceAttributes", nonResourceAttributes, detail));
+    errors.push(fieldError.invalid("spec.nonResourceAttributes", shownPath(nonResourceAttributes), detail));
   }
   return errors;
 }
 
-/** A review is no object and has no name; a local one is in a namespace. */
-function validateMetadata({ metadata }: KubeObject): FieldError[] {
-  const { namespace: _namespace, managedFields: _managedFields, ...rest } = metadata;
-  if (Object.keys(rest).length === 0) return [];
-  return [fieldError.invalid("metadata", rest as JsonObject, "must be empty")];
+function shownPath({ path = "", verb = "" }: authorizationV1.NonResourceAttributes): JsonObject {
+  return { Path: path, Verb: verb };
+}
+
+/** Fields of metadata in their order in JSON. */
+const metadataOrder: readonly (keyof KubeObject["metadata"] | "selfLink")[] = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+];
+
+/** A review is not stored, so it has no metadata but its managed fields, and a namespace if it is local. */
+function validateMetadata(metadata: KubeObject["metadata"], scope?: "namespace"): FieldError[] {
+  const fields = metadata as unknown as JsonObject;
+  const present = metadataOrder.filter((name) => fields[name] !== undefined);
+  if (present.every((name) => name === "managedFields" || name === scope)) return [];
+  const shown = Object.fromEntries(present.map((name) => [name, fields[name] ?? null]));
+  const detail = scope === undefined ? "must be empty" : `must be empty except for ${scope}`;
+  return [fieldError.invalid("metadata", shown, detail)];
 }

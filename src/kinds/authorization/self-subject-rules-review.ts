@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject } from "../../api/json.ts";
+import type { JsonObject } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
+import type * as authorizationV1 from "../../api/types/authorization-v1.ts";
 import type { Authorizer } from "../../access/authorization/authorizer.ts";
 import type { PolicyRule } from "../../access/authorization/rbac/policy-rule.ts";
 import type { Action } from "../../registry/action.ts";
@@ -9,23 +10,22 @@ export const selfSubjectRulesReview = builtInKind("selfsubjectrulesreviews.autho
   endpoint: action(({ authorizer }) => reviewOf(authorizer)),
 });
 
-/** What may the one who asks do in a namespace? As complete as the authorizers can say. */
+/** Lists the rules of the caller in a namespace, as far as the authorizers can tell. The answer has nothing of the question. */
 function reviewOf(authorizer: Authorizer): Action {
   return {
     async run({ user }, review) {
-      const { spec, kind, apiVersion } = review;
-      const namespace = isJsonObject(spec) && typeof spec["namespace"] === "string" ? spec["namespace"] : "";
+      const { namespace = "" } = (review as unknown as authorizationV1.SelfSubjectRulesReview).spec;
       if (namespace === "") throw status.badRequest("no namespace on request");
       const known = authorizer.rulesFor?.(user, namespace) ?? { rules: [], incomplete: true, errors: [] };
       return {
-        kind,
-        apiVersion,
+        kind: review.kind,
+        apiVersion: review.apiVersion,
         metadata: {},
         spec: {},
         status: {
           resourceRules: known.rules.filter(({ resources }) => resources.length > 0).map(resourceRule),
           nonResourceRules: known.rules.filter(({ nonResourceURLs }) => nonResourceURLs.length > 0).map(pathRule),
-          incomplete: known.incomplete || known.errors.length > 0,
+          incomplete: known.incomplete,
           ...(known.errors.length === 0 ? {} : { evaluationError: known.errors.join(", ") }),
         },
       };

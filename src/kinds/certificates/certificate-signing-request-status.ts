@@ -1,63 +1,63 @@
+import type * as certificatesV1 from "../../api/types/certificates-v1.ts";
 import { formatTime } from "../../api/time.ts";
-import type { JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateCertificateRequestStatus } from "./validation/certificate-signing-request-status.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { objectsOf } from "../../api/validation/fields.ts";
+
+type SigningRequest = certificatesV1.CertificateSigningRequest;
+type Condition = certificatesV1.CertificateSigningRequestCondition;
 
 const plainStatusStrategy = statusStrategy(defaultStrategy);
 
 /** `certificatesigningrequests/x/approval`: only conditions change. */
-export const certificateApprovalStrategy: Strategy = {
+export const certificateApprovalStrategy: Strategy<SigningRequest> = {
   ...plainStatusStrategy,
   prepareForUpdate(request, old, nowMs) {
     plainStatusStrategy.prepareForUpdate(request, old, nowMs);
     const conditions = dated(conditionsOf(request), conditionsOf(old), formatTime(nowMs));
-    const { conditions: _before, ...status } = fieldsOf(old["status"]);
+    const { conditions: _before, ...status } = old.status ?? {};
     const { resourceVersion, managedFields } = request.metadata;
     request.metadata = { ...old.metadata, ...(resourceVersion && { resourceVersion }) };
     if (managedFields === undefined) delete request.metadata.managedFields;
     else request.metadata.managedFields = managedFields;
-    request["status"] = conditions.length === 0 ? status : { ...status, conditions };
+    request.status = conditions.length === 0 ? status : { ...status, conditions };
   },
   validateUpdate: (request, old) => validateCertificateRequestStatus(request, old, "approval"),
 };
 
 /** `certificatesigningrequests/x/status`: the certificate, and conditions other than the decision. */
-export const certificateStatusStrategy: Strategy = {
+export const certificateStatusStrategy: Strategy<SigningRequest> = {
   ...plainStatusStrategy,
   prepareForUpdate(request, old, nowMs) {
     plainStatusStrategy.prepareForUpdate(request, old, nowMs);
     const before = conditionsOf(old);
     const conditions = dated(withDecision(conditionsOf(request), before), before, formatTime(nowMs));
-    if (conditions.length > 0) request["status"] = { ...fieldsOf(request["status"]), conditions };
+    if (conditions.length > 0) request.status = { ...request.status, conditions };
   },
   validateUpdate: (request, old) => validateCertificateRequestStatus(request, old, "status"),
 };
 
-/** A writer that repeats the decision repeats it as it was made, whatever it has made of its times and texts. */
-function withDecision(conditions: readonly JsonObject[], old: readonly JsonObject[]): JsonObject[] {
+/** A writer that repeats the decision repeats it as it was made, even with other times and texts. */
+function withDecision(conditions: readonly Condition[], old: readonly Condition[]): Condition[] {
   return conditions.map((condition) => {
     const { type } = condition;
     if (type !== "Approved" && type !== "Denied") return condition;
-    return old.find((before) => before["type"] === type) ?? condition;
+    return old.find((before) => before.type === type) ?? condition;
   });
 }
 
-/** Times that the writer has left to us: of the last update, and of the last change of the status. */
-function dated(conditions: readonly JsonObject[], old: readonly JsonObject[], now: string): JsonObject[] {
+/** Fills in times that the writer left out: of the last update, and of the last change of the status. */
+function dated(conditions: readonly Condition[], old: readonly Condition[], now: string): Condition[] {
   return conditions.map((condition) => {
-    const before = old.find(({ type, status }) => type === condition["type"] && status === condition["status"]);
+    const before = old.find(({ type, status }) => type === condition.type && status === condition.status);
     return {
       ...condition,
-      lastUpdateTime: condition["lastUpdateTime"] ?? now,
-      lastTransitionTime: condition["lastTransitionTime"] ?? before?.["lastTransitionTime"] ?? now,
+      lastUpdateTime: condition.lastUpdateTime ?? now,
+      lastTransitionTime: condition.lastTransitionTime ?? before?.lastTransitionTime ?? now,
     };
   });
 }
 
-function conditionsOf(request: KubeObject): JsonObject[] {
-  return objectsOf(fieldsOf(request["status"])["conditions"]);
+function conditionsOf({ status }: SigningRequest): readonly Condition[] {
+  return status?.conditions ?? [];
 }

@@ -1,28 +1,26 @@
-import { emptyJsonObject, type JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import type { UserInfo } from "../../request/user-info.ts";
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateSigningRequest } from "./validation/certificate-signing-request.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { certificateApprovalStrategy } from "./certificate-signing-request-status.ts";
-import { certificateStatusStrategy } from "./certificate-signing-request-status.ts";
 import { humanDuration } from "../../api/codec/table/human-duration.ts";
 import { numberIn, structIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { emptyJsonObject, type JsonObject } from "../../api/json.ts";
+import type * as certificatesV1 from "../../api/types/certificates-v1.ts";
+import { pathSegmentProblems } from "../../api/validation/names.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+import { certificateApprovalStrategy, certificateStatusStrategy } from "./certificate-signing-request-status.ts";
 import { conditionTypes } from "./condition-types.ts";
+import { validateSigningRequest } from "./validation/certificate-signing-request.ts";
 
-const certificateSigningRequestStrategy: Strategy = {
+const certificateSigningRequestStrategy: Strategy<certificatesV1.CertificateSigningRequest> = {
   ...defaultStrategy,
   coversSchema: true,
   resetFields: ["status"],
-  // Any name will do: nobody has to be able to tell requests apart by it.
-  validateName: () => [],
+  validateName: pathSegmentProblems,
   prepareForCreate: recordRequester,
   // A request that could change would be approved as one thing and signed as another.
   prepareForUpdate(request, old) {
-    request["spec"] = fieldsOf(old["spec"]);
+    request.spec = old.spec;
   },
   validate: validateSigningRequest,
 };
@@ -36,17 +34,21 @@ export const certificateSigningRequest = builtInKind("certificatesigningrequests
   },
 });
 
-/** Approvers decide by who has asked, so that is not for the requester to say. */
-function recordRequester(request: KubeObject, { name, uid, groups, extra }: UserInfo): void {
-  const { username: _username, uid: _uid, groups: _groups, extra: _extra, ...asked } = fieldsOf(request["spec"]);
-  const spec: JsonObject = { ...asked, username: name, groups: [...groups] };
-  if (uid !== "") spec["uid"] = uid;
-  if (extra.size > 0) spec["extra"] = extraObject(extra);
-  request["spec"] = spec;
+/** Overwrites who asks. Approvers decide by that, so it is not for the requester to say. */
+function recordRequester(request: certificatesV1.CertificateSigningRequest, writer: UserInfo): void {
+  const { username: _username, uid: _uid, groups: _groups, extra: _extra, ...asked } = request.spec;
+  const { name, uid, groups, extra } = writer;
+  request.spec = {
+    ...asked,
+    username: name,
+    groups: [...groups],
+    ...(uid === "" ? {} : { uid }),
+    ...(extra.size === 0 ? {} : { extra: extraObject(extra) }),
+  };
 }
 
-function extraObject(extra: UserInfo["extra"]): JsonObject {
-  const object = emptyJsonObject();
+function extraObject(extra: UserInfo["extra"]): Record<string, string[]> {
+  const object = emptyJsonObject() as Record<string, string[]>;
   for (const [key, values] of extra) object[key] = [...values];
   return object;
 }
@@ -62,7 +64,7 @@ function certificateSigningRequestCells(request: JsonObject): Cells {
   };
 }
 
-/** A condition of these types counts by being there. */
+/** Conditions of these types count by being there. */
 function conditionText(status: JsonObject): string {
   const types = conditionTypes(status);
   const decision = ["Denied", "Approved"].find((type) => types.has(type)) ?? "Pending";

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { type Kind, strategyOf } from "../../registry/kind.ts";
 import { changed, refusal, updateRefusal } from "../testing.ts";
+import { endpointSlice } from "./endpoint-slice.ts";
 
 const path = "discovery.k8s.io/v1/endpointslices";
 const minimal: JsonObject = { addressType: "IPv4", endpoints: [] };
@@ -36,14 +39,13 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "endpoints[0].addresses",
     ["10.0.0"],
     [
-      'endpoints[0].addresses[0]: Invalid value: "10.0.0": must be a valid IPv4 address',
-      'endpoints[0].addresses[0]: Invalid value: "10.0.0": must be a valid IP address',
+      'endpoints[0].addresses[0]: Invalid value: "10.0.0": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     ],
   ],
   [
     "endpoints[0].addresses",
     ["fd00::1"],
-    ['endpoints[0].addresses[0]: Invalid value: "fd00::1": must be a valid IPv4 address'],
+    ['endpoints[0].addresses: Invalid value: "fd00::1": must be an IPv4 address'],
   ],
   [
     "endpoints[0].addresses",
@@ -107,15 +109,37 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 });
 
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
-  [
-    "addressType",
-    "IPv6",
-    [
-      'endpoints[0].addresses[0]: Invalid value: "10.0.0.7": must be a valid IPv6 address',
-      'addressType: Invalid value: "IPv6": field is immutable',
-    ],
-  ],
+  ["addressType", "IPv6", ['addressType: Invalid value: "IPv6": field is immutable']],
   ["ports[0].port", 81, []],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
+});
+
+test.each<[what: string, slice: JsonObject, old: JsonObject | undefined, warnings: string[]]>([
+  ["new names", { addressType: "FQDN" }, undefined, ["spec.addressType: FQDN endpoints are deprecated"]],
+  ["stored names", { addressType: "FQDN" }, { addressType: "FQDN" }, []],
+  [
+    "an unusual address",
+    { addressType: "IPv6", endpoints: [{ addresses: ["FD00::1"] }] },
+    undefined,
+    ['endpoints[0].addresses[0]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")'],
+  ],
+])("warnings about %s", (_, fields, old, expected) => {
+  const { warnings } = strategyOf(endpointSlice as Kind);
+  const slice = (of: JsonObject) => ({ kind: "", apiVersion: "", metadata: {}, endpoints: [], ports: [], ...of });
+  expect(warnings?.(slice(fields), old && slice(old)) as string[]).toEqual(expected);
+});
+
+test("a node in the old topology moves to nodeName if the stored slice named it there", () => {
+  const strategy = strategyOf(endpointSlice as Kind);
+  const slice = (addresses: string[]) =>
+    ({
+      kind: "",
+      apiVersion: "",
+      metadata: {},
+      endpoints: [{ addresses, deprecatedTopology: { "kubernetes.io/hostname": "n" } }],
+    }) as unknown as KubeObject;
+  const fresh = slice(["10.0.0.2"]);
+  strategy.prepareForUpdate(fresh, slice(["10.0.0.1"]), 0);
+  expect(fresh["endpoints"]).toEqual([{ addresses: ["10.0.0.2"], nodeName: "n" }]);
 });

@@ -1,25 +1,36 @@
-import { equalJson, type JsonObject, type JsonValue } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateEndpointSlice, validateEndpointSliceUpdate } from "./validation/endpoint-slice.ts";
-import { objectsOf } from "../../api/validation/fields.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { firstFew, structsIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { equalJson, type JsonObject } from "../../api/json.ts";
+import type * as discoveryV1 from "../../api/types/discovery-v1.ts";
+import { dnsSubdomainProblems } from "../../api/validation/names.ts";
+import { warnAboutIp } from "../../api/validation/strict-ip.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { shownMax } from "../core/endpoints.ts";
+import { validateEndpointSlice, validateEndpointSliceUpdate } from "./validation/endpoint-slice.ts";
 
-const endpointSliceStrategy: Strategy = {
+const managedByLabel = "endpointslice.kubernetes.io/managed-by";
+const hostLabel = "kubernetes.io/hostname";
+/** These controllers write canonical addresses, so that looking for others is wasted. */
+const carefulManagers: ReadonlySet<string> = new Set([
+  "endpointslice-controller.k8s.io",
+  "endpointslicemirroring-controller.k8s.io",
+]);
+
+const endpointSliceStrategy: Strategy<discoveryV1.EndpointSlice> = {
   ...defaultStrategy,
   metaRules: "whole",
   coversSchema: true,
-  generationFields: ["addressType", "endpoints", "ports", "metadata.labels"],
-  prepareForCreate: (slice) => dropTopology(endpointsOf(slice)),
+  generationFields: ["metadata.labels", "addressType", "endpoints", "ports"],
+  prepareForCreate: (slice) => dropTopology(slice.endpoints ?? [], []),
   prepareForUpdate(slice, old) {
-    if (!equalJson(endpointsOf(slice), endpointsOf(old))) dropTopology(endpointsOf(slice));
+    if (equalJson(slice.endpoints, old.endpoints)) return;
+    dropTopology(slice.endpoints ?? [], old.endpoints ?? []);
   },
   validate: validateEndpointSlice,
   validateUpdate: validateEndpointSliceUpdate,
+  warnings: endpointSliceWarnings,
 };
 
 export const endpointSlice = builtInKind("endpointslices.discovery.k8s.io", {
@@ -27,13 +38,32 @@ export const endpointSlice = builtInKind("endpointslices.discovery.k8s.io", {
   table: { cells: endpointSliceCells },
 });
 
-function endpointsOf(slice: KubeObject): JsonObject[] {
-  return objectsOf(slice["endpoints"] as JsonValue | undefined);
+/**
+ * Removes a field of an earlier version, which clients of this version cannot write. A node that the stored slice named
+ * there moves to `nodeName`.
+ */
+function dropTopology(endpoints: readonly discoveryV1.Endpoint[], old: readonly discoveryV1.Endpoint[]): void {
+  const known = new Set(old.map(({ deprecatedTopology }) => deprecatedTopology?.[hostLabel]));
+  for (const endpoint of endpoints) {
+    const node = endpoint.deprecatedTopology?.[hostLabel] ?? "";
+    if (endpoint.nodeName === undefined && known.has(node) && dnsSubdomainProblems(node).length === 0) {
+      endpoint.nodeName = node;
+    }
+    delete endpoint.deprecatedTopology;
+  }
 }
 
-/** The field is of an earlier version: it is kept where it was and cannot be written any more. */
-function dropTopology(endpoints: readonly JsonObject[]): void {
-  for (const endpoint of endpoints) delete endpoint["deprecatedTopology"];
+function endpointSliceWarnings(slice: discoveryV1.EndpointSlice, old?: discoveryV1.EndpointSlice): string[] {
+  const { metadata, addressType, endpoints } = slice;
+  const warnings =
+    old === undefined && addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
+  if (carefulManagers.has(metadata.labels?.[managedByLabel] ?? "")) return warnings;
+  const addresses = (endpoints ?? []).flatMap((endpoint, at) =>
+    (endpoint.addresses ?? []).flatMap((address, index) =>
+      warnAboutIp(address, `endpoints[${at}].addresses[${index}]`),
+    ),
+  );
+  return [...warnings, ...addresses];
 }
 
 function endpointSliceCells(slice: JsonObject): Cells {

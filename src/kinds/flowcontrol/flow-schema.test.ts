@@ -56,7 +56,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
     "spec.distinguisherMethod.type",
     "ByTaste",
-    ['spec.distinguisherMethod.type: Unsupported value: {"type":"ByTaste"}: supported values: "ByNamespace", "ByUser"'],
+    ['spec.distinguisherMethod.type: Unsupported value: {"Type":"ByTaste"}: supported values: "ByNamespace", "ByUser"'],
   ],
   ["spec.rules[0].subjects", [], ["spec.rules[0].subjects: Required value: subjects must contain at least one value"]],
   [

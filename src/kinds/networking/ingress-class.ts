@@ -1,22 +1,19 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateIngressClass, validateIngressClassUpdate } from "./validation/ingress-class.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultStrategy, forNewObjects } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 import { defaultIngressClassParameters } from "./defaults/ingress-class.ts";
-
-const ingressClassStrategy: Strategy = {
-  ...defaultStrategy,
-  coversSchema: true,
-  generationFields: ["spec"],
-  validate: validateIngressClass,
-  validateUpdate: validateIngressClassUpdate,
-};
+import { validateIngressClass, validateIngressClassUpdate } from "./validation/ingress-class.ts";
 
 export const ingressClass = builtInKind("ingressclasses.networking.k8s.io", {
-  endpoint: stored(ingressClassStrategy),
+  endpoint: stored({
+    ...defaultStrategy,
+    coversSchema: true,
+    generationFields: ["spec"],
+    validate: forNewObjects(validateIngressClass),
+    validateUpdate: validateIngressClassUpdate,
+  }),
   table: { cells: ingressClassCells },
   defaults: {
     "networking/v1.IngressClassParametersReference": defaultIngressClassParameters,

@@ -1,25 +1,34 @@
-import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateIngress, validateIngressStatus } from "./validation/ingress.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type * as networkingV1 from "../../api/types/networking-v1.ts";
+import { warnAboutIp } from "../../api/validation/strict-ip.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { loadBalancerTexts } from "../core/load-balancer-texts.ts";
+import { classAnnotation, pointsOf, validateIngress, validateIngressStatus } from "./validation/ingress.ts";
 
 const hostsShownMax = 3;
 
-const ingressStrategy: Strategy = {
+const ingressStrategy: Strategy<networkingV1.Ingress> = {
   ...defaultStrategy,
   coversSchema: true,
   generationFields: ["spec"],
   resetFields: ["status"],
   validate: validateIngress,
+  warnings({ metadata, spec }, old) {
+    if (old !== undefined || spec?.ingressClassName !== undefined) return [];
+    if (metadata.annotations?.[classAnnotation] === undefined) return [];
+    return [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`];
+  },
 };
 
-const ingressStatusStrategy: Strategy = {
+const ingressStatusStrategy: Strategy<networkingV1.Ingress> = {
   ...statusStrategy(ingressStrategy),
   validate: validateIngressStatus,
+  warnings: (ingress) =>
+    pointsOf(ingress).flatMap(({ ip = "" }, at) => warnAboutIp(ip, `status.loadBalancer.ingress[${at}]`)),
 };
 
 export const ingress = builtInKind("ingresses.networking.k8s.io", {

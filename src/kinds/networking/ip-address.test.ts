@@ -25,7 +25,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "a",
     ['metadata.name: Invalid value: "a": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
   ],
-  ["metadata.name", "010.0.0.7", ['metadata.name: Invalid value: "010.0.0.7": must be in canonical form ("10.0.0.7")']],
+  ["metadata.name", "010.0.0.7", ['metadata.name: Invalid value: "010.0.0.7": must not have leading 0s']],
   ["metadata.name", "fd00:0::7", ['metadata.name: Invalid value: "fd00:0::7": must be in canonical form ("fd00::7")']],
   ["spec.parentRef", undefined, ["spec.parentRef: Required value"]],
   ["spec.parentRef.resource", "", ["spec.parentRef.resource: Required value"]],

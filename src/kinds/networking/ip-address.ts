@@ -1,21 +1,19 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { ipAddressNameProblems, validateIpAddress, validateIpAddressUpdate } from "./validation/ip-address.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
-
-const ipAddressStrategy: Strategy = {
-  ...defaultStrategy,
-  coversSchema: true,
-  validateName: ipAddressNameProblems,
-  validate: validateIpAddress,
-  validateUpdate: validateIpAddressUpdate,
-};
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import { ipAddressNameProblems, validateIpAddress, validateIpAddressUpdate } from "./validation/ip-address.ts";
 
 export const ipAddress = builtInKind("ipaddresses.networking.k8s.io", {
-  endpoint: stored(ipAddressStrategy),
+  endpoint: stored({
+    ...defaultStrategy,
+    coversSchema: true,
+    generatesNames: false,
+    validateName: ipAddressNameProblems,
+    validate: validateIpAddress,
+    validateUpdate: validateIpAddressUpdate,
+  }),
   table: { cells: ipAddressCells },
 });
 

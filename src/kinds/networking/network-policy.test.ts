@@ -95,7 +95,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
     "spec.ingress[0].ports[1].endPort",
     7999,
-    ["spec.ingress[0].ports[1].endPort: Invalid value: 7999: must be greater than or equal to `port`"],
+    ["spec.ingress[0].ports[1].endPort: Invalid value: 8000: must be greater than or equal to `port`"],
   ],
   [
     "spec.ingress[0].ports[1].port",

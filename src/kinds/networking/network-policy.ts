@@ -1,23 +1,21 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateNetworkPolicy } from "./validation/network-policy.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn } from "../../api/codec/table/reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 import { defaultNetworkPolicy } from "./defaults/network-policy.ts";
-
-const networkPolicyStrategy: Strategy = {
-  ...defaultStrategy,
-  metaRules: "update",
-  coversSchema: true,
-  generationFields: ["spec"],
-  validate: validateNetworkPolicy,
-};
+import { networkPolicyWarnings, validateNetworkPolicy } from "./validation/network-policy.ts";
 
 export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
-  endpoint: stored(networkPolicyStrategy),
+  endpoint: stored({
+    ...defaultStrategy,
+    metaRules: "update",
+    coversSchema: true,
+    generationFields: ["spec"],
+    validate: validateNetworkPolicy,
+    warnings: networkPolicyWarnings,
+  }),
   table: { cells: networkPolicyCells },
   defaults: {
     "networking/v1.NetworkPolicy": defaultNetworkPolicy,

@@ -30,7 +30,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "spec.cidrs",
     ["10.1.0.0/16", "10.2.0.0/16"],
     [
-      'spec.cidrs: Invalid value: {"CIDRs":["10.1.0.0/16","10.2.0.0/16"]}: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
+      'spec.cidrs: Invalid value: ["10.1.0.0/16","10.2.0.0/16"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
     ],
   ],
   [

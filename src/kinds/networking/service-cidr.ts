@@ -1,17 +1,18 @@
-import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateServiceCidr, validateServiceCidrUpdate } from "./validation/service-cidr.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { structIn, textsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type * as networkingV1 from "../../api/types/networking-v1.ts";
+import { defaultStrategy, forNewObjects, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateServiceCidr, validateServiceCidrUpdate } from "./validation/service-cidr.ts";
 
-const serviceCidrStrategy: Strategy = {
+const serviceCidrStrategy: Strategy<networkingV1.ServiceCIDR> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,
   resetFields: ["status"],
-  validate: validateServiceCidr,
+  validate: forNewObjects(validateServiceCidr),
   validateUpdate: validateServiceCidrUpdate,
 };
 

@@ -20,7 +20,7 @@ test.each([
 });
 
 test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
-  ["handler", undefined, `handler: Invalid value: "": ${label}`],
+  ["handler", undefined, "handler: Required value"],
   ["handler", "Kata", `handler: Invalid value: "Kata": ${label}`],
   ["overhead.podFixed.cpu", "-1", 'overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0'],
   [
@@ -49,4 +49,19 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   ["handler", "runc", 'handler: Invalid value: "runc": field is immutable'],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, ...causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
+});
+
+test("tolerations that differ in their seconds only are refused, and so are operators that compare", async () => {
+  const tolerations = [
+    { operator: "Exists", effect: "NoExecute" },
+    { operator: "Exists", effect: "NoExecute", tolerationSeconds: 1 },
+  ];
+  expect(await refusal(path, changed(minimal, "scheduling", { tolerations }))).toEqual([
+    'scheduling.tolerations[1]: Duplicate value: {"Key":"","Operator":"Exists","Value":"","Effect":"NoExecute","TolerationSeconds":1}',
+  ]);
+  expect(
+    await refusal(path, changed(minimal, "scheduling", { tolerations: [{ key: "a", operator: "Gt", value: "1" }] })),
+  ).toEqual([
+    'scheduling.tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"',
+  ]);
 });

@@ -1,23 +1,20 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateRuntimeClass, validateRuntimeClassUpdate } from "./validation/runtime-class.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 import { roundOverhead } from "../core/defaults/resource-list.ts";
-
-const runtimeClassStrategy: Strategy = {
-  ...defaultStrategy,
-  coversSchema: true,
-  allowCreateOnUpdate: true,
-  allowUnconditionalUpdate: false,
-  validate: validateRuntimeClass,
-  validateUpdate: validateRuntimeClassUpdate,
-};
+import { validateRuntimeClass, validateRuntimeClassUpdate } from "./validation/runtime-class.ts";
 
 export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
-  endpoint: stored(runtimeClassStrategy),
+  endpoint: stored({
+    ...defaultStrategy,
+    coversSchema: true,
+    allowCreateOnUpdate: true,
+    allowUnconditionalUpdate: false,
+    validate: validateRuntimeClass,
+    validateUpdate: validateRuntimeClassUpdate,
+  }),
   table: { cells: runtimeClassCells },
   defaults: {
     "node/v1.Overhead": roundOverhead,

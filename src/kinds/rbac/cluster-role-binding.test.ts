@@ -43,7 +43,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "roleRef.name",
     "other",
     [
-      'roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"other"}: cannot change roleRef',
+      'roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"ClusterRole","Name":"other"}: cannot change roleRef',
     ],
   ],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {

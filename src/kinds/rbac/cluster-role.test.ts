@@ -49,6 +49,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     { matchExpressions: [{ key: "a", operator: "Has" }] },
     [
       'aggregationRule.clusterRoleSelectors[0].matchExpressions[0].operator: Invalid value: "Has": not a valid selector operator',
+      "aggregationRule.clusterRoleSelectors[0]: Invalid value: null: invalid label selector.",
     ],
   ],
 ])("a ClusterRole with %s = %j is refused", async (field, value, causes) => {

@@ -1,24 +1,13 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { pathSegmentProblems } from "../../api/validation/names.ts";
-import { validateRoleBinding, validateRoleBindingUpdate } from "./validation/role-binding.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
 import { defaultRoleBinding, defaultSubject } from "./defaults/role-binding.ts";
-
-export const roleBindingStrategy: Strategy = {
-  ...defaultStrategy,
-  coversSchema: true,
-  allowCreateOnUpdate: true,
-  validateName: pathSegmentProblems,
-  validate: validateRoleBinding,
-  validateUpdate: validateRoleBindingUpdate,
-};
+import { roleStrategy } from "./role.ts";
+import { validateRoleBinding, validateRoleBindingUpdate } from "./validation/role-binding.ts";
 
 export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io", {
-  endpoint: stored(roleBindingStrategy),
+  endpoint: stored({ ...roleStrategy, validate: validateRoleBinding, validateUpdate: validateRoleBindingUpdate }),
   table: { cells: roleBindingCells },
   defaults: {
     "rbac/v1.RoleBinding": defaultRoleBinding,
@@ -26,7 +15,7 @@ export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io",
   },
 });
 
-/** Bindings of Roles and of ClusterRoles. */
+/** Returns the cells of a RoleBinding or a ClusterRoleBinding. */
 export function roleBindingCells(binding: JsonObject): Cells {
   const role = structIn(binding, "roleRef");
   const subjects = structsIn(binding, "subjects");

@@ -1,17 +1,18 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
-import { validateRole } from "./validation/role.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateRole } from "./validation/role.ts";
 
-export const roleStrategy: Strategy = {
+/** The rules of Roles and ClusterRoles, without validation. */
+export const roleStrategy: Strategy<KubeObject> = {
   ...defaultStrategy,
   coversSchema: true,
   allowCreateOnUpdate: true,
   validateName: pathSegmentProblems,
-  validate: validateRole,
 };
 
 export const role = builtInKind("roles.rbac.authorization.k8s.io", {
-  endpoint: stored(roleStrategy),
+  endpoint: stored({ ...roleStrategy, validate: validateRole }),
 });

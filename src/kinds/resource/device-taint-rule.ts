@@ -1,19 +1,19 @@
-import { formatTime } from "../../api/time.ts";
-import { isJsonObject, type JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateDeviceTaintRule, validateDeviceTaintRuleStatus } from "./validation/device-taint-rule.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { ageOf } from "../../api/codec/table/human-duration.ts";
 import { structIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { formatTime } from "../../api/time.ts";
+import type * as resourceV1beta2 from "../../api/types/resource-v1beta2.ts";
+import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validateDeviceTaintRule, validateDeviceTaintRuleStatus } from "./validation/device-taint-rule.ts";
 
-const deviceTaintRuleStrategy: Strategy = {
+const deviceTaintRuleStrategy: Strategy<resourceV1beta2.DeviceTaintRule> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,
+  returnsDeletedObject: true,
   generationFields: ["spec"],
   resetFields: ["status"],
   prepareForCreate: (rule) => dateTaint(rule, rule.metadata.creationTimestamp ?? ""),
@@ -21,7 +21,7 @@ const deviceTaintRuleStrategy: Strategy = {
   validate: validateDeviceTaintRule,
 };
 
-const deviceTaintRuleStatusStrategy: Strategy = {
+const deviceTaintRuleStatusStrategy: Strategy<resourceV1beta2.DeviceTaintRule> = {
   ...statusStrategy(deviceTaintRuleStrategy, { keepsMetadata: true }),
   validate: validateDeviceTaintRuleStatus,
 };
@@ -34,9 +34,8 @@ export const deviceTaintRule = builtInKind("devicetaintrules.resource.k8s.io", {
   },
 });
 
-function dateTaint(rule: KubeObject, now: string): void {
-  const taint = fieldsOf(rule["spec"])["taint"];
-  if (isJsonObject(taint)) taint["timeAdded"] ??= now;
+function dateTaint({ spec }: resourceV1beta2.DeviceTaintRule, now: string): void {
+  if (spec.taint !== undefined) spec.taint.timeAdded ??= now;
 }
 
 function deviceTaintRuleCells(rule: JsonObject, nowMs: number): Cells {

@@ -1,14 +1,15 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { validateResourceClaimTemplate, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
 import { resourceClaimTemplateConversion } from "./conversion.ts";
+import { validateResourceClaimTemplate, validateResourceClaimTemplateUpdate } from "./validation/resource-claim.ts";
 
 export const resourceClaimTemplate = builtInKind("resourceclaimtemplates.resource.k8s.io", {
   endpoint: stored({
     ...defaultStrategy,
     coversSchema: true,
+    returnsDeletedObject: true,
     validate: validateResourceClaimTemplate,
-    validateUpdate: validateResourceClaimUpdate,
+    validateUpdate: validateResourceClaimTemplateUpdate,
   }),
   conversions: { v1beta1: () => resourceClaimTemplateConversion },
 });

@@ -1,23 +1,25 @@
-import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateResourceClaim, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
-import { validateResourceClaimStatus } from "./validation/resource-claim-status.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { structIn, structsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type * as resourceV1 from "../../api/types/resource-v1.ts";
+import { defaultStrategy, forNewObjects, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { resourceClaimConversion } from "./conversion.ts";
 import { defaultDeviceRequest } from "./defaults/device-request.ts";
+import { validateResourceClaim, validateResourceClaimUpdate } from "./validation/resource-claim.ts";
+import { validateResourceClaimStatus } from "./validation/resource-claim-status.ts";
 
-const resourceClaimStrategy: Strategy = {
+const resourceClaimStrategy: Strategy<resourceV1.ResourceClaim> = {
   ...defaultStrategy,
   coversSchema: true,
+  returnsDeletedObject: true,
   resetFields: ["status"],
-  validate: validateResourceClaim,
+  validate: forNewObjects(validateResourceClaim),
   validateUpdate: validateResourceClaimUpdate,
 };
 
-const resourceClaimStatusStrategy: Strategy = {
+const resourceClaimStatusStrategy: Strategy<resourceV1.ResourceClaim> = {
   ...statusStrategy(resourceClaimStrategy, { keepsMetadata: true }),
   validate: validateResourceClaimStatus,
 };

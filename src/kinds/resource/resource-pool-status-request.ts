@@ -1,26 +1,28 @@
+import { ageOf } from "../../api/codec/table/human-duration.ts";
+import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type * as resourceV1alpha3 from "../../api/types/resource-v1alpha3.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validatePoolStatus,
   validatePoolStatusRequest,
   validatePoolStatusRequestUpdate,
 } from "./validation/resource-pool-status-request.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { ageOf } from "../../api/codec/table/human-duration.ts";
-import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 
-const resourcePoolStatusRequestStrategy: Strategy = {
+const resourcePoolStatusRequestStrategy: Strategy<resourceV1alpha3.ResourcePoolStatusRequest> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,
+  returnsDeletedObject: true,
   resetFields: ["status"],
   validate: validatePoolStatusRequest,
   validateUpdate: validatePoolStatusRequestUpdate,
 };
 
-const resourcePoolStatusRequestStatusStrategy: Strategy = {
+const resourcePoolStatusRequestStatusStrategy: Strategy<resourceV1alpha3.ResourcePoolStatusRequest> = {
   ...statusStrategy(resourcePoolStatusRequestStrategy, { keepsMetadata: true }),
   validate: validatePoolStatus,
 };

@@ -1,26 +1,24 @@
-import { formatTime } from "../../api/time.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { objectsOf } from "../../api/validation/fields.ts";
-import { validateResourceSlice, validateResourceSliceUpdate } from "./validation/resource-slice.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { formatTime } from "../../api/time.ts";
+import type * as resourceV1 from "../../api/types/resource-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { resourceSliceConversion } from "./conversion.ts";
+import { validateResourceSlice } from "./validation/resource-slice.ts";
 
-const resourceSliceStrategy: Strategy = {
+const resourceSliceStrategy: Strategy<resourceV1.ResourceSlice> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,
+  returnsDeletedObject: true,
   generationFields: ["spec"],
   prepareForCreate: (slice) => dateTaints(slice, slice.metadata.creationTimestamp ?? ""),
   prepareForUpdate: (slice, _old, nowMs) => dateTaints(slice, formatTime(nowMs)),
   validate: validateResourceSlice,
-  validateUpdate: validateResourceSliceUpdate,
 };
 
 export const resourceSlice = builtInKind("resourceslices.resource.k8s.io", {
@@ -32,10 +30,10 @@ export const resourceSlice = builtInKind("resourceslices.resource.k8s.io", {
   conversions: { v1beta1: () => resourceSliceConversion },
 });
 
-/** Tolerations that run out count from when a taint was seen first. */
-function dateTaints(slice: KubeObject, now: string): void {
-  for (const device of objectsOf(fieldsOf(slice["spec"])["devices"])) {
-    for (const taint of objectsOf(device["taints"])) taint["timeAdded"] ??= now;
+/** Fills in when a taint was seen first. Tolerations that run out count from then. */
+function dateTaints({ spec }: resourceV1.ResourceSlice, now: string): void {
+  for (const device of spec.devices ?? []) {
+    for (const taint of device.taints ?? []) taint.timeAdded ??= now;
   }
 }
 

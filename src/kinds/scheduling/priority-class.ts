@@ -1,19 +1,20 @@
-import type { Strategy } from "../../registry/strategy.ts";
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import { validatePriorityClass, validatePriorityClassUpdate } from "./validation/priority-class.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { numberIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type * as schedulingV1 from "../../api/types/scheduling-v1.ts";
+import { defaultStrategy, forNewObjects } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { validatePriorityClass, validatePriorityClassUpdate } from "./validation/priority-class.ts";
 
-const priorityClassStrategy: Strategy = {
+const priorityClassStrategy: Strategy<schedulingV1.PriorityClass> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,
   prepareForCreate(object) {
     object.metadata.generation = 1;
   },
-  validate: validatePriorityClass,
+  validate: forNewObjects(validatePriorityClass),
   validateUpdate: validatePriorityClassUpdate,
 };
 

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
+import { type Kind, strategyOf } from "../../registry/kind.ts";
 import { changed, refusal, updateRefusal } from "../testing.ts";
+import { csiDriver } from "./csi-driver.ts";
 
 const path = "storage.k8s.io/v1/csidrivers";
 const minimal: JsonObject = { metadata: { name: "disk.example.com" }, spec: {} };
@@ -74,4 +76,22 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.tokenRequests", [], []],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
+});
+
+test.each<[what: string, spec: JsonObject, old: JsonObject | undefined, warned: boolean]>([
+  ["new tokens", { tokenRequests: [{ audience: "a" }] }, undefined, true],
+  ["new tokens that go to secrets", { tokenRequests: [{}], serviceAccountTokenInSecrets: true }, undefined, false],
+  ["no tokens", {}, undefined, false],
+  ["tokens as they were", { tokenRequests: [{}] }, { tokenRequests: [{}] }, false],
+  ["other tokens", { tokenRequests: [{ audience: "a" }] }, { tokenRequests: [{}] }, true],
+])("%s are warned of if they may end up in a log", (_, spec, old, warned) => {
+  const { warnings } = strategyOf(csiDriver as Kind);
+  const driver = (of: JsonObject) => ({ kind: "", apiVersion: "", metadata: {}, spec: of });
+  expect(warnings?.(driver(spec), old && driver(old))).toHaveLength(warned ? 1 : 0);
+});
+
+test("tokens have to be there to be put into secrets", async () => {
+  expect(await refusal(path, changed(minimal, "spec.serviceAccountTokenInSecrets", true))).toEqual([
+    "spec.serviceAccountTokenInSecrets: Invalid value: true: serviceAccountTokenInSecrets is set but no tokenRequests are specified",
+  ]);
 });

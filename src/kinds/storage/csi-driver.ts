@@ -1,25 +1,30 @@
-import { equalJson, type JsonObject } from "../../api/json.ts";
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateCsiDriver, validateCsiDriverUpdate } from "./validation/csi-driver.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, structsIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
+import { equalJson, type JsonObject } from "../../api/json.ts";
+import type * as storageV1 from "../../api/types/storage-v1.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import type { Strategy } from "../../registry/strategy.ts";
 import { defaultCsiDriver } from "./defaults/csi-driver.ts";
+import { validateCsiDriver, validateCsiDriverUpdate } from "./validation/csi-driver.ts";
 
-const csiDriverStrategy: Strategy = {
+const tokensInAttributesText =
+  "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
+
+const csiDriverStrategy: Strategy<storageV1.CSIDriver> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,
   allowUnconditionalUpdate: false,
-  // The only kind whose generation starts with its first change.
+  returnsDeletedObject: true,
+  // No other kind starts without a generation and counts from its first change.
   prepareForUpdate(driver, old) {
-    if (equalJson(fieldsOf(driver["spec"]), fieldsOf(old["spec"]))) return;
+    if (equalJson(driver.spec, old.spec)) return;
     driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
   },
   validate: validateCsiDriver,
   validateUpdate: validateCsiDriverUpdate,
+  warnings: warningsOfCsiDriver,
 };
 
 export const csiDriver = builtInKind("csidrivers.storage.k8s.io", {
@@ -29,6 +34,12 @@ export const csiDriver = builtInKind("csidrivers.storage.k8s.io", {
     "storage/v1.CSIDriver": defaultCsiDriver,
   },
 });
+
+function warningsOfCsiDriver({ spec }: storageV1.CSIDriver, old?: storageV1.CSIDriver): string[] {
+  const { tokenRequests = [], serviceAccountTokenInSecrets } = spec;
+  if (tokenRequests.length === 0 || serviceAccountTokenInSecrets !== undefined) return [];
+  return equalJson(tokenRequests, old?.spec.tokenRequests) ? [] : [tokensInAttributesText];
+}
 
 function csiDriverCells(driver: JsonObject): Cells {
   const spec = structIn(driver, "spec");

@@ -39,7 +39,6 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ['nodeTopology.matchExpressions[0].operator: Invalid value: "Near": not a valid selector operator'],
   ],
   ["capacity", "-1", ['capacity: Invalid value: "-1": must be greater than or equal to 0']],
-  ["maximumVolumeSize", "-5Gi", ['maximumVolumeSize: Invalid value: "-5Gi": must be greater than or equal to 0']],
 ])("a CSIStorageCapacity with %s = %j is refused", async (field, value, causes) => {
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
 });

@@ -38,6 +38,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ['volumeBindingMode: Unsupported value: "Later": supported values: "Immediate", "WaitForFirstConsumer"'],
   ],
   ["volumeBindingMode", "", ["volumeBindingMode: Required value"]],
+  ["allowedTopologies", [{}], ['allowedTopologies[0].matchLabelExpressions: Duplicate value: ""']],
   [
     "allowedTopologies[0].matchLabelExpressions[0].values",
     [],
@@ -65,9 +66,9 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
 });
 
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
-  ["provisioner", "example.com/other", ["provisioner: Forbidden: updates to provisioner are forbidden."]],
-  ["parameters.type", "hdd", ["parameters: Forbidden: updates to parameters are forbidden."]],
-  ["reclaimPolicy", "Delete", ["reclaimPolicy: Forbidden: updates to reclaimPolicy are forbidden."]],
+  ["provisioner", "example.com/other", ['provisioner: Invalid value: "example.com/other": field is immutable']],
+  ["parameters.type", "hdd", ['parameters: Invalid value: {"type":"hdd"}: field is immutable']],
+  ["reclaimPolicy", "Delete", ['reclaimPolicy: Invalid value: "Delete": field is immutable']],
   ["volumeBindingMode", "Immediate", ['volumeBindingMode: Invalid value: "Immediate": field is immutable']],
   ["allowVolumeExpansion", false, []],
   ["mountOptions", [], []],

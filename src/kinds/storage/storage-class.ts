@@ -1,25 +1,23 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateStorageClass, validateStorageClassUpdate } from "./validation/storage-class.ts";
-import { builtInKind, stored } from "../../registry/kind.ts";
 import { structIn, textIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored } from "../../registry/kind.ts";
+import { validateStorageClass, validateStorageClassUpdate } from "./validation/storage-class.ts";
 
 const defaultClassAnnotations = [
   "storageclass.kubernetes.io/is-default-class",
   "storageclass.beta.kubernetes.io/is-default-class",
 ];
 
-const storageClassStrategy: Strategy = {
-  ...defaultStrategy,
-  coversSchema: true,
-  validate: validateStorageClass,
-  validateUpdate: validateStorageClassUpdate,
-};
-
 export const storageClass = builtInKind("storageclasses.storage.k8s.io", {
-  endpoint: stored(storageClassStrategy),
+  endpoint: stored({
+    ...defaultStrategy,
+    coversSchema: true,
+    returnsDeletedObject: true,
+    validate: validateStorageClass,
+    validateUpdate: validateStorageClassUpdate,
+  }),
   table: { cells: storageClassCells },
 });
 

@@ -24,14 +24,7 @@ test.each([
 });
 
 test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
-  [
-    "spec.attacher",
-    undefined,
-    [
-      "spec.attacher: Required value",
-      "spec.attacher: Invalid value: \"\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-    ],
-  ],
+  ["spec.attacher", undefined, ["spec.attacher: Required value"]],
   [
     "spec.attacher",
     "a b",

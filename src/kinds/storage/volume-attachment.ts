@@ -1,26 +1,28 @@
+import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type * as storageV1 from "../../api/types/storage-v1.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateVolumeAttachment,
   validateVolumeAttachmentStatus,
   validateVolumeAttachmentUpdate,
 } from "./validation/volume-attachment.ts";
-import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
-import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
 
-const volumeAttachmentStrategy: Strategy = {
+const volumeAttachmentStrategy: Strategy<storageV1.VolumeAttachment> = {
   ...defaultStrategy,
   metaRules: "whole",
   coversSchema: true,
   allowUnconditionalUpdate: false,
+  returnsDeletedObject: true,
   resetFields: ["status"],
   validate: validateVolumeAttachment,
   validateUpdate: validateVolumeAttachmentUpdate,
 };
 
-const volumeAttachmentStatusStrategy: Strategy = {
+const volumeAttachmentStatusStrategy: Strategy<storageV1.VolumeAttachment> = {
   ...statusStrategy(volumeAttachmentStrategy, { keepsMetadata: true }),
   validate: validateVolumeAttachmentStatus,
 };

@@ -37,10 +37,11 @@ export function permissionTexts(permissions: readonly Permission[]): string[] {
   for (const permission of permissions) {
     const { verbs, ...target } = permission;
     // Paths are not joined.
-    const key = JSON.stringify(permission.nonResourceURLs.length > 0 ? permission : target);
+    const isPath = permission.nonResourceURLs.length > 0;
+    const key = JSON.stringify(isPath ? permission : target);
     const known = byTarget.get(key);
     if (known === undefined) byTarget.set(key, { ...permission, verbs: [...verbs] });
-    else known.verbs.push(...verbs);
+    else if (!isPath) known.verbs.push(...verbs);
   }
   return [...new Set([...byTarget.values()].map(policyRuleText))].sort();
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { validateCustomResourceDefinitionUpdate } from "./custom-resource-definition.ts";
+import { validateDefinition } from "./custom-resource-definition.ts";
 
 test.each([
   [
@@ -12,11 +12,10 @@ test.each([
   ],
   ["False", []],
 ])("scope and kind change until a definition is served: Established %s", (status, causes) => {
-  const errors = validateCustomResourceDefinitionUpdate(
-    definition("Cluster", "B", status),
-    definition("Namespaced", "A", status),
-  );
-  expect(errors.map(({ field, message }) => `${field}: ${message}`)).toEqual(causes);
+  const steps = validateDefinition(definition("Cluster", "B", status), definition("Namespaced", "A", status));
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  expect(step.value.map(({ field, message }) => `${field}: ${message}`)).toEqual(causes);
 });
 
 function definition(scope: string, kind: string, established: string): KubeObject {
@@ -24,7 +23,12 @@ function definition(scope: string, kind: string, established: string): KubeObjec
     kind: "CustomResourceDefinition",
     apiVersion: "apiextensions.k8s.io/v1",
     metadata: { name: "things.example.com" },
-    spec: { group: "example.com", scope, names: { kind, plural: "things" } },
-    status: { conditions: [{ type: "Established", status: established }] },
+    spec: {
+      group: "example.com",
+      scope,
+      names: { kind, plural: "things", singular: "thing", listKind: "ThingList" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+    },
+    status: { storedVersions: ["v1"], conditions: [{ type: "Established", status: established }] },
   } as KubeObject;
 }

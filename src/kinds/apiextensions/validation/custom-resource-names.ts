@@ -1,25 +1,34 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
 import { dnsLabel1035Problems } from "../../../api/validation/names.ts";
-import { textOf, textsOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import type { CustomResourceDefinitionNames } from "../../../api/types/apiextensions-v1.ts";
 
-/** The names of a custom resource, as they are asked for and as they are given; absent ones pass. */
-export function validateCustomResourceNames(names: JsonObject, field: string): FieldError[] {
-  const [kind, listKind] = [textOf(names["kind"]), textOf(names["listKind"])];
+/** Checks that the names are there that a definition has to have. */
+export function requireNames(names: CustomResourceDefinitionNames, field: string): FieldError[] {
+  const { plural, singular = "", kind, listKind = "" } = names;
+  return Object.entries({ plural, singular, kind, listKind })
+    .filter(([, value]) => value === "")
+    .map(([name]) => fieldError.required(`${field}.${name}`));
+}
+
+/** Checks names of a custom resource, as they are asked for and as they are given; absent ones pass. */
+export function validateCustomResourceNames(names: CustomResourceDefinitionNames, field: string): FieldError[] {
+  const { plural, singular = "", kind, listKind = "", shortNames, categories } = names;
   return [
-    ...["plural", "singular"].flatMap((name) => validateLabel(textOf(names[name]), `${field}.${name}`)),
-    ...["kind", "listKind"].flatMap((name) => validateKind(textOf(names[name]), `${field}.${name}`)),
-    ...validateLabels(textsOf(names["shortNames"]), `${field}.shortNames`),
+    ...validateLabel(plural, `${field}.plural`),
+    ...validateLabel(singular, `${field}.singular`),
+    ...validateKind(kind, `${field}.kind`),
+    ...validateKind(listKind, `${field}.listKind`),
+    ...validateLabels(shortNames, `${field}.shortNames`),
     ...(kind !== "" && kind === listKind
       ? [fieldError.invalid(`${field}.listKind`, listKind, "kind and listKind may not be the same")]
       : []),
-    ...validateLabels(textsOf(names["categories"]), `${field}.categories`),
+    ...validateLabels(categories, `${field}.categories`),
   ];
 }
 
-function validateLabels(labels: readonly string[], field: string): FieldError[] {
-  return validateEach(labels, (label, at) => {
+function validateLabels(labels: readonly string[] | undefined, field: string): FieldError[] {
+  return validateEach(labels ?? [], (label, at) => {
     const problems = dnsLabel1035Problems(label);
     return problems.length === 0 ? [] : [fieldError.invalid(`${field}[${at}]`, label, problems.join(","))];
   });

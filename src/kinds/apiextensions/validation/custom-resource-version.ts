@@ -1,24 +1,28 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent, objectsOf, textOf } from "../../../api/validation/fields.ts";
-import { validateSimpleJsonPath } from "./simple-json-path.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceSubresources,
+} from "../../../api/types/apiextensions-v1.ts";
+import { validateSimpleJsonPath } from "./simple-json-path.ts";
 
 const columnTypes = ["boolean", "date", "integer", "number", "string"];
 const columnFormats = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 
-/** Where the `scale` subresource finds the counts, and the selector for autoscalers. */
-export function validateSubresources(value: JsonValue | undefined, field: string): FieldError[] {
-  const scale = fieldsOf(value)["scale"];
-  if (!isPresent(scale)) return [];
-  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = fieldsOf(scale);
+/** Checks where the scale subresource finds the counts, and the selector for autoscalers. */
+export function validateSubresources(
+  subresources: CustomResourceSubresources | undefined,
+  field: string,
+): FieldError[] {
+  const scale = subresources?.scale;
+  if (scale === undefined) return [];
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath = "" } = scale;
   return [
-    ...validateReplicasPath(textOf(specReplicasPath), ".spec", `${field}.scale.specReplicasPath`),
-    ...validateReplicasPath(textOf(statusReplicasPath), ".status", `${field}.scale.statusReplicasPath`),
-    ...(textOf(labelSelectorPath) === ""
+    ...validateReplicasPath(specReplicasPath, ".spec", `${field}.scale.specReplicasPath`),
+    ...validateReplicasPath(statusReplicasPath, ".status", `${field}.scale.statusReplicasPath`),
+    ...(labelSelectorPath === ""
       ? []
-      : validateSimpleJsonPath(textOf(labelSelectorPath), [".spec", ".status"], `${field}.scale.labelSelectorPath`)),
+      : validateSimpleJsonPath(labelSelectorPath, [".spec", ".status"], `${field}.scale.labelSelectorPath`)),
   ];
 }
 
@@ -26,20 +30,20 @@ function validateReplicasPath(path: string, root: string, field: string): FieldE
   return path === "" ? [fieldError.required(field)] : validateSimpleJsonPath(path, [root], field);
 }
 
-/** Columns of tables. */
-export function validateColumns(value: JsonValue | undefined, field: string): FieldError[] {
-  return validateEach(objectsOf(value), (column, at) => validateColumn(column, `${field}[${at}]`));
+/** Checks the columns of tables. */
+export function validateColumns(columns: readonly CustomResourceColumnDefinition[], field: string): FieldError[] {
+  return validateEach(columns, (column, at) => validateColumn(column, `${field}[${at}]`));
 }
 
-function validateColumn(column: JsonObject, field: string): FieldError[] {
-  const [type, format, path] = [textOf(column["type"]), textOf(column["format"]), textOf(column["jsonPath"])];
+function validateColumn(column: CustomResourceColumnDefinition, field: string): FieldError[] {
+  const { name, type, format = "", jsonPath } = column;
   const types = `must be one of ${columnTypes.join(",")}`;
-  const errors = textOf(column["name"]) === "" ? [fieldError.required(`${field}.name`)] : [];
+  const errors = name === "" ? [fieldError.required(`${field}.name`)] : [];
   if (type === "") errors.push(fieldError.required(`${field}.type`, types));
   else if (!columnTypes.includes(type)) errors.push(fieldError.invalid(`${field}.type`, type, types));
   if (format !== "" && !columnFormats.includes(format)) {
     errors.push(fieldError.invalid(`${field}.format`, format, `must be one of ${columnFormats.join(",")}`));
   }
-  if (path === "") return [...errors, fieldError.required(`${field}.JSONPath`)];
-  return [...errors, ...validateSimpleJsonPath(path, [], `${field}.JSONPath`)];
+  if (jsonPath === "") return [...errors, fieldError.required(`${field}.JSONPath`)];
+  return [...errors, ...validateSimpleJsonPath(jsonPath, [], `${field}.JSONPath`)];
 }

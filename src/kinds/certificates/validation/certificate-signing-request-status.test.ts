@@ -59,7 +59,7 @@ describe("certificatesigningrequests/approval", () => {
     [
       [condition("Approved"), condition("Denied")],
       [],
-      ['status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'],
+      ['status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive'],
     ],
     [
       [condition("Denied", { status: "False" })],
@@ -117,7 +117,10 @@ describe("certificatesigningrequests/status", () => {
     [
       { certificate: "eA==" },
       { certificate },
-      ["status.certificate: Forbidden: updates may not set certificate content if one already exists"],
+      [
+        'status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block',
+        "status.certificate: Forbidden: updates may not modify existing certificate content",
+      ],
     ],
     [{ certificate }, { certificate }, []],
     [

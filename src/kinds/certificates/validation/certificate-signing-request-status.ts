@@ -1,13 +1,14 @@
 import { X509Certificate } from "node:crypto";
-import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
 import { pemBlocks } from "../../../access/certificates/pem.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { objectsOf, textOf } from "../../../api/validation/fields.ts";
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import { equalJson } from "../../../api/json.ts";
+import type * as certificatesV1 from "../../../api/types/certificates-v1.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 
-/** Who has decided what: `approval` may enter a decision, `status` may enter its outcome. */
+/** The subresource of a write: `approval` may enter a decision, `status` its outcome. */
 export type CertificateRequestWriter = "approval" | "status";
+
+type Condition = certificatesV1.CertificateSigningRequestCondition;
 
 /** Conditions that stay once they are there. */
 const lastingTypes = ["Approved", "Denied", "Failed"];
@@ -18,56 +19,60 @@ const certificateBytesMax = 1024 * 1024;
 
 const field = "status.conditions";
 
-/** Rules of a write through `certificatesigningrequests/approval` or `/status`. */
+/** Validates a write through `certificatesigningrequests/approval` or `/status`. */
 export function validateCertificateRequestStatus(
-  request: KubeObject,
-  old: KubeObject,
+  request: certificatesV1.CertificateSigningRequest,
+  old: certificatesV1.CertificateSigningRequest,
   writer: CertificateRequestWriter,
 ): FieldError[] {
+  const [issued, before] = [request.status?.certificate ?? "", old.status?.certificate ?? ""];
   return [
     ...validateConditions(conditionsOf(request), conditionsOf(old)),
+    ...validateContent(issued, before),
     ...validateLasting(request, old, writer),
-    ...validateCertificate(request, old),
+    ...(issued === before ? [] : validateNew(before, writer)),
   ];
 }
 
-function validateConditions(conditions: readonly JsonObject[], old: readonly JsonObject[]): FieldError[] {
-  const errors: FieldError[] = [];
+/** Mistakes that the stored object has already are tolerated. */
+function validateConditions(conditions: readonly Condition[], old: readonly Condition[]): FieldError[] {
+  const oldTypes = new Set(old.map(({ type }) => type));
+  const allowsBoth = decisionTypes.every((type) => oldTypes.has(type));
+  const allowsRepeated = oldTypes.size < old.length;
   const seen = new Set<string>();
-  for (const [at, condition] of conditions.entries()) {
-    const [type, status] = [textOf(condition["type"]), textOf(condition["status"])];
-    errors.push(...validateStatus(type, status, `${field}[${at}]`));
-    if (seen.has(type)) errors.push(fieldError.duplicate(`${field}[${at}].type`, type));
+  return validateEach(conditions, ({ type, status }, at) => {
+    const path = `${field}[${at}]`;
+    const errors = type === "" && !oldTypes.has("") ? [fieldError.required(`${path}.type`)] : [];
+    errors.push(...validateStatus(type, status, path));
     const other = decisionTypes.find((decision) => decision !== type && seen.has(decision));
-    const wereBoth = decisionTypes.every((decision) => old.some((one) => one["type"] === decision));
-    if (decisionTypes.includes(type) && other !== undefined && !wereBoth) {
-      const text = "Approved and Denied conditions are mutually exclusive";
-      errors.push(fieldError.invalid(`${field}[${at}].type`, type, text));
+    if (decisionTypes.includes(type) && other !== undefined && !allowsBoth) {
+      errors.push(fieldError.invalid(field, type, "Approved and Denied conditions are mutually exclusive"));
     }
+    if (seen.has(type) && !allowsRepeated) errors.push(fieldError.duplicate(`${path}.type`, type));
     seen.add(type);
-  }
-  return errors;
+    return errors;
+  });
 }
 
 function validateStatus(type: string, status: string, path: string): FieldError[] {
-  const errors = type === "" ? [fieldError.required(`${path}.type`)] : [];
-  if (status === "") return [...errors, fieldError.required(`${path}.status`)];
+  if (status === "") return [fieldError.required(`${path}.status`)];
   const supported = lastingTypes.includes(type) ? ["True"] : statuses;
-  return supported.includes(status)
-    ? errors
-    : [...errors, fieldError.notSupported(`${path}.status`, status, supported)];
+  return supported.includes(status) ? [] : [fieldError.notSupported(`${path}.status`, status, supported)];
 }
 
-function validateLasting(request: KubeObject, old: KubeObject, writer: CertificateRequestWriter): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const type of lastingTypes) {
-    const before = conditionsOf(old).filter((condition) => condition["type"] === type);
-    const after = conditionsOf(request).filter((condition) => condition["type"] === type);
+function validateLasting(
+  request: certificatesV1.CertificateSigningRequest,
+  old: certificatesV1.CertificateSigningRequest,
+  writer: CertificateRequestWriter,
+): FieldError[] {
+  const kept = lastingTypes.filter((type) => ofType(request, type).length < ofType(old, type).length);
+  const errors = kept.map((type) =>
+    fieldError.forbidden(field, `updates may not remove a condition of type ${JSON.stringify(type)}`),
+  );
+  if (writer === "approval") return errors;
+  for (const type of decisionTypes) {
+    const [after, before] = [ofType(request, type), ofType(old, type)];
     const quoted = JSON.stringify(type);
-    if (after.length < before.length) {
-      errors.push(fieldError.forbidden(field, `updates may not remove a condition of type ${quoted}`));
-    }
-    if (writer === "approval" || !decisionTypes.includes(type)) continue;
     if (after.length > before.length) {
       errors.push(fieldError.forbidden(field, `updates may not add a condition of type ${quoted}`));
     } else if (after.length === before.length && !equalJson(after, before)) {
@@ -77,17 +82,21 @@ function validateLasting(request: KubeObject, old: KubeObject, writer: Certifica
   return errors;
 }
 
-function validateCertificate(request: KubeObject, old: KubeObject): FieldError[] {
-  const [issued, before] = [certificateOf(request), certificateOf(old)];
-  if (issued === before) return [];
-  const path = "status.certificate";
-  if (before !== "")
-    return [fieldError.forbidden(path, "updates may not set certificate content if one already exists")];
+/** Content that did not change, or replaces content that was not a certificate either, is not looked at. */
+function validateContent(issued: string, before: string): FieldError[] {
+  if (issued === before || issued === "") return [];
+  if (before !== "" && problemOf(Buffer.from(before, "base64")) !== undefined) return [];
   const problem = problemOf(Buffer.from(issued, "base64"));
-  return problem === undefined ? [] : [fieldError.invalid(path, "<certificate data>", problem)];
+  return problem === undefined ? [] : [fieldError.invalid("status.certificate", "<certificate data>", problem)];
 }
 
-/** One or more CERTIFICATE blocks of PEM without headers, each of which is a certificate. */
+function validateNew(before: string, writer: CertificateRequestWriter): FieldError[] {
+  const refuse = (text: string) => [fieldError.forbidden("status.certificate", text)];
+  if (writer === "approval") return refuse("updates may not set certificate content");
+  return before === "" ? [] : refuse("updates may not modify existing certificate content");
+}
+
+/** Returns what keeps the text from being CERTIFICATE blocks without headers, each with a certificate. */
 function problemOf(pem: Buffer): string | undefined {
   if (pem.byteLength > certificateBytesMax) return `must be at most ${certificateBytesMax} bytes`;
   const blocks = pemBlocks(pem.toString("latin1"));
@@ -107,10 +116,10 @@ function isCertificate(der: Buffer): boolean {
   }
 }
 
-function conditionsOf(request: KubeObject): JsonObject[] {
-  return objectsOf(fieldsOf(request["status"])["conditions"]);
+function conditionsOf({ status }: certificatesV1.CertificateSigningRequest): readonly Condition[] {
+  return status?.conditions ?? [];
 }
 
-function certificateOf(request: KubeObject): string {
-  return textOf(fieldsOf(request["status"])["certificate"]);
+function ofType(request: certificatesV1.CertificateSigningRequest, type: string): Condition[] {
+  return conditionsOf(request).filter((condition) => condition.type === type);
 }

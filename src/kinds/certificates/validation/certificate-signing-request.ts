@@ -1,11 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import { certificateRequestProblem } from "./certificate-request.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent, numberOf, textOf, textsOf } from "../../../api/validation/fields.ts";
-import { validateSignerName } from "./signer-name.ts";
+import { equalJson } from "../../../api/json.ts";
+import type * as certificatesV1 from "../../../api/types/certificates-v1.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { certificateRequestProblem } from "./certificate-request.ts";
+import { validateSignerName } from "./signer-name.ts";
 
 const legacySigner = "kubernetes.io/legacy-unknown";
 const expirationSecondsMin = 600;
@@ -35,16 +33,18 @@ const usages = [
   "timestamping",
 ];
 
-/** What is asked for; who decides about it and how has rules of its own. */
-export function validateSigningRequest(request: KubeObject, old?: KubeObject): FieldError[] {
-  const spec = fieldsOf(request["spec"]);
-  if (old !== undefined && equalJson(spec, fieldsOf(old["spec"]))) return [];
-  const problem = certificateRequestProblem(Buffer.from(textOf(spec["request"]), "base64").toString("latin1"));
+/** Validates the question itself. The answer has rules of its own. */
+export function validateSigningRequest(
+  { spec }: certificatesV1.CertificateSigningRequest,
+  old?: certificatesV1.CertificateSigningRequest,
+): FieldError[] {
+  if (old !== undefined && equalJson(spec, old.spec)) return [];
+  const problem = certificateRequestProblem(Buffer.from(spec.request ?? "", "base64").toString("latin1"));
   return [
-    ...(problem === undefined ? [] : [fieldError.invalid("spec.request", spec["request"], problem)]),
-    ...validateUsages(textsOf(spec["usages"]), "spec.usages"),
-    ...validateSigner(textOf(spec["signerName"]), "spec.signerName"),
-    ...validateExpiration(spec, "spec.expirationSeconds"),
+    ...(problem === undefined ? [] : [fieldError.invalid("spec.request", spec.request, problem)]),
+    ...validateUsages(spec.usages ?? [], "spec.usages"),
+    ...validateSigner(spec.signerName, "spec.signerName"),
+    ...validateExpiration(spec.expirationSeconds, "spec.expirationSeconds"),
   ];
 }
 
@@ -68,7 +68,7 @@ function validateSigner(name: string, field: string): FieldError[] {
   return [fieldError.invalid(field, name, "the legacy signerName is not allowed via this API version")];
 }
 
-function validateExpiration({ expirationSeconds: seconds }: JsonObject, field: string): FieldError[] {
-  if (!isPresent(seconds) || numberOf(seconds) >= expirationSecondsMin) return [];
+function validateExpiration(seconds: number | undefined, field: string): FieldError[] {
+  if (seconds === undefined || seconds >= expirationSecondsMin) return [];
   return [fieldError.invalid(field, seconds, "may not specify a duration less than 600 seconds (10 minutes)")];
 }

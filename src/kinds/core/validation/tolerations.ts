@@ -7,11 +7,18 @@ import { validateEach } from "../../../api/validation/validate-each.ts";
 const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const operators = ["Equal", "Exists", "Lt", "Gt"];
 
-export function validateTolerations(value: JsonValue | undefined, field: string): FieldError[] {
-  return validateEach(objectsOf(value), (toleration, at) => validateToleration(toleration, `${field}[${at}]`));
+/** @param compares whether the operators that compare numbers may be used */
+export function validateTolerations(
+  value: JsonValue | undefined,
+  field: string,
+  { compares }: { readonly compares: boolean } = { compares: true },
+): FieldError[] {
+  return validateEach(objectsOf(value), (toleration, at) =>
+    validateToleration(toleration, compares, `${field}[${at}]`),
+  );
 }
 
-function validateToleration(toleration: JsonObject, field: string): FieldError[] {
+function validateToleration(toleration: JsonObject, compares: boolean, field: string): FieldError[] {
   const [key, operator] = [textOf(toleration["key"]), textOf(toleration["operator"])];
   const effect = textOf(toleration["effect"]);
   const problems = key === "" ? [] : labelKeyErrors(key);
@@ -26,13 +33,13 @@ function validateToleration(toleration: JsonObject, field: string): FieldError[]
   }
   return [
     ...errors,
-    ...validateValue(textOf(toleration["value"]), operator, field),
+    ...validateValue(textOf(toleration["value"]), operator, compares, field),
     ...validateChoice(effect, effects, `${field}.effect`),
   ];
 }
 
 /** Errors about the value name the operator, as upstream has it. */
-function validateValue(value: string, operator: string, field: string): FieldError[] {
+function validateValue(value: string, operator: string, compares: boolean, field: string): FieldError[] {
   switch (operator) {
     case "":
     case "Equal": {
@@ -44,7 +51,9 @@ function validateValue(value: string, operator: string, field: string): FieldErr
       return [fieldError.invalid(`${field}.operator`, value, "value must be empty when `operator` is 'Exists'")];
     case "Lt":
     case "Gt":
-      return validateNumber(value, `${field}.value`);
+      return compares
+        ? validateNumber(value, `${field}.value`)
+        : [fieldError.notSupported(`${field}.operator`, operator, operators)];
     default:
       return [fieldError.notSupported(`${field}.operator`, operator, operators)];
   }

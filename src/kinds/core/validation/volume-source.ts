@@ -91,8 +91,8 @@ export const volumeSourceRules: Readonly<Record<string, VolumeSourceRule>> = {
 };
 
 export function validateCsiDriverName(name: string, field: string): FieldError[] {
+  if (name === "") return [fieldError.required(field)];
   return [
-    ...(name === "" ? [fieldError.required(field)] : []),
     ...(Buffer.byteLength(name) > csiDriverBytesMax ? [fieldError.tooLong(field, csiDriverBytesMax)] : []),
     ...dnsSubdomainProblems(name.toLowerCase()).map((problem) => fieldError.invalid(field, name, problem)),
   ];

@@ -1,14 +1,14 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import { equalJson } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type * as discoveryV1 from "../../../api/types/discovery-v1.ts";
 import { validateFullyQualifiedDomainName } from "../../../api/validation/domain-names.ts";
+import { validateRequiredChoice } from "../../../api/validation/fields.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { validateIpOfFamily, validateNonSpecialIp } from "../../../api/validation/ip.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { type IpFamily, parseIp, validateNonSpecialIp } from "../../../api/validation/ip.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, objectsOf, textOf, textsOf, validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { validateCanonicalIp, validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const addressTypes = ["FQDN", "IPv4", "IPv6"];
@@ -19,40 +19,45 @@ const addressesMax = 100;
 const topologyLabelsMax = 16;
 const hintsMax = 8;
 
-export function validateEndpointSlice(slice: KubeObject): FieldError[] {
-  const type = textOf(slice["addressType"] as JsonValue | undefined);
-  const endpoints = objectsOf(slice["endpoints"] as JsonValue | undefined);
-  const ports = objectsOf(slice["ports"] as JsonValue | undefined);
+export function validateEndpointSlice(slice: discoveryV1.EndpointSlice, old?: discoveryV1.EndpointSlice): FieldError[] {
+  const { addressType, endpoints, ports } = slice;
   return [
-    ...validateRequiredChoice(type, addressTypes, "addressType"),
-    ...(endpoints.length > endpointsMax
-      ? [fieldError.tooMany("endpoints", endpoints.length, endpointsMax)]
-      : validateEach(endpoints, (endpoint, at) => validateEndpoint(endpoint, type, `endpoints[${at}]`))),
-    ...(ports.length > portsMax
-      ? [fieldError.tooMany("ports", ports.length, portsMax)]
-      : validatePorts(ports, "ports")),
+    ...validateRequiredChoice(addressType, addressTypes, "addressType"),
+    ...validatePorts(ports ?? [], "ports"),
+    // Endpoints that an older version stored stay valid as long as nobody changes them.
+    ...(old !== undefined && equalJson(endpoints, old.endpoints)
+      ? []
+      : validateEndpoints(endpoints ?? [], addressType, "endpoints")),
   ];
 }
 
-export function validateEndpointSliceUpdate(slice: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [slice, old].map((object) => object["addressType"] as JsonValue | undefined);
-  return validateImmutable(fresh, stored, "addressType");
+export function validateEndpointSliceUpdate(
+  slice: discoveryV1.EndpointSlice,
+  old: discoveryV1.EndpointSlice,
+): FieldError[] {
+  return validateImmutable(slice.addressType, old.addressType, "addressType");
 }
 
-function validateEndpoint(endpoint: JsonObject, type: string, field: string): FieldError[] {
-  const topology = fieldsOf(endpoint["deprecatedTopology"]);
+function validateEndpoints(endpoints: readonly discoveryV1.Endpoint[], type: string, field: string): FieldError[] {
+  if (endpoints.length > endpointsMax) return [fieldError.tooMany(field, endpoints.length, endpointsMax)];
+  return validateEach(endpoints, (endpoint, at) => validateEndpoint(endpoint, type, `${field}[${at}]`));
+}
+
+function validateEndpoint(endpoint: discoveryV1.Endpoint, type: string, field: string): FieldError[] {
+  const { addresses, nodeName, hostname, hints = {}, deprecatedTopology: topology = {} } = endpoint;
   const topologySize = Object.keys(topology).length;
   return [
-    ...validateAddresses(textsOf(endpoint["addresses"]), type, `${field}.addresses`),
-    ...problemsOf(endpoint["nodeName"], dnsSubdomainProblems, `${field}.nodeName`),
+    ...validateAddresses(addresses ?? [], type, `${field}.addresses`),
+    ...problemsOf(nodeName, dnsSubdomainProblems, `${field}.nodeName`),
     ...(topologySize > topologyLabelsMax
       ? [fieldError.tooMany(`${field}.deprecatedTopology`, topologySize, topologyLabelsMax)]
       : []),
-    ...validateLabels(topology as Record<string, string>, `${field}.deprecatedTopology`),
-    ...problemsOf(endpoint["hostname"], dnsLabelProblems, `${field}.hostname`),
-    ...["forZones", "forNodes"].flatMap((list) =>
-      validateHints(objectsOf(fieldsOf(endpoint["hints"])[list]), list, `${field}.hints.${list}`),
-    ),
+    ...validateLabels(topology, `${field}.deprecatedTopology`),
+    ...problemsOf(hostname, dnsLabelProblems, `${field}.hostname`),
+    ...validateHints(hints.forZones ?? [], labelValueErrors, `${field}.hints.forZones`),
+    ...((hints.forZones?.length ?? 0) > hintsMax
+      ? []
+      : validateHints(hints.forNodes ?? [], dnsSubdomainProblems, `${field}.hints.forNodes`)),
   ];
 }
 
@@ -60,22 +65,34 @@ function validateAddresses(addresses: readonly string[], type: string, field: st
   const errors: FieldError[] = [];
   if (addresses.length === 0) errors.push(fieldError.required(field, "must contain at least 1 address"));
   else if (addresses.length > addressesMax) errors.push(fieldError.tooMany(field, addresses.length, addressesMax));
-  for (const [at, address] of addresses.entries()) {
-    if (type === "FQDN") errors.push(...validateFullyQualifiedDomainName(address, `${field}[${at}]`));
-    else if (type === "IPv4" || type === "IPv6") {
-      errors.push(...validateIpOfFamily(address, type, `${field}[${at}]`));
-      errors.push(...validateNonSpecialIp(address, `${field}[${at}]`));
-    }
-  }
-  return errors;
+  const each = validateEach(addresses, (address, at) => {
+    if (type === "FQDN") return validateFullyQualifiedDomainName(address, `${field}[${at}]`);
+    return type === "IPv4" || type === "IPv6" ? validateAddress(address, at, type, field) : [];
+  });
+  return [...errors, ...each];
 }
 
-function validateHints(hints: readonly JsonObject[], list: string, field: string): FieldError[] {
+/** Rejects an address of the other family at the path of the list, as upstream does. */
+function validateAddress(address: string, at: number, family: IpFamily, field: string): FieldError[] {
+  const path = `${field}[${at}]`;
+  const problems = family === "IPv4" ? validateStrictIp(address, path) : validateCanonicalIp(address, path);
+  if (problems.length > 0) return problems;
+  const other = parseIp(address)?.family !== family;
+  const article = family === "IPv4" ? "an IPv4" : "an IPv6";
+  return [
+    ...(other ? [fieldError.invalid(field, address, `must be ${article} address`)] : []),
+    ...validateNonSpecialIp(address, path),
+  ];
+}
+
+function validateHints(
+  hints: readonly discoveryV1.ForZone[],
+  problems: (name: string) => readonly string[],
+  field: string,
+): FieldError[] {
   if (hints.length > hintsMax) return [fieldError.tooMany(field, hints.length, hintsMax)];
-  const problems = list === "forNodes" ? dnsSubdomainProblems : labelValueErrors;
   const seen = new Set<string>();
-  return validateEach(hints, (hint, at) => {
-    const name = textOf(hint["name"]);
+  return validateEach(hints, ({ name }, at) => {
     const path = `${field}[${at}].name`;
     const errors = seen.has(name) ? [fieldError.duplicate(path, name)] : [];
     seen.add(name);
@@ -83,27 +100,27 @@ function validateHints(hints: readonly JsonObject[], list: string, field: string
   });
 }
 
-function validatePorts(ports: readonly JsonObject[], field: string): FieldError[] {
+function validatePorts(ports: readonly discoveryV1.EndpointPort[], field: string): FieldError[] {
+  if (ports.length > portsMax) return [fieldError.tooMany(field, ports.length, portsMax)];
   const seen = new Set<string>();
-  return validateEach(ports, (port, at) => {
-    const name = textOf(port["name"]);
+  return validateEach(ports, ({ name = "", protocol, appProtocol }, at) => {
     const errors = name === "" ? [] : problemsOf(name, dnsLabelProblems, `${field}[${at}].name`);
     if (seen.has(name)) errors.push(fieldError.duplicate(`${field}[${at}].name`, name));
     seen.add(name);
     return [
       ...errors,
-      ...validateRequiredChoice(port["protocol"], protocols, `${field}[${at}].protocol`),
-      ...problemsOf(port["appProtocol"], labelKeyErrors, `${field}[${at}].appProtocol`),
+      ...validateRequiredChoice(protocol, protocols, `${field}[${at}].protocol`),
+      ...problemsOf(appProtocol, labelKeyErrors, `${field}[${at}].appProtocol`),
     ];
   });
 }
 
-/** Of a text that is given, be it empty. */
+/** Checks a text that is set, even if it is empty. */
 function problemsOf(
-  value: JsonValue | undefined,
+  text: string | undefined,
   problems: (text: string) => readonly string[],
   field: string,
 ): FieldError[] {
-  if (!isPresent(value)) return [];
-  return problems(textOf(value)).map((problem) => fieldError.invalid(field, value, problem));
+  if (text === undefined) return [];
+  return problems(text).map((problem) => fieldError.invalid(field, text, problem));
 }

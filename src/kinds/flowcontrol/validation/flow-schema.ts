@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { flowSchemas, mandatorySpec } from "../flow-control-objects.ts";
-import { equalJson, type JsonObject } from "../../../api/json.ts";
+import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
@@ -23,7 +23,13 @@ export function validateFlowSchema(schema: KubeObject): FieldError[] {
   return [
     ...validatePrecedence(numberOf(spec["matchingPrecedence"]), schema.metadata.name ?? "", "spec.matchingPrecedence"),
     ...(isPresent(distinguisherMethod) && !distinguisherMethods.includes(textOf(fieldsOf(distinguisherMethod)["type"]))
-      ? [fieldError.notSupported("spec.distinguisherMethod.type", distinguisherMethod, distinguisherMethods)]
+      ? [
+          fieldError.notSupported(
+            "spec.distinguisherMethod.type",
+            shownMethod(distinguisherMethod),
+            distinguisherMethods,
+          ),
+        ]
       : []),
     ...(name === ""
       ? [fieldError.required(field, "must reference a priority level")]
@@ -33,6 +39,11 @@ export function validateFlowSchema(schema: KubeObject): FieldError[] {
       .slice(0, fieldErrorsMax),
     ...validateMandatory(schema),
   ];
+}
+
+/** Upstream shows the struct in place of its type. */
+function shownMethod(method: JsonValue): JsonObject {
+  return { Type: textOf(fieldsOf(method)["type"]) };
 }
 
 /** Without these the server could lock out its own administrators. */

@@ -1,89 +1,108 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type * as networkingV1 from "../../../api/types/networking-v1.ts";
+import { validateText } from "../../../api/validation/fields.ts";
 import { isIp, validateIp } from "../../../api/validation/ip.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import {
-  dnsLabel1035Problems,
-  dnsSubdomainProblems,
-  pathSegmentProblems,
-  portNameProblems,
-  wildcardDnsProblems,
-} from "../../../api/validation/names.ts";
-import { isPresent, numberOf, objectsOf, textOf, textsOf, validateText } from "../../../api/validation/fields.ts";
-import { validatePortNumber } from "../../../api/validation/port.ts";
+import { dnsSubdomainProblems, wildcardDnsProblems } from "../../../api/validation/names.ts";
+import { validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
+import { validateIngressBackend } from "./ingress-backend.ts";
 
-const classAnnotation = "kubernetes.io/ingress.class";
+export const classAnnotation = "kubernetes.io/ingress.class";
 const pathTypes = ["Exact", "ImplementationSpecific", "Prefix"];
 const badPathSequences = ["//", "/./", "/../", "%2f", "%2F"];
 const badPathEnds = ["/..", "/."];
 
-export function validateIngress(ingress: KubeObject, old?: KubeObject): FieldError[] {
-  const spec = fieldsOf(ingress["spec"]);
-  const rules = objectsOf(spec["rules"]);
+export function validateIngress(ingress: networkingV1.Ingress, old?: networkingV1.Ingress): FieldError[] {
+  const { spec = {} } = ingress;
+  const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
+  const allowed = toleratedProblems(old);
   return [
-    ...validateAnyBackend(spec, rules),
-    ...(isPresent(spec["defaultBackend"])
-      ? validateBackend(fieldsOf(spec["defaultBackend"]), "spec.defaultBackend")
-      : []),
-    ...validateEach(rules, (rule, at) => validateRule(rule, `spec.rules[${at}]`)),
-    ...validateEach(objectsOf(spec["tls"]), (tls, at) => validateTls(tls, `spec.tls[${at}]`)),
-    ...validateText(spec["ingressClassName"], dnsSubdomainProblems, "spec.ingressClassName"),
+    ...(rules.length > 0 || defaultBackend !== undefined
+      ? []
+      : [fieldError.invalid("spec", spec.rules, "either `defaultBackend` or `rules` must be specified")]),
+    ...(defaultBackend === undefined ? [] : validateIngressBackend(defaultBackend, "spec.defaultBackend")),
+    ...validateEach(rules, (rule, at) => validateRule(rule, allowed.wildcardRules, `spec.rules[${at}]`)),
+    ...validateEach(tls, (entry, at) => validateTls(entry, allowed.secretNames, `spec.tls[${at}]`)),
+    ...(ingressClassName === undefined
+      ? []
+      : dnsSubdomainProblems(ingressClassName).map((problem) =>
+          fieldError.invalid("spec.ingressClassName", ingressClassName, problem),
+        )),
     ...(old === undefined ? validateClassAnnotation(ingress, spec) : []),
   ];
 }
 
-export function validateIngressStatus(ingress: KubeObject): FieldError[] {
-  const balancer = fieldsOf(fieldsOf(ingress["status"])["loadBalancer"]);
-  return validateEach(objectsOf(balancer["ingress"]), (point, at) =>
-    validateIngressPoint(point, `status.loadBalancer.ingress[${at}]`),
-  );
+export function validateIngressStatus(ingress: networkingV1.Ingress, old?: networkingV1.Ingress): FieldError[] {
+  const known = new Set(pointsOf(old).map(({ ip }) => ip));
+  return validateEach(pointsOf(ingress), ({ ip = "", hostname }, at) => {
+    const field = `status.loadBalancer.ingress[${at}]`;
+    const errors = ip === "" || known.has(ip) ? [] : validateStrictIp(ip, `${field}.ip`);
+    return [...errors, ...validateIngressPoint(hostname === undefined ? {} : { hostname }, field)];
+  });
 }
 
-/** Where a load balancer can be reached: an address, a DNS name, or both. */
-export function validateIngressPoint({ ip, hostname }: JsonObject, field: string): FieldError[] {
-  const errors = textOf(ip) === "" ? [] : validateIp(ip, `${field}.ip`);
+/** The points at which a load balancer can be reached. */
+export function pointsOf(ingress: networkingV1.Ingress | undefined): networkingV1.IngressLoadBalancerIngress[] {
+  return ingress?.status?.loadBalancer?.ingress ?? [];
+}
+
+/** A load balancer can be reached at an address, a DNS name, or both. */
+export function validateIngressPoint(
+  { ip = "", hostname = "" }: { readonly ip?: string; readonly hostname?: string },
+  field: string,
+): FieldError[] {
+  const errors = ip === "" ? [] : validateIp(ip, `${field}.ip`);
   errors.push(...validateText(hostname, dnsSubdomainProblems, `${field}.hostname`));
-  return [...errors, ...validateNoIp(textOf(hostname), `${field}.hostname`)];
+  return [...errors, ...validateNoIp(hostname, `${field}.hostname`)];
+}
+
+/** Rules that came later than objects spare the objects that broke them before. */
+function toleratedProblems(old: networkingV1.Ingress | undefined): { secretNames: boolean; wildcardRules: boolean } {
+  const { tls = [], rules = [] } = old?.spec ?? {};
+  return {
+    secretNames: tls.some(({ secretName = "" }) => secretName !== "" && dnsSubdomainProblems(secretName).length > 0),
+    wildcardRules: rules.some(({ host = "", http }) => host.includes("*") && validateHttp(http, "").length > 0),
+  };
 }
 
 function validateNoIp(host: string, field: string): FieldError[] {
   return isIp(host) ? [fieldError.invalid(field, host, "must be a DNS name, not an IP address")] : [];
 }
 
-function validateAnyBackend(spec: JsonObject, rules: readonly JsonObject[]): FieldError[] {
-  if (rules.length > 0 || isPresent(spec["defaultBackend"])) return [];
-  return [fieldError.invalid("spec", spec["rules"], "either `defaultBackend` or `rules` must be specified")];
-}
-
 /** The annotation is the older way to name the class. */
-function validateClassAnnotation({ metadata }: KubeObject, spec: JsonObject): FieldError[] {
+function validateClassAnnotation({ metadata }: networkingV1.Ingress, spec: networkingV1.IngressSpec): FieldError[] {
   const annotation = metadata.annotations?.[classAnnotation];
-  const name = spec["ingressClassName"];
-  if (annotation === undefined || !isPresent(name) || annotation === name) return [];
+  const name = spec.ingressClassName;
+  if (annotation === undefined || name === undefined || annotation === name) return [];
   const text = "must match `ingressClassName` when both are specified";
   return [fieldError.invalid(`annotations.${classAnnotation}`, annotation, text)];
 }
 
-function validateRule(rule: JsonObject, field: string): FieldError[] {
-  const host = textOf(rule["host"]);
-  const errors = [
+function validateRule(rule: networkingV1.IngressRule, sparesWildcards: boolean, field: string): FieldError[] {
+  const { host = "", http } = rule;
+  const isWildcard = host.includes("*");
+  return [
     ...validateNoIp(host, `${field}.host`),
-    ...validateText(host, host.includes("*") ? wildcardDnsProblems : dnsSubdomainProblems, `${field}.host`),
+    ...validateText(host, isWildcard ? wildcardDnsProblems : dnsSubdomainProblems, `${field}.host`),
+    ...(isWildcard && sparesWildcards ? [] : validateHttp(http, `${field}.http`)),
   ];
-  if (!isPresent(rule["http"])) return errors;
-  const paths = objectsOf(fieldsOf(rule["http"])["paths"]);
-  if (paths.length === 0) errors.push(fieldError.required(`${field}.http.paths`));
-  return [...errors, ...validateEach(paths, (path, at) => validatePath(path, `${field}.http.paths[${at}]`))];
 }
 
-function validatePath(path: JsonObject, field: string): FieldError[] {
-  const type = path["pathType"];
-  if (!isPresent(type)) return [fieldError.required(`${field}.pathType`, "pathType must be specified")];
+function validateHttp(http: networkingV1.HTTPIngressRuleValue | undefined, field: string): FieldError[] {
+  if (http === undefined) return [];
+  const paths = http.paths ?? [];
   return [
-    ...validatePathText(textOf(path["path"]), textOf(type), field),
-    ...validateBackend(fieldsOf(path["backend"]), `${field}.backend`),
+    ...(paths.length === 0 ? [fieldError.required(`${field}.paths`)] : []),
+    ...validateEach(paths, (path, at) => validatePath(path, `${field}.paths[${at}]`)),
+  ];
+}
+
+function validatePath(path: networkingV1.HTTPIngressPath, field: string): FieldError[] {
+  const type = path.pathType;
+  if (type === null) return [fieldError.required(`${field}.pathType`, "pathType must be specified")];
+  return [
+    ...validatePathText(path.path ?? "", type, field),
+    ...validateIngressBackend(path.backend, `${field}.backend`),
   ];
 }
 
@@ -100,56 +119,13 @@ function validatePathText(path: string, type: string, field: string): FieldError
   ];
 }
 
-function validateBackend({ resource, service }: JsonObject, field: string): FieldError[] {
-  if (isPresent(resource) && isPresent(service)) {
-    return [fieldError.invalid(field, "", "cannot set both resource and service backends")];
-  }
-  if (isPresent(resource)) return validateTypedReference(fieldsOf(resource), `${field}.resource`);
-  if (isPresent(service)) return validateServiceBackend(fieldsOf(service), field);
-  return [fieldError.invalid(field, "", "resource or service backend is required")];
-}
-
-function validateServiceBackend(service: JsonObject, field: string): FieldError[] {
-  const name = textOf(service["name"]);
-  const errors =
-    name === ""
-      ? [fieldError.required(`${field}.service.name`)]
-      : validateText(name, dnsLabel1035Problems, `${field}.service.name`);
-  const port = fieldsOf(service["port"]);
-  const hasName = textOf(port["name"]) !== "";
-  const hasNumber = numberOf(port["number"]) !== 0;
-  if (hasName && hasNumber)
-    return [...errors, fieldError.invalid(field, "", "cannot set both port name & port number")];
-  if (hasName) return [...errors, ...validateText(port["name"], portNameProblems, `${field}.service.port.name`)];
-  if (hasNumber) return [...errors, ...validatePortNumber(port["number"], `${field}.service.port.number`)];
-  return [...errors, fieldError.required(field, "port name or number is required")];
-}
-
-/** `{apiGroup, kind, name}`: an object of any kind, in the same namespace or the cluster. */
-export function validateTypedReference(reference: JsonObject, field: string): FieldError[] {
+function validateTls(tls: networkingV1.IngressTLS, sparesSecretNames: boolean, field: string): FieldError[] {
   return [
-    ...validateGroup(reference["apiGroup"], `${field}.apiGroup`),
-    ...["kind", "name"].flatMap((name) =>
-      textOf(reference[name]) === ""
-        ? [fieldError.required(`${field}.${name}`)]
-        : validateText(reference[name], pathSegmentProblems, `${field}.${name}`),
-    ),
-  ];
-}
-
-/** A group that is given must be one: leaving it out is how the core group is named. */
-function validateGroup(group: JsonValue | undefined, field: string): FieldError[] {
-  if (!isPresent(group)) return [];
-  return dnsSubdomainProblems(textOf(group)).map((problem) => fieldError.invalid(field, group, problem));
-}
-
-function validateTls(tls: JsonObject, field: string): FieldError[] {
-  return [
-    ...validateEach(textsOf(tls["hosts"]), (host, at) =>
+    ...validateEach(tls.hosts ?? [], (host, at) =>
       (host.includes("*") ? wildcardDnsProblems : dnsSubdomainProblems)(host).map((problem) =>
         fieldError.invalid(`${field}.hosts[${at}]`, host, problem),
       ),
     ),
-    ...validateText(tls["secretName"], dnsSubdomainProblems, `${field}.secretName`),
+    ...(sparesSecretNames ? [] : validateText(tls.secretName, dnsSubdomainProblems, `${field}.secretName`)),
   ];
 }

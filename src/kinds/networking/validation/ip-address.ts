@@ -1,34 +1,31 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type * as networkingV1 from "../../../api/types/networking-v1.ts";
+import { validateText } from "../../../api/validation/fields.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { ipText, parseIp } from "../../../api/validation/ip.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
-import { isPresent, textOf, validateText } from "../../../api/validation/fields.ts";
+import { canonicalIpProblem } from "../../../api/validation/strict-ip.ts";
 
-/** An IPAddress is named by the canonical text of its address, so that there is only one. */
+/** An IPAddress is named by the canonical text of its address, so that there is only one for each address. */
 export function ipAddressNameProblems(name: string): string[] {
-  const ip = parseIp(name);
-  if (ip === undefined) return [ipText];
-  return ip.text === name ? [] : [`must be in canonical form (${JSON.stringify(ip.text)})`];
+  const problem = canonicalIpProblem(name);
+  return problem === undefined ? [] : [problem];
 }
 
-export function validateIpAddress(address: KubeObject): FieldError[] {
-  const parent = fieldsOf(address["spec"])["parentRef"];
+export function validateIpAddress({ spec }: networkingV1.IPAddress): FieldError[] {
+  const parent = spec?.parentRef;
   const field = "spec.parentRef";
-  if (!isPresent(parent)) return [fieldError.required(field)];
-  const { group, resource, namespace, name } = fieldsOf(parent);
+  if (parent === undefined) return [fieldError.required(field)];
+  const { group, resource = "", namespace, name = "" } = parent;
   return [
     ...validateText(group, dnsSubdomainProblems, `${field}.group`),
-    ...(textOf(resource) === "" ? [fieldError.required(`${field}.resource`)] : []),
+    ...(resource === "" ? [fieldError.required(`${field}.resource`)] : []),
     ...validateText(resource, pathSegmentProblems, `${field}.resource`),
-    ...(textOf(name) === "" ? [fieldError.required(`${field}.name`)] : []),
+    ...(name === "" ? [fieldError.required(`${field}.name`)] : []),
     ...validateText(name, pathSegmentProblems, `${field}.name`),
     ...validateText(namespace, pathSegmentProblems, `${field}.namespace`),
   ];
 }
 
-export function validateIpAddressUpdate(address: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [fieldsOf(address["spec"]), fieldsOf(old["spec"])];
-  return validateImmutable(fresh["parentRef"], stored["parentRef"], "spec.parentRef");
+export function validateIpAddressUpdate(address: networkingV1.IPAddress, old: networkingV1.IPAddress): FieldError[] {
+  return validateImmutable(address.spec?.parentRef, old.spec?.parentRef, "spec.parentRef");
 }

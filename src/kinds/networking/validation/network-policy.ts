@@ -1,80 +1,123 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import { containsIp, parseCidr, validateCidr } from "../../../api/validation/ip.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import type * as networkingV1 from "../../../api/types/networking-v1.ts";
+import { containsIp, networkOf, parseCidr } from "../../../api/validation/ip.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import { isPresent, numberOf, objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
 import { validatePortNumber, validatePortNumberOrName } from "../../../api/validation/port.ts";
+import { validateStrictCidr, warnAboutCidr } from "../../../api/validation/strict-ip.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const protocols = ["TCP", "UDP", "SCTP"];
 const policyTypes = ["Ingress", "Egress"];
 
-export function validateNetworkPolicy(policy: KubeObject): FieldError[] {
-  const spec = fieldsOf(policy["spec"]);
+export function validateNetworkPolicy(
+  policy: networkingV1.NetworkPolicy,
+  old?: networkingV1.NetworkPolicy,
+): FieldError[] {
+  const { podSelector, ingress = [], egress = [], policyTypes: types = [] } = policy.spec ?? {};
+  const known = new Set(
+    old === undefined ? [] : blocksOf(old).flatMap(({ block }) => [block.cidr, ...(block.except ?? [])]),
+  );
   return [
-    ...validateLabelSelector(spec["podSelector"], "spec.podSelector"),
-    ...validateEach(objectsOf(spec["ingress"]), (rule, at) => validateRule(rule, "from", `spec.ingress[${at}]`)),
-    ...validateEach(objectsOf(spec["egress"]), (rule, at) => validateRule(rule, "to", `spec.egress[${at}]`)),
-    ...validatePolicyTypes(textsOf(spec["policyTypes"]), "spec.policyTypes"),
+    ...validateLabelSelector(podSelector, "spec.podSelector"),
+    ...validateEach(ingress, ({ ports = [], from = [] }, at) => [
+      ...validatePorts(ports, `spec.ingress[${at}].ports`),
+      ...validatePeers(from, known, `spec.ingress[${at}].from`),
+    ]),
+    ...validateEach(egress, ({ ports = [], to = [] }, at) => [
+      ...validatePorts(ports, `spec.egress[${at}].ports`),
+      ...validatePeers(to, known, `spec.egress[${at}].to`),
+    ]),
+    ...validatePolicyTypes(types, "spec.policyTypes"),
   ];
 }
 
-function validateRule(rule: JsonObject, peers: "from" | "to", field: string): FieldError[] {
-  return [
-    ...validateEach(objectsOf(rule["ports"]), (port, at) => validatePort(port, `${field}.ports[${at}]`)),
-    ...validateEach(objectsOf(rule[peers]), (peer, at) => validatePeer(peer, `${field}.${peers}[${at}]`)),
-  ];
+/** Warns of ranges that are written in an unusual way. */
+export function networkPolicyWarnings(policy: networkingV1.NetworkPolicy): string[] {
+  return blocksOf(policy).flatMap(({ block, field }) => [
+    ...warnAboutCidr(block.cidr, `${field}.cidr`),
+    ...(block.except ?? []).flatMap((except, at) => warnAboutCidr(except, `${field}.except[${at}]`)),
+  ]);
 }
 
-function validatePort({ protocol, port, endPort }: JsonObject, field: string): FieldError[] {
+function blocksOf({ spec }: networkingV1.NetworkPolicy): { block: networkingV1.IPBlock; field: string }[] {
+  const { ingress = [], egress = [] } = spec ?? {};
+  const peers = [
+    ...ingress.map(({ from = [] }, at) => ({ list: from, field: `spec.ingress[${at}].from` })),
+    ...egress.map(({ to = [] }, at) => ({ list: to, field: `spec.egress[${at}].to` })),
+  ];
+  return peers.flatMap(({ list, field }) =>
+    list.flatMap(({ ipBlock }, at) =>
+      ipBlock === undefined ? [] : [{ block: ipBlock, field: `${field}[${at}].ipBlock` }],
+    ),
+  );
+}
+
+function validatePorts(ports: readonly networkingV1.NetworkPolicyPort[], field: string): FieldError[] {
+  return validateEach(ports, (port, at) => validatePort(port, `${field}[${at}]`));
+}
+
+function validatePort({ protocol, port, endPort }: networkingV1.NetworkPolicyPort, field: string): FieldError[] {
   const errors =
-    isPresent(protocol) && !protocols.includes(textOf(protocol))
+    protocol !== undefined && !protocols.includes(protocol)
       ? [fieldError.notSupported(`${field}.protocol`, protocol, protocols)]
       : [];
   if (typeof port === "number") {
     errors.push(...validatePortNumber(port, `${field}.port`));
-    if (!isPresent(endPort)) return errors;
-    if (numberOf(endPort) < port) {
-      errors.push(fieldError.invalid(`${field}.endPort`, endPort, "must be greater than or equal to `port`"));
+    if (endPort === undefined) return errors;
+    if (endPort < port) {
+      // The value in the text is that of `port`, as upstream has it.
+      errors.push(fieldError.invalid(`${field}.endPort`, port, "must be greater than or equal to `port`"));
     }
     return [...errors, ...validatePortNumber(endPort, `${field}.endPort`)];
   }
-  if (isPresent(endPort)) {
-    const why = isPresent(port) ? "non-numeric" : "not specified";
+  if (endPort !== undefined) {
+    const why = port === undefined ? "not specified" : "non-numeric";
     errors.push(fieldError.invalid(`${field}.endPort`, endPort, `may not be specified when \`port\` is ${why}`));
   }
-  return isPresent(port) ? [...errors, ...validatePortNumberOrName(port, `${field}.port`)] : errors;
+  return port === undefined ? errors : [...errors, ...validatePortNumberOrName(port, `${field}.port`)];
 }
 
-function validatePeer({ podSelector, namespaceSelector, ipBlock }: JsonObject, field: string): FieldError[] {
-  const errors = [
-    ...validateLabelSelector(podSelector, `${field}.podSelector`),
-    ...validateLabelSelector(namespaceSelector, `${field}.namespaceSelector`),
-    ...(isPresent(ipBlock) ? validateIpBlock(fieldsOf(ipBlock), `${field}.ipBlock`) : []),
-  ];
-  const selects = isPresent(podSelector) || isPresent(namespaceSelector);
-  if (!selects && !isPresent(ipBlock)) return [fieldError.required(field, "must specify a peer")];
-  if (selects && isPresent(ipBlock)) {
-    errors.push(fieldError.forbidden(field, "may not specify both ipBlock and another peer"));
-  }
-  return errors;
-}
-
-function validateIpBlock(block: JsonObject, field: string): FieldError[] {
-  const text = textOf(block["cidr"]);
-  if (text === "") return [fieldError.required(`${field}.cidr`)];
-  const cidr = parseCidr(text);
-  if (cidr === undefined) return validateCidr(text, `${field}.cidr`);
-  return validateEach(textsOf(block["except"]), (exceptText, at) => {
-    const except = parseCidr(exceptText);
-    if (except === undefined) return validateCidr(exceptText, `${field}.except[${at}]`);
-    const isInside = containsIp(cidr, except.address) && cidr.prefixBits < except.prefixBits;
-    return isInside
-      ? []
-      : [fieldError.invalid(`${field}.except[${at}]`, exceptText, "must be a strict subset of `cidr`")];
+function validatePeers(
+  peers: readonly networkingV1.NetworkPolicyPeer[],
+  known: ReadonlySet<string>,
+  field: string,
+): FieldError[] {
+  return validateEach(peers, ({ podSelector, namespaceSelector, ipBlock }, at) => {
+    const path = `${field}[${at}]`;
+    const selects = podSelector !== undefined || namespaceSelector !== undefined;
+    if (!selects && ipBlock === undefined) return [fieldError.required(path, "must specify a peer")];
+    return [
+      ...validateLabelSelector(podSelector, `${path}.podSelector`),
+      ...validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`),
+      ...(ipBlock === undefined ? [] : validateIpBlock(ipBlock, known, `${path}.ipBlock`)),
+      ...(selects && ipBlock !== undefined
+        ? [fieldError.forbidden(path, "may not specify both ipBlock and another peer")]
+        : []),
+    ];
   });
+}
+
+/** @param known ranges of the stored policy, which may be written in ways that new ones may not */
+function validateIpBlock(block: networkingV1.IPBlock, known: ReadonlySet<string>, field: string): FieldError[] {
+  const { cidr: text, except: exceptions = [] } = block;
+  if (text === "") return [fieldError.required(`${field}.cidr`)];
+  const validate = (range: string, path: string) => (known.has(range) ? [] : validateStrictCidr(range, path));
+  const errors = validate(text, `${field}.cidr`);
+  const cidr = parseCidr(text);
+  if (cidr === undefined) return errors;
+  return [
+    ...errors,
+    ...validateEach(exceptions, (exception, at) => {
+      const path = `${field}.except[${at}]`;
+      const problems = validate(exception, path);
+      const except = parseCidr(exception);
+      if (except === undefined) return problems;
+      const isInside = containsIp(cidr, networkOf(except)) && cidr.prefixBits < except.prefixBits;
+      return isInside
+        ? problems
+        : [...problems, fieldError.invalid(path, exception, "must be a strict subset of `cidr`")];
+    }),
+  ];
 }
 
 function validatePolicyTypes(types: readonly string[], field: string): FieldError[] {

@@ -1,26 +1,41 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type * as coreV1 from "../../../api/types/core-v1.ts";
+import type * as nodeV1 from "../../../api/types/node-v1.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { textOf } from "../../../api/validation/fields.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateOverhead } from "../../core/validation/pod-spec.ts";
 import { validateTolerations } from "../../core/validation/tolerations.ts";
 
-export function validateRuntimeClass(runtimeClass: KubeObject): FieldError[] {
-  const handler = textOf(runtimeClass["handler"] as JsonValue | undefined);
-  const { nodeSelector, tolerations } = fieldsOf(runtimeClass["scheduling"]);
+export function validateRuntimeClass({ handler, overhead, scheduling }: nodeV1.RuntimeClass): FieldError[] {
+  const { nodeSelector = {}, tolerations = [] } = scheduling ?? {};
   return [
-    ...dnsLabelProblems(handler).map((problem) => fieldError.invalid("handler", handler, problem)),
-    ...validateOverhead(fieldsOf(runtimeClass["overhead"])["podFixed"], "overhead"),
-    ...validateLabels(fieldsOf(nodeSelector) as Record<string, string>, "scheduling.nodeSelector"),
-    ...validateTolerations(tolerations, "scheduling.tolerations"),
+    ...(handler === ""
+      ? [fieldError.required("handler")]
+      : dnsLabelProblems(handler).map((problem) => fieldError.invalid("handler", handler, problem))),
+    ...validateOverhead(overhead?.podFixed, "overhead"),
+    ...validateLabels(nodeSelector, "scheduling.nodeSelector"),
+    ...validateTolerations(tolerations, "scheduling.tolerations", { compares: false }),
+    ...validateUnique(tolerations, "scheduling.tolerations"),
   ];
 }
 
-export function validateRuntimeClassUpdate(runtimeClass: KubeObject, old: KubeObject): FieldError[] {
-  const handlerOf = (object: KubeObject) => object["handler"] as JsonValue | undefined;
-  return validateImmutable(handlerOf(runtimeClass), handlerOf(old), "handler");
+export function validateRuntimeClassUpdate(runtimeClass: nodeV1.RuntimeClass, old: nodeV1.RuntimeClass): FieldError[] {
+  return validateImmutable(runtimeClass.handler, old.handler, "handler");
+}
+
+/** Tolerations that differ in their seconds only are the same. */
+function validateUnique(tolerations: readonly coreV1.Toleration[], field: string): FieldError[] {
+  const seen = new Set<string>();
+  return validateEach(tolerations, (toleration, at) => {
+    const { key = "", operator = "", value = "", effect = "", tolerationSeconds = null } = toleration;
+    const identity = JSON.stringify([key, operator, value, effect]);
+    if (!seen.has(identity)) {
+      seen.add(identity);
+      return [];
+    }
+    const shown = { Key: key, Operator: operator, Value: value, Effect: effect, TolerationSeconds: tolerationSeconds };
+    return [fieldError.duplicate(`${field}[${at}]`, shown)];
+  });
 }

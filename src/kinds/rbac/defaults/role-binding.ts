@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
 
-/** Of RoleBindings and ClusterRoleBindings. */
+/** Applies to RoleBindings and ClusterRoleBindings. */
 export function defaultRoleBinding(binding: JsonObject): void {
   const role = binding["roleRef"];
   if (isJsonObject(role)) role["apiGroup"] ||= rbacGroup;

@@ -1,25 +1,28 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { equalJson } from "../../../api/json.ts";
+import type * as rbacV1 from "../../../api/types/rbac-v1.ts";
+import { validateText } from "../../../api/validation/fields.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
-import { objectsOf, textOf, validateText } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
 
-export function validateRoleBinding(binding: KubeObject): FieldError[] {
+/** A binding in a namespace or in the cluster. */
+type Binding = rbacV1.RoleBinding | rbacV1.ClusterRoleBinding;
+
+export function validateRoleBinding(binding: rbacV1.RoleBinding): FieldError[] {
   return validateBinding(binding, { roleKinds: ["Role", "ClusterRole"], namespaced: true });
 }
 
-export function validateClusterRoleBinding(binding: KubeObject): FieldError[] {
+export function validateClusterRoleBinding(binding: rbacV1.ClusterRoleBinding): FieldError[] {
   return validateBinding(binding, { roleKinds: ["ClusterRole"], namespaced: false });
 }
 
-/** Of both kinds: who may edit the subjects of a binding must not be able to give them another role. */
-export function validateRoleBindingUpdate(binding: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [fieldsOf(binding["roleRef"]), fieldsOf(old["roleRef"])];
-  return equalJson(fresh, stored) ? [] : [fieldError.invalid("roleRef", fresh, "cannot change roleRef")];
+/** Users who may edit the subjects of a binding must not be able to give them another role. */
+export function validateRoleBindingUpdate({ roleRef }: Binding, old: Binding): FieldError[] {
+  if (equalJson(roleRef, old.roleRef)) return [];
+  const shown = { APIGroup: roleRef.apiGroup, Kind: roleRef.kind, Name: roleRef.name };
+  return [fieldError.invalid("roleRef", shown, "cannot change roleRef")];
 }
 
 interface BindingRules {
@@ -27,40 +30,34 @@ interface BindingRules {
   readonly namespaced: boolean;
 }
 
-function validateBinding(binding: KubeObject, { roleKinds, namespaced }: BindingRules): FieldError[] {
-  const { apiGroup, kind, name } = fieldsOf(binding["roleRef"]);
+function validateBinding({ roleRef, subjects = [] }: Binding, { roleKinds, namespaced }: BindingRules): FieldError[] {
+  const { apiGroup, kind, name } = roleRef;
   return [
     ...validateExact(apiGroup, [rbacGroup], "roleRef.apiGroup"),
     ...validateExact(kind, roleKinds, "roleRef.kind"),
-    ...(textOf(name) === "" ? [fieldError.required("roleRef.name")] : []),
+    ...(name === "" ? [fieldError.required("roleRef.name")] : []),
     ...validateText(name, pathSegmentProblems, "roleRef.name"),
-    ...validateEach(objectsOf(binding["subjects"] as JsonValue | undefined), (subject, at) =>
-      validateSubject(subject, namespaced, `subjects[${at}]`),
-    ),
+    ...validateEach(subjects, (subject, at) => validateSubject(subject, namespaced, `subjects[${at}]`)),
   ];
 }
 
-function validateSubject(subject: JsonObject, namespaced: boolean, field: string): FieldError[] {
-  const { kind, apiGroup, name, namespace } = subject;
-  const errors = textOf(name) === "" ? [fieldError.required(`${field}.name`)] : [];
+function validateSubject(subject: rbacV1.Subject, namespaced: boolean, field: string): FieldError[] {
+  const { kind, apiGroup = "", name, namespace = "" } = subject;
+  const errors = name === "" ? [fieldError.required(`${field}.name`)] : [];
   switch (kind) {
     case "ServiceAccount":
       errors.push(...validateText(name, dnsSubdomainProblems, `${field}.name`));
       errors.push(...validateExact(apiGroup, [""], `${field}.apiGroup`));
-      if (!namespaced && textOf(namespace) === "") errors.push(fieldError.required(`${field}.namespace`));
+      if (!namespaced && namespace === "") errors.push(fieldError.required(`${field}.namespace`));
       return errors;
     case "User":
     case "Group":
-      if (textOf(name) === "") {
-        errors.push(fieldError.invalid(`${field}.name`, "", `${kind.toLowerCase()} name cannot be empty`));
-      }
       return [...errors, ...validateExact(apiGroup, [rbacGroup], `${field}.apiGroup`)];
     default:
-      errors.push(fieldError.notSupported(`${field}.kind`, textOf(kind), ["ServiceAccount", "User", "Group"]));
-      return errors;
+      return [...errors, fieldError.notSupported(`${field}.kind`, kind, ["ServiceAccount", "User", "Group"])];
   }
 }
 
-function validateExact(value: JsonValue | undefined, choices: readonly string[], field: string): FieldError[] {
-  return choices.includes(textOf(value)) ? [] : [fieldError.notSupported(field, textOf(value), choices)];
+function validateExact(value: string, choices: readonly string[], field: string): FieldError[] {
+  return choices.includes(value) ? [] : [fieldError.notSupported(field, value, choices)];
 }

@@ -1,53 +1,56 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import type * as rbacV1 from "../../../api/types/rbac-v1.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import { isPresent, objectsOf, textsOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-export function validateRole(role: KubeObject): FieldError[] {
-  return validateRules(role, true);
+export function validateRole({ rules }: rbacV1.Role): FieldError[] {
+  return validateRules(rules ?? [], { namespaced: true });
 }
 
-export function validateClusterRole(role: KubeObject): FieldError[] {
-  return [...validateRules(role, false), ...validateAggregation(role["aggregationRule"] as JsonValue | undefined)];
+export function validateClusterRole({ rules, aggregationRule }: rbacV1.ClusterRole): FieldError[] {
+  return [
+    ...validateRules(rules ?? [], { namespaced: false }),
+    ...(aggregationRule === undefined ? [] : validateAggregation(aggregationRule)),
+  ];
 }
 
-function validateRules(role: KubeObject, namespaced: boolean): FieldError[] {
-  return validateEach(objectsOf(role["rules"] as JsonValue | undefined), (rule, at) =>
-    validateRule(rule, namespaced, `rules[${at}]`),
-  );
+function validateRules(rules: readonly rbacV1.PolicyRule[], scope: { readonly namespaced: boolean }): FieldError[] {
+  return validateEach(rules, (rule, at) => validateRule(rule, scope.namespaced, `rules[${at}]`));
 }
 
-function validateRule(rule: JsonObject, namespaced: boolean, field: string): FieldError[] {
+function validateRule(rule: rbacV1.PolicyRule, namespaced: boolean, field: string): FieldError[] {
+  const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const errors: FieldError[] = [];
-  const count = (list: string) => textsOf(rule[list]).length;
-  if (count("verbs") === 0) errors.push(fieldError.required(`${field}.verbs`, "verbs must contain at least one value"));
-  if (count("nonResourceURLs") > 0) {
-    const refuse = (text: string) =>
-      errors.push(fieldError.invalid(`${field}.nonResourceURLs`, rule["nonResourceURLs"], text));
+  if ((verbs ?? []).length === 0) {
+    errors.push(fieldError.required(`${field}.verbs`, "verbs must contain at least one value"));
+  }
+  if (nonResourceURLs.length > 0) {
+    const refuse = (text: string) => errors.push(fieldError.invalid(`${field}.nonResourceURLs`, nonResourceURLs, text));
     if (namespaced) refuse("namespaced rules cannot apply to non-resource URLs");
-    if (count("apiGroups") + count("resources") + count("resourceNames") > 0) {
+    if (apiGroups.length + resources.length + resourceNames.length > 0) {
       refuse("rules cannot apply to both regular resources and non-resource URLs");
     }
     return errors;
   }
-  if (count("apiGroups") === 0) {
+  if (apiGroups.length === 0) {
     errors.push(fieldError.required(`${field}.apiGroups`, "resource rules must supply at least one api group"));
   }
-  if (count("resources") === 0) {
+  if (resources.length === 0) {
     errors.push(fieldError.required(`${field}.resources`, "resource rules must supply at least one resource"));
   }
   return errors;
 }
 
-function validateAggregation(aggregation: JsonValue | undefined): FieldError[] {
-  if (!isPresent(aggregation)) return [];
+function validateAggregation({ clusterRoleSelectors: selectors = [] }: rbacV1.AggregationRule): FieldError[] {
   const field = "aggregationRule.clusterRoleSelectors";
-  const selectors = objectsOf(fieldsOf(aggregation)["clusterRoleSelectors"]);
   if (selectors.length === 0) {
     return [fieldError.required(field, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
   }
-  return validateEach(selectors, (selector, at) => validateLabelSelector(selector, `${field}[${at}]`));
+  return validateEach(selectors, (selector, at) => {
+    const errors = validateLabelSelector(selector, `${field}[${at}]`);
+    // Upstream adds that such a selector cannot be evaluated.
+    return errors.length === 0
+      ? []
+      : [...errors, fieldError.invalid(`${field}[${at}]`, null, "invalid label selector.")];
+  });
 }

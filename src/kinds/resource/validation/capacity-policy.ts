@@ -1,42 +1,39 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { addQuantities, compareQuantities, formatQuantity, type Quantity } from "../../../api/quantity.ts";
+import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedSet } from "../../../api/validation/bounded-list.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent } from "../../../api/validation/fields.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 
 const optionsMax = 10;
 
-/** How much of a shared capacity one claim may take: some amounts, or a range of them. */
+/** Validates how much of a shared capacity one claim may take: some amounts, or a range of them. */
 export function validateCapacityPolicy(
-  policy: JsonObject,
-  capacity: JsonValue | undefined,
+  policy: resourceV1.CapacityRequestPolicy,
+  capacity: string,
   field: string,
 ): FieldError[] {
-  const { default: usual, validValues, validRange } = policy;
-  const values = Array.isArray(validValues) ? validValues : [];
-  if (values.length > 0 && isPresent(validRange)) {
+  const { default: usual, validValues: values = [], validRange } = policy;
+  if (values.length > 0 && validRange !== undefined) {
     const text = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time';
     return [fieldError.forbidden(field, text)];
   }
   const kind = values.length > 0 ? "validValues" : "validRange";
-  if (values.length === 0 && !isPresent(validRange)) return [];
-  const [normal, max] = [isPresent(usual) ? parsedQuantity(usual) : undefined, parsedQuantity(capacity)];
+  if (values.length === 0 && validRange === undefined) return [];
+  const [normal, max] = [usual === undefined ? undefined : parsedQuantity(usual), parsedQuantity(capacity)];
   if (normal === undefined) return [fieldError.required(`${field}.default`, `required when ${kind} is defined`)];
   if (max === undefined) return [];
   return kind === "validValues"
     ? validateOptions(values, { normal, max }, `${field}.validValues`)
-    : validateRange(fieldsOf(validRange), { normal, max }, `${field}.validRange`);
+    : validateRange(validRange ?? {}, { normal, max }, `${field}.validRange`);
 }
 
 interface Bounds {
-  /** What a claim gets that says nothing. */
+  /** The amount for a claim that does not say one. */
   readonly normal: Quantity;
   readonly max: Quantity;
 }
 
-function validateOptions(values: readonly JsonValue[], { normal, max }: Bounds, field: string): FieldError[] {
+function validateOptions(values: readonly string[], { normal, max }: Bounds, field: string): FieldError[] {
   const options = values.map(parsedQuantity);
   const errors = options.flatMap((option, at) => {
     const next = options[at + 1];
@@ -45,20 +42,24 @@ function validateOptions(values: readonly JsonValue[], { normal, max }: Bounds, 
       fieldError.invalid(`${field}[${at + 1}]`, formatQuantity(next), "values must be sorted in ascending order"),
     ];
   });
-  const validate = (value: JsonValue, path: string) => {
+  const validate = (value: string, path: string) => {
     const option = parsedQuantity(value);
     if (option === undefined || compareQuantities(option, max) <= 0) return [];
     return [fieldError.invalid(path, value, `option is larger than capacity value: ${formatQuantity(max)}`)];
   };
-  errors.push(...validateBoundedSet(values, { max: optionsMax, keyOf: String, validate }, field));
+  errors.push(...validateBoundedSet(values, { max: optionsMax, keyOf: (value) => value, validate }, field));
   if (options.some((option) => option !== undefined && compareQuantities(option, normal) === 0)) return errors;
   const text = "default value is not valid according to the requestPolicy";
   return [...errors, fieldError.invalid(field, formatQuantity(normal), text)];
 }
 
-function validateRange(range: JsonObject, { normal, max: capacity }: Bounds, field: string): FieldError[] {
-  const read = (name: string) => (isPresent(range[name]) ? parsedQuantity(range[name]) : undefined);
-  const [min, max, step] = [read("min"), read("max"), read("step")];
+function validateRange(
+  range: Partial<resourceV1.CapacityRequestPolicyRange>,
+  { normal, max: capacity }: Bounds,
+  field: string,
+): FieldError[] {
+  const read = (amount: string | undefined) => (amount === undefined ? undefined : parsedQuantity(amount));
+  const [min, max, step] = [read(range.min), read(range.max), read(range.step)];
   if (min === undefined) return [fieldError.required(`${field}.min`, "required when validRange is defined")];
   const errors: FieldError[] = [];
   const check = (isWrong: boolean, name: string, value: Quantity, text: string, bound: Quantity) => {

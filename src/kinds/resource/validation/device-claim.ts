@@ -1,13 +1,11 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedList, validateBoundedSet } from "../../../api/validation/bounded-list.ts";
+import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateDeviceConfiguration } from "./device-configuration.ts";
 import { validateDeviceLabel, validateFullAttributeName } from "./device-names.ts";
 import { validateDeviceSelectors } from "./device-selector.ts";
 import { validateDeviceTolerations } from "./device-taint.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, numberOf, objectsOf, textOf, textsOf, validateText } from "../../../api/validation/fields.ts";
 
 const requestsMax = 32;
 const subRequestsMax = 8;
@@ -19,26 +17,27 @@ const unknownRequestText =
 /** Names that a claim gives its requests: `request`, and `request/subrequest`. */
 export type RequestNames = ReadonlySet<string>;
 
-/** The devices that a claim asks for, how they have to fit together, and how they are set up. */
-export function validateDeviceClaim(claim: JsonObject, field: string): FieldError[] {
+/** Validates the devices that a claim asks for, how they have to fit together, and how they are set up. */
+export function validateDeviceClaim(claim: resourceV1.DeviceClaim, field: string): FieldError[] {
+  const { requests, constraints = [], config = [] } = claim;
   const names = requestNamesOf(claim);
   return [
     ...validateBoundedSet(
-      objectsOf(claim["requests"]),
-      { max: requestsMax, keyOf: nameOf, validate: validateRequest },
+      requests ?? [],
+      { max: requestsMax, keyOf: ({ name }) => name, validate: validateRequest },
       `${field}.requests`,
     ),
     ...validateBoundedList(
-      objectsOf(claim["constraints"]),
+      constraints,
       constraintsMax,
       (constraint, path) => validateConstraint(constraint, names, path),
       `${field}.constraints`,
     ),
     ...validateBoundedList(
-      objectsOf(claim["config"]),
+      config,
       configurationsMax,
       (configuration, path) => [
-        ...validateRequestReferences(configuration["requests"], names, `${path}.requests`),
+        ...validateRequestReferences(configuration.requests ?? [], names, `${path}.requests`),
         ...validateDeviceConfiguration(configuration, path),
       ],
       `${field}.config`,
@@ -46,23 +45,23 @@ export function validateDeviceClaim(claim: JsonObject, field: string): FieldErro
   ];
 }
 
-export function requestNamesOf(claim: JsonObject): RequestNames {
+export function requestNamesOf({ requests }: resourceV1.DeviceClaim): RequestNames {
   const names = new Set<string>();
-  for (const request of objectsOf(claim["requests"])) {
-    names.add(nameOf(request));
-    for (const sub of objectsOf(request["firstAvailable"])) names.add(`${nameOf(request)}/${nameOf(sub)}`);
+  for (const { name, firstAvailable = [] } of requests ?? []) {
+    names.add(name);
+    for (const sub of firstAvailable) names.add(`${name}/${sub.name}`);
   }
   return names;
 }
 
-/** A list of names of requests, each of which the claim has. */
+/** Validates a list of names of requests, each of which the claim must have. */
 export function validateRequestReferences(
-  value: JsonValue | undefined,
+  references: readonly string[],
   names: RequestNames,
   field: string,
 ): FieldError[] {
   return validateBoundedSet(
-    textsOf(value),
+    references,
     { max: requestsMax, keyOf: (name) => name, validate: (name, path) => validateRequestReference(name, names, path) },
     field,
   );
@@ -75,61 +74,60 @@ export function validateRequestReference(name: string, names: RequestNames, fiel
   return names.has(name) ? errors : [...errors, fieldError.invalid(field, name, unknownRequestText)];
 }
 
-function nameOf(object: JsonObject): string {
-  return textOf(object["name"]);
-}
-
-function validateRequest(request: JsonObject, field: string): FieldError[] {
-  const errors = validateDeviceLabel(nameOf(request), `${field}.name`);
-  const alternatives = objectsOf(request["firstAvailable"]);
-  const { exactly } = request;
+function validateRequest(request: resourceV1.DeviceRequest, field: string): FieldError[] {
+  const { name, exactly, firstAvailable = [] } = request;
+  const errors = validateDeviceLabel(name, `${field}.name`);
   const text = "exactly one of `exactly` or `firstAvailable` is required";
-  if (isPresent(exactly) && alternatives.length > 0) {
+  if (exactly !== undefined && firstAvailable.length > 0) {
     return [...errors, fieldError.invalid(field, null, `${text}, but multiple fields are set`)];
   }
-  if (isPresent(exactly)) return [...errors, ...validateExact(fieldsOf(exactly), `${field}.exactly`)];
-  if (alternatives.length === 0) return [...errors, fieldError.required(field, text)];
-  const validate = (sub: JsonObject, path: string) => [
-    ...validateDeviceLabel(nameOf(sub), `${path}.name`),
+  if (exactly !== undefined) return [...errors, ...validateExact(exactly, `${field}.exactly`)];
+  if (firstAvailable.length === 0) return [...errors, fieldError.required(field, text)];
+  const validate = (sub: resourceV1.DeviceSubRequest, path: string) => [
+    ...validateDeviceLabel(sub.name, `${path}.name`),
     ...validateExact(sub, path),
   ];
-  const sets = { max: subRequestsMax, keyOf: nameOf, validate };
-  return [...errors, ...validateBoundedSet(alternatives, sets, `${field}.firstAvailable`)];
+  const sets = { max: subRequestsMax, keyOf: (sub: resourceV1.DeviceSubRequest) => sub.name, validate };
+  return [...errors, ...validateBoundedSet(firstAvailable, sets, `${field}.firstAvailable`)];
 }
 
-/** How many devices of a class, which of them, and in spite of what. */
-function validateExact(request: JsonObject, field: string): FieldError[] {
-  const className = textOf(request["deviceClassName"]);
+function validateExact(
+  request: resourceV1.ExactDeviceRequest | resourceV1.DeviceSubRequest,
+  field: string,
+): FieldError[] {
+  const { deviceClassName: className, selectors = [], tolerations = [] } = request;
+  const path = `${field}.deviceClassName`;
   return [
-    ...(className === "" ? [fieldError.required(`${field}.deviceClassName`)] : []),
-    ...validateText(className, dnsSubdomainProblems, `${field}.deviceClassName`),
-    ...validateDeviceSelectors(request["selectors"], `${field}.selectors`),
-    ...validateMode(request, field),
-    ...validateDeviceTolerations(request["tolerations"], `${field}.tolerations`),
+    ...(className === ""
+      ? [fieldError.required(path)]
+      : dnsSubdomainProblems(className).map((problem) => fieldError.invalid(path, className, problem))),
+    ...validateDeviceSelectors(selectors, `${field}.selectors`),
+    ...validateMode(request.allocationMode ?? "", request.count ?? 0, field),
+    ...validateDeviceTolerations(tolerations, `${field}.tolerations`),
   ];
 }
 
-function validateMode({ allocationMode: mode, count }: JsonObject, field: string): FieldError[] {
+function validateMode(mode: string, count: number | bigint, field: string): FieldError[] {
   switch (mode) {
     case "All":
-      if (numberOf(count) === 0) return [];
+      if (Number(count) === 0) return [];
       return [fieldError.invalid(`${field}.count`, count, "must not be specified when allocationMode is 'All'")];
     case "ExactCount":
-      if (numberOf(count) > 0) return [];
-      return [fieldError.invalid(`${field}.count`, numberOf(count), "must be greater than zero")];
+      if (count > 0) return [];
+      return [fieldError.invalid(`${field}.count`, count, "must be greater than zero")];
     default:
-      return [fieldError.notSupported(`${field}.allocationMode`, textOf(mode), ["All", "ExactCount"])];
+      return [fieldError.notSupported(`${field}.allocationMode`, mode, ["All", "ExactCount"])];
   }
 }
 
-function validateConstraint(constraint: JsonObject, names: RequestNames, field: string): FieldError[] {
-  const { matchAttribute, distinctAttribute } = constraint;
-  const errors = validateRequestReferences(constraint["requests"], names, `${field}.requests`);
-  if (isPresent(matchAttribute)) {
-    return [...errors, ...validateFullAttributeName(textOf(matchAttribute), `${field}.matchAttribute`)];
+function validateConstraint(constraint: resourceV1.DeviceConstraint, names: RequestNames, field: string): FieldError[] {
+  const { requests = [], matchAttribute, distinctAttribute } = constraint;
+  const errors = validateRequestReferences(requests, names, `${field}.requests`);
+  if (matchAttribute !== undefined) {
+    return [...errors, ...validateFullAttributeName(matchAttribute, `${field}.matchAttribute`)];
   }
-  if (isPresent(distinctAttribute)) {
-    return [...errors, ...validateFullAttributeName(textOf(distinctAttribute), `${field}.distinctAttribute`)];
+  if (distinctAttribute !== undefined) {
+    return [...errors, ...validateFullAttributeName(distinctAttribute, `${field}.distinctAttribute`)];
   }
   const text = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set';
   return [...errors, fieldError.required(field, text)];

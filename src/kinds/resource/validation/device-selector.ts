@@ -1,22 +1,19 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonValue } from "../../../api/json.ts";
+import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedList } from "../../../api/validation/bounded-list.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent, objectsOf, textOf } from "../../../api/validation/fields.ts";
 
 const selectorsMax = 32;
 const expressionBytesMax = 10 * 1024;
 
-/** Expressions over devices; what they mean is for the CEL compiler. */
-export function validateDeviceSelectors(value: JsonValue | undefined, field: string): FieldError[] {
+/** Validates the size and number of expressions over devices. Their meaning is for the CEL compiler. */
+export function validateDeviceSelectors(selectors: readonly resourceV1.DeviceSelector[], field: string): FieldError[] {
   return validateBoundedList(
-    objectsOf(value),
+    selectors,
     selectorsMax,
     ({ cel }, path) => {
-      if (!isPresent(cel)) return [fieldError.required(`${path}.cel`)];
-      const expression = textOf(fieldsOf(cel)["expression"]);
-      if (expression.trim() === "") return [fieldError.required(`${path}.cel.expression`)];
-      if (Buffer.byteLength(expression) <= expressionBytesMax) return [];
+      if (cel === undefined) return [fieldError.required(`${path}.cel`)];
+      if (cel.expression.trim() === "") return [fieldError.required(`${path}.cel.expression`)];
+      if (Buffer.byteLength(cel.expression) <= expressionBytesMax) return [];
       return [fieldError.tooLong(`${path}.cel.expression`, expressionBytesMax)];
     },
     field,

@@ -1,42 +1,37 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
-import { fieldErrorsMax } from "../../../api/validation/labels.ts";
-import {
-  objectsOf,
-  textOf,
-  validateChoice,
-  validateRequiredChoice,
-  validateText,
-} from "../../../api/validation/fields.ts";
+import type * as resourceV1 from "../../../api/types/resource-v1.ts";
+import { validateChoice, validateRequiredChoice, validateText } from "../../../api/validation/fields.ts";
+import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const effects = ["NoExecute", "NoSchedule", "None"];
 const operators = ["Equal", "Exists"];
 
-/** What keeps claims from a device, and pods that use it away. */
-export function validateDeviceTaint(taint: JsonObject, field: string): FieldError[] {
-  const key = textOf(taint["key"]);
+/** Validates a taint, which keeps claims from a device, and pods that use it away. */
+export function validateDeviceTaint({ key, value, effect }: resourceV1.DeviceTaint, field: string): FieldError[] {
   return [
     ...labelKeyErrors(key).map((problem) => fieldError.invalid(`${field}.key`, key, problem)),
-    ...validateText(taint["value"], labelValueErrors, `${field}.value`),
-    ...validateRequiredChoice(taint["effect"], effects, `${field}.effect`),
+    ...validateText(value, labelValueErrors, `${field}.value`),
+    ...validateRequiredChoice(effect, effects, `${field}.effect`),
   ];
 }
 
-export function validateDeviceTolerations(value: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(value)
-    .flatMap((toleration, at) => validateToleration(toleration, `${field}[${at}]`))
-    .slice(0, fieldErrorsMax);
+export function validateDeviceTolerations(
+  tolerations: readonly resourceV1.DeviceToleration[],
+  field: string,
+): FieldError[] {
+  return validateEach(tolerations, (toleration, at) => validateToleration(toleration, `${field}[${at}]`));
 }
 
-function validateToleration({ key, operator, value, effect }: JsonObject, field: string): FieldError[] {
+function validateToleration(toleration: resourceV1.DeviceToleration, field: string): FieldError[] {
+  const { key, operator, value = "", effect } = toleration;
   return [
     ...validateText(key, labelKeyErrors, `${field}.key`),
-    ...validateRequiredChoice(operator, operators, `${field}.operator`),
-    ...(operator === "Exists" && textOf(value) !== ""
+    ...(operator === "Exists" && value !== ""
       ? [fieldError.invalid(`${field}.value`, value, "must be empty for operator `Exists`")]
       : []),
     ...(operator === "Equal" ? validateText(value, labelValueErrors, `${field}.value`) : []),
+    ...validateRequiredChoice(operator, operators, `${field}.operator`),
     ...validateChoice(effect, effects, `${field}.effect`),
   ];
 }

@@ -1,91 +1,132 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
-import { labelKeyErrors } from "../../../api/label-syntax.ts";
+import { equalJson, type JsonObject } from "../../../api/json.ts";
+import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedList, validateBoundedSet } from "../../../api/validation/bounded-list.ts";
+import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { parsedQuantity } from "../../../api/validation/quantity.ts";
+import { isNativeResource } from "../../../api/validation/resource-name.ts";
+import { validateNodeSelector } from "../../core/validation/node-selector.ts";
+import { validateBindingConditions } from "./binding-conditions.ts";
 import { validateCapacityPolicy } from "./capacity-policy.ts";
 import { validateCounters } from "./counter-set.ts";
 import { validateAttributeName, validateDeviceLabel } from "./device-names.ts";
 import { validateDeviceTaint } from "./device-taint.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateNodeSelector } from "../../core/validation/node-selector.ts";
-import { isPresent, objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
 
 const attributesMax = 32;
+const attributeValuesMax = 48;
 const attributeBytesMax = 64;
 const taintsMax = 16;
 const consumptionsMax = 2;
-const bindingConditionsMax = 4;
-const attributeTypes = ["int", "bool", "string", "version", "ints", "bools", "strings", "versions"];
-const listTypes = ["strings", "versions"];
+const attributeTypes = ["int", "bool", "string", "version", "ints", "bools", "strings", "versions"] as const;
+const listTypes = ["bools", "ints", "strings", "versions"] as const;
 const ownNodesText = "is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
 
-/** One device of a slice. @param old the device of that name before; taints that it had are not judged again */
+/**
+ * Validates one device of a slice.
+ * @param old the device of that name before; taints that it had are not judged again
+ */
 export function validateDevice(
-  device: JsonObject,
-  { old, hasOwnNodes }: { old: JsonObject | undefined; hasOwnNodes: boolean },
+  device: resourceV1.Device,
+  { old, hasOwnNodes }: { old: resourceV1.Device | undefined; hasOwnNodes: boolean },
   field: string,
 ): FieldError[] {
-  const [attributes, capacity] = [fieldsOf(device["attributes"]), fieldsOf(device["capacity"])];
-  const isSame = old !== undefined && equalJson(old["taints"], device["taints"]);
+  const { attributes = {}, capacity = {}, taints = [], consumesCounters = [] } = device;
+  const isSame = old !== undefined && equalJson(old.taints, device.taints);
+  const isShared = device.allowMultipleAllocations === true;
   return [
-    ...validateDeviceLabel(textOf(device["name"]), `${field}.name`),
-    ...validateCount(Object.keys(attributes).length + Object.keys(capacity).length, field),
-    ...Object.entries(attributes).flatMap(([name, value]) => [
-      ...validateAttributeName(name, `${field}.attributes[${name}]`),
-      ...validateAttribute(fieldsOf(value), `${field}.attributes[${name}]`),
+    ...validateDeviceLabel(device.name, `${field}.name`),
+    ...validateCounts(Object.values(attributes), Object.keys(capacity).length, field),
+    ...Object.entries(attributes).flatMap(([name, attribute]) => [
+      ...validateAttributeName(name, `${field}.attributes`),
+      ...validateAttribute(attribute, `${field}.attributes[${name}]`),
     ]),
     ...Object.entries(capacity).flatMap(([name, value]) => [
-      ...validateAttributeName(name, `${field}.capacity[${name}]`),
-      ...validateCapacity(fieldsOf(value), device["allowMultipleAllocations"] === true, `${field}.capacity[${name}]`),
+      ...validateAttributeName(name, `${field}.capacity`),
+      ...validateCapacity(value, isShared, `${field}.capacity[${name}]`),
     ]),
-    ...(isSame
-      ? []
-      : validateBoundedList(objectsOf(device["taints"]), taintsMax, validateDeviceTaint, `${field}.taints`)),
+    ...(isSame ? [] : validateBoundedList(taints, taintsMax, validateDeviceTaint, `${field}.taints`)),
     ...validateBoundedSet(
-      objectsOf(device["consumesCounters"]),
-      { max: consumptionsMax, keyOf: ({ counterSet }) => textOf(counterSet), validate: validateConsumption },
+      consumesCounters,
+      { max: consumptionsMax, keyOf: ({ counterSet }) => counterSet, validate: validateConsumption },
       `${field}.consumesCounters`,
     ),
     ...validateNodes(device, hasOwnNodes, field),
-    ...validateBinding(device, field),
+    ...validateBindingConditions(device, field),
+    ...validateMappings(device, `${field}.nodeAllocatableResourceMappings`),
   ];
 }
 
-function validateCount(count: number, field: string): FieldError[] {
-  if (count <= attributesMax) return [];
-  const text = `the total number of attributes and capacities must not exceed ${attributesMax}`;
-  return [fieldError.invalid(field, count, text)];
+/** Reports whether an attribute of the device has several values. */
+export function hasListAttribute({ attributes = {} }: resourceV1.Device): boolean {
+  return Object.values(attributes).some((attribute) => listTypes.some((type) => attribute[type] !== undefined));
 }
 
-/** A value of one type. */
-function validateAttribute(attribute: JsonObject, field: string): FieldError[] {
-  const given = attributeTypes.filter((type) => isPresent(attribute[type]));
+function validateCounts(
+  attributes: readonly resourceV1.DeviceAttribute[],
+  capacities: number,
+  field: string,
+): FieldError[] {
+  const count = attributes.length + capacities;
+  const values = attributes.reduce((sum, attribute) => {
+    const listed = listTypes.reduce((total, type) => total + (attribute[type]?.length ?? 0), 0);
+    return sum + Math.max(1, listed);
+  }, 0);
+  const valuesText = `the total number of attribute values must not exceed ${attributeValuesMax}`;
+  return [
+    ...(count > attributesMax
+      ? [
+          fieldError.invalid(
+            field,
+            count,
+            `the total number of attributes and capacities must not exceed ${attributesMax}`,
+          ),
+        ]
+      : []),
+    ...(values > attributeValuesMax ? [fieldError.invalid(field, values, valuesText)] : []),
+  ];
+}
+
+/** An attribute has one value, or one list of values, of one type. */
+function validateAttribute(attribute: resourceV1.DeviceAttribute, field: string): FieldError[] {
+  const { string, version, strings = [], versions = [] } = attribute;
+  const given = attributeTypes.filter((type) => attribute[type] !== undefined);
   const errors = [
-    ...(isPresent(attribute["string"]) ? validateString(attribute["string"], `${field}.string`) : []),
-    ...(isPresent(attribute["version"]) ? validateVersion(attribute["version"], `${field}.version`) : []),
-    ...listTypes.flatMap((type) =>
-      textsOf(attribute[type]).flatMap((text, at) =>
-        (type === "strings" ? validateString : validateVersion)(text, `${field}.${type}[${at}]`),
-      ),
-    ),
+    ...(string === undefined ? [] : validateString(string, `${field}.string`)),
+    ...(version === undefined ? [] : validateVersion(version, `${field}.version`)),
+    ...listTypes
+      .filter((type) => attribute[type]?.length === 0)
+      .map((type) => fieldError.invalid(`${field}.${type}`, [], "must not be empty if specified")),
+    ...strings.flatMap((text, at) => validateString(text, `${field}.strings[${at}]`)),
+    ...versions.flatMap((text, at) => validateVersion(text, `${field}.versions[${at}]`)),
   ];
   if (given.length === 1) return errors;
-  return [
-    ...errors,
-    fieldError.invalid(field, given.length === 0 ? "" : attribute, "exactly one value must be specified"),
-  ];
+  const shown = given.length === 0 ? "" : shownAttribute(attribute);
+  return [...errors, fieldError.invalid(field, shown, "exactly one value must be specified")];
 }
 
-function validateString(value: JsonValue, field: string): FieldError[] {
-  return Buffer.byteLength(textOf(value)) > attributeBytesMax ? [fieldError.tooLong(field, attributeBytesMax)] : [];
+/** Upstream shows all the fields of the struct, under their names in its code. */
+function shownAttribute(attribute: resourceV1.DeviceAttribute): JsonObject {
+  return {
+    IntValue: attribute.int ?? null,
+    BoolValue: attribute.bool ?? null,
+    StringValue: attribute.string ?? null,
+    VersionValue: attribute.version ?? null,
+    IntValues: attribute.ints ?? null,
+    BoolValues: attribute.bools ?? null,
+    StringValues: attribute.strings ?? null,
+    VersionValues: attribute.versions ?? null,
+  };
 }
 
-function validateVersion(value: JsonValue, field: string): FieldError[] {
-  const errors = isSemanticVersion(textOf(value))
+function validateString(text: string, field: string): FieldError[] {
+  return Buffer.byteLength(text) > attributeBytesMax ? [fieldError.tooLong(field, attributeBytesMax)] : [];
+}
+
+function validateVersion(text: string, field: string): FieldError[] {
+  const errors = isSemanticVersion(text)
     ? []
-    : [fieldError.invalid(field, value, "must be a string compatible with semver.org spec 2.0.0")];
-  return [...errors, ...validateString(value, field)];
+    : [fieldError.invalid(field, text, "must be a string compatible with semver.org spec 2.0.0")];
+  return [...errors, ...validateString(text, field)];
 }
 
 /** `1.2.3-alpha.1+build.5`. Read in parts, so that no text takes long. */
@@ -105,44 +146,43 @@ function isSemanticVersion(text: string): boolean {
   );
 }
 
-function validateCapacity(capacity: JsonObject, isShared: boolean, field: string): FieldError[] {
-  const policy = capacity["requestPolicy"];
-  if (!isPresent(policy)) return [];
+function validateCapacity(capacity: resourceV1.DeviceCapacity, isShared: boolean, field: string): FieldError[] {
+  const { requestPolicy: policy, value } = capacity;
+  if (policy === undefined) return [];
   if (!isShared) return [fieldError.forbidden(`${field}.requestPolicy`, "allowMultipleAllocations must be true")];
-  return validateCapacityPolicy(fieldsOf(policy), capacity["value"], `${field}.requestPolicy`);
+  return validateCapacityPolicy(policy, value, `${field}.requestPolicy`);
 }
 
-function validateConsumption(consumption: JsonObject, field: string): FieldError[] {
-  const name = textOf(consumption["counterSet"]);
+function validateConsumption(consumption: resourceV1.DeviceCounterConsumption, field: string): FieldError[] {
+  const { counterSet: name, counters } = consumption;
   const errors =
     name === "" ? [fieldError.required(`${field}.counterSet`)] : validateDeviceLabel(name, `${field}.counterSet`);
-  return [...errors, ...validateCounters(consumption["counters"], `${field}.counters`)];
+  return [...errors, ...validateCounters(counters, `${field}.counters`)];
 }
 
-/** Nodes that can use the device, when that is not the same for the whole slice. */
-function validateNodes(device: JsonObject, hasOwnNodes: boolean, field: string): FieldError[] {
+/** A device names its nodes only if that is not done for the whole slice. */
+function validateNodes(device: resourceV1.Device, hasOwnNodes: boolean, field: string): FieldError[] {
   const { nodeName, nodeSelector, allNodes } = device;
   if (!hasOwnNodes) {
-    if (![nodeName, nodeSelector, allNodes].some(isPresent)) return [];
+    if (nodeName === undefined && nodeSelector === undefined && allNodes === undefined) return [];
     const text =
       "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
     return [fieldError.invalid(field, null, text)];
   }
+  const name = nodeName ?? "";
   const errors = [
     ...(nodeName === "" ? [fieldError.invalid(`${field}.nodeName`, "", "must not be empty")] : []),
-    ...(textOf(nodeName) === ""
+    ...(name === ""
       ? []
-      : dnsSubdomainProblems(textOf(nodeName)).map((problem) =>
-          fieldError.invalid(`${field}.nodeName`, nodeName, problem),
-        )),
-    ...(isPresent(nodeSelector) ? validateNodeSelector(nodeSelector, `${field}.nodeSelector`) : []),
+      : dnsSubdomainProblems(name).map((problem) => fieldError.invalid(`${field}.nodeName`, name, problem))),
+    ...(nodeSelector === undefined ? [] : validateNodeSelector(nodeSelector, `${field}.nodeSelector`)),
     ...(allNodes === false
       ? [fieldError.invalid(`${field}.allNodes`, false, "must be either unset or set to true")]
       : []),
   ];
   const given = [
-    ...(textOf(nodeName) === "" ? [] : ["`nodeName`"]),
-    ...(isPresent(nodeSelector) ? ["`nodeSelector`"] : []),
+    ...(name === "" ? [] : ["`nodeName`"]),
+    ...(nodeSelector === undefined ? [] : ["`nodeSelector`"]),
     ...(allNodes === true ? ["`allNodes`"] : []),
   ];
   const text = `exactly one of \`nodeName\`, \`nodeSelector\`, or \`allNodes\` ${ownNodesText}`;
@@ -151,31 +191,30 @@ function validateNodes(device: JsonObject, hasOwnNodes: boolean, field: string):
   return errors;
 }
 
-/** What has to happen before a pod is bound, and what says that it will not: one is of no use without the other. */
-function validateBinding(device: JsonObject, field: string): FieldError[] {
-  const [needed, failed] = [textsOf(device["bindingConditions"]), textsOf(device["bindingFailureConditions"])];
-  const path = (list: string) => `${field}.${list}`;
-  const validate = (type: string, at: string) =>
-    labelKeyErrors(type).map((problem) => fieldError.invalid(at, type, problem));
-  const set = { max: bindingConditionsMax, keyOf: (type: string) => type, validate };
-  const errors = [
-    ...validateBoundedSet(needed, set, path("bindingConditions")),
-    ...validateBoundedSet(failed, set, path("bindingFailureConditions")),
-    ...failed.flatMap((type, at) =>
-      needed.includes(type)
-        ? [
-            fieldError.invalid(
-              `${path("bindingFailureConditions")}[${at}]`,
-              type,
-              "bindingFailureConditions must not overlap with bindingConditions",
-            ),
-          ]
-        : [],
-    ),
-  ];
-  const lacks = (list: string, other: string) =>
-    fieldError.invalid(path(list), [], `${list} are required to use ${other}`);
-  if (needed.length === 0 && failed.length > 0) errors.push(lacks("bindingConditions", "bindingFailureConditions"));
-  if (failed.length === 0 && needed.length > 0) errors.push(lacks("bindingFailureConditions", "bindingConditions"));
-  return errors;
+/** Validates how using the device uses resources of the node. */
+function validateMappings(
+  { nodeAllocatableResourceMappings: mappings = {}, capacity = {} }: resourceV1.Device,
+  field: string,
+): FieldError[] {
+  return Object.entries(mappings).flatMap(([resource, { allocationMultiplier: factor, capacityKey: key }]) => {
+    const path = `${field}[${resource}]`;
+    const errors = isNativeResource(resource)
+      ? []
+      : [fieldError.invalid(path, resource, "must be a node allocatable resource name")];
+    if (factor === undefined && key === undefined) {
+      return [
+        ...errors,
+        fieldError.invalid(path, "", "at least one of allocationMultiplier or capacityKey must be set"),
+      ];
+    }
+    if (factor !== undefined && (parsedQuantity(factor)?.nanos ?? 1n) <= 0n) {
+      errors.push(fieldError.invalid(`${path}.allocationMultiplier`, factor, "must be positive"));
+    }
+    if (key === "") {
+      errors.push(fieldError.invalid(`${path}.capacityKey`, "", "capacityKey must not be an empty string"));
+    } else if (key !== undefined && !Object.hasOwn(capacity, key)) {
+      errors.push(fieldError.notFound(`${path}.capacityKey`, key));
+    }
+    return errors;
+  });
 }

@@ -1,28 +1,54 @@
-import type { FieldError } from "../../../api/field-error.ts";
-import type { KubeObject, ObjectMeta } from "../../../api/object-meta.ts";
-import { validateDeviceClaim } from "./device-claim.ts";
+import { type FieldError, fieldError } from "../../../api/field-error.ts";
+import type { KubeObject } from "../../../api/object-meta.ts";
+import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { validateAnnotations, validateLabels } from "../../../api/validation/labels.ts";
+import { validateDeviceClaim } from "./device-claim.ts";
 
-/** A stored claim is not judged again: nothing of it can change. */
-export function validateResourceClaim(claim: KubeObject, old?: KubeObject): FieldError[] {
-  if (old !== undefined) return [];
-  return validateDeviceClaim(fieldsOf(fieldsOf(claim["spec"])["devices"]), "spec.devices");
+/** Fields of metadata that a template may not have, with the ends of their paths in upstream's errors. */
+const unsupportedMetadata: ReadonlyMap<string, string> = new Map([
+  ["name", "name"],
+  ["generateName", "generateName"],
+  ["namespace", "namespace"],
+  ["selfLink", "selfLink"],
+  ["uid", "uID"],
+  ["resourceVersion", "resourceVersion"],
+  ["generation", "generation"],
+  ["creationTimestamp", "creationTimestamp"],
+  ["deletionTimestamp", "deletionTimestamp"],
+  ["deletionGracePeriodSeconds", "deletionGracePeriodSeconds"],
+  ["ownerReferences", "ownerReferences"],
+  ["finalizers", "finalizers"],
+  ["managedFields", "managedFields"],
+]);
+
+export function validateResourceClaim({ spec }: resourceV1.ResourceClaim): FieldError[] {
+  return validateDeviceClaim(spec.devices ?? {}, "spec.devices");
 }
 
-/** Of claims and of their templates. */
-export function validateResourceClaimUpdate(claim: KubeObject, old: KubeObject): FieldError[] {
-  return validateImmutable(fieldsOf(claim["spec"]), fieldsOf(old["spec"]), "spec");
+export function validateResourceClaimUpdate(
+  claim: resourceV1.ResourceClaim,
+  old: resourceV1.ResourceClaim,
+): FieldError[] {
+  return validateImmutable(claim.spec, old.spec, "spec");
 }
 
-export function validateResourceClaimTemplate(template: KubeObject, old?: KubeObject): FieldError[] {
-  if (old !== undefined) return [];
-  const { metadata, spec } = fieldsOf(template["spec"]);
-  const { labels, annotations } = fieldsOf(metadata) as unknown as ObjectMeta;
+export function validateResourceClaimTemplate({ spec }: resourceV1.ResourceClaimTemplate): FieldError[] {
+  const { labels, annotations } = (spec.metadata ?? {}) as KubeObject["metadata"];
+  const metadata = (spec.metadata ?? {}) as Readonly<Record<string, unknown>>;
   return [
     ...validateAnnotations(annotations, "spec.metadata.annotations"),
     ...validateLabels(labels, "spec.metadata.labels"),
-    ...validateDeviceClaim(fieldsOf(fieldsOf(spec)["devices"]), "spec.spec.devices"),
+    ...[...unsupportedMetadata]
+      .filter(([name]) => metadata[name] !== undefined)
+      .map(([, path]) => fieldError.forbidden(`spec.metadata.${path}`, "cannot be set")),
+    ...validateDeviceClaim(spec.spec.devices ?? {}, "spec.spec.devices"),
   ];
+}
+
+export function validateResourceClaimTemplateUpdate(
+  template: resourceV1.ResourceClaimTemplate,
+  old: resourceV1.ResourceClaimTemplate,
+): FieldError[] {
+  return validateImmutable(template.spec, old.spec, "spec");
 }

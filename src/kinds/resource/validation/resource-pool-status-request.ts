@@ -1,54 +1,54 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type * as resourceV1alpha3 from "../../../api/types/resource-v1alpha3.ts";
 import { validateBoundedList } from "../../../api/validation/bounded-list.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
-import { validatePoolName } from "./device-names.ts";
+import { validateNotNegative } from "../../../api/validation/fields.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, numberOf, objectsOf, textOf, validateNotNegative } from "../../../api/validation/fields.ts";
+import { validatePoolName } from "./device-names.ts";
 
 const limitMin = 1;
 const limitMax = 1000;
 const poolsMax = 1000;
 const conditionsMax = 10;
 
-export function validatePoolStatusRequest(request: KubeObject): FieldError[] {
-  const { driver, poolName, limit } = fieldsOf(request["spec"]);
-  const name = textOf(driver);
+export function validatePoolStatusRequest({ spec }: resourceV1alpha3.ResourcePoolStatusRequest): FieldError[] {
+  const { driver, poolName, limit } = spec;
   return [
-    ...(name === ""
+    ...(driver === ""
       ? [fieldError.required("spec.driver")]
-      : dnsSubdomainProblems(name.toLowerCase()).map((problem) => fieldError.invalid("spec.driver", name, problem))),
-    ...(isPresent(poolName) ? validatePoolName(textOf(poolName), "spec.poolName") : []),
-    ...(isPresent(limit) && numberOf(limit) < limitMin
+      : dnsSubdomainProblems(driver.toLowerCase()).map((problem) =>
+          fieldError.invalid("spec.driver", driver, problem),
+        )),
+    ...(poolName === undefined ? [] : validatePoolName(poolName, "spec.poolName")),
+    ...(limit !== undefined && limit < limitMin
       ? [fieldError.invalid("spec.limit", limit, `must be greater than or equal to ${limitMin}`)]
       : []),
-    ...(isPresent(limit) && numberOf(limit) > limitMax
+    ...(limit !== undefined && limit > limitMax
       ? [fieldError.invalid("spec.limit", limit, `must be less than or equal to ${limitMax}`)]
       : []),
   ];
 }
 
 /** A request is answered once, as it was asked. */
-export function validatePoolStatusRequestUpdate(request: KubeObject, old: KubeObject): FieldError[] {
-  return validateImmutable(fieldsOf(request["spec"]), fieldsOf(old["spec"]), "spec");
+export function validatePoolStatusRequestUpdate(
+  request: resourceV1alpha3.ResourcePoolStatusRequest,
+  old: resourceV1alpha3.ResourcePoolStatusRequest,
+): FieldError[] {
+  return validateImmutable(request.spec, old.spec, "spec");
 }
 
-export function validatePoolStatus(request: KubeObject): FieldError[] {
-  const { poolCount, pools, conditions } = fieldsOf(request["status"]);
-  const validatePool = (pool: unknown, field: string) => {
-    const { driver, poolName } = fieldsOf(pool);
-    return [
-      ...(textOf(driver) === "" ? [fieldError.required(`${field}.driver`)] : []),
-      ...validatePoolName(textOf(poolName), `${field}.poolName`),
-    ];
-  };
+export function validatePoolStatus({ status }: resourceV1alpha3.ResourcePoolStatusRequest): FieldError[] {
+  const { poolCount, pools = [], conditions = [] } = status ?? {};
+  const validatePool = ({ driver, poolName }: resourceV1alpha3.PoolStatus, field: string) => [
+    ...(driver === "" ? [fieldError.required(`${field}.driver`)] : []),
+    ...validatePoolName(poolName ?? "", `${field}.poolName`),
+  ];
   return [
-    ...(isPresent(poolCount) ? validateNotNegative(poolCount, "status.poolCount") : []),
-    ...validateBoundedList(objectsOf(pools), poolsMax, validatePool, "status.pools"),
-    ...(objectsOf(conditions).length > conditionsMax
-      ? [fieldError.tooMany("status.conditions", objectsOf(conditions).length, conditionsMax)]
+    ...validateNotNegative(poolCount ?? undefined, "status.poolCount"),
+    ...validateBoundedList(pools, poolsMax, validatePool, "status.pools"),
+    ...(conditions.length > conditionsMax
+      ? [fieldError.tooMany("status.conditions", conditions.length, conditionsMax)]
       : validateConditions(conditions, "status.conditions")),
   ];
 }

@@ -1,8 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type * as schedulingV1 from "../../../api/types/scheduling-v1.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { numberOf } from "../../../api/validation/fields.ts";
 import { validatePreemptionPolicy } from "../../core/validation/pod-spec.ts";
 
 /** Above this are the classes of the system. */
@@ -13,31 +11,31 @@ const systemPriorities: ReadonlyMap<string, number> = new Map([
   ["system-cluster-critical", 2_000_000_000],
 ]);
 
-export function validatePriorityClass(priorityClass: KubeObject): FieldError[] {
-  const policy = priorityClass["preemptionPolicy"] as JsonValue | undefined;
-  return [...validateValue(priorityClass), ...validatePreemptionPolicy(policy, "preemptionPolicy")];
-}
-
-export function validatePriorityClassUpdate(priorityClass: KubeObject, old: KubeObject): FieldError[] {
-  const valueOf = (object: KubeObject) => numberOf(object["value"] as JsonValue | undefined);
-  const policyOf = (object: KubeObject) => object["preemptionPolicy"] as JsonValue | undefined;
+export function validatePriorityClass(priorityClass: schedulingV1.PriorityClass): FieldError[] {
   return [
-    ...(valueOf(priorityClass) === valueOf(old)
-      ? []
-      : [fieldError.forbidden("value", "may not be changed in an update.")]),
-    ...validateImmutable(policyOf(priorityClass), policyOf(old), "preemptionPolicy"),
+    ...validateValue(priorityClass),
+    ...validatePreemptionPolicy(priorityClass.preemptionPolicy, "preemptionPolicy"),
   ];
 }
 
-function validateValue(priorityClass: KubeObject): FieldError[] {
-  const name = priorityClass.metadata.name ?? "";
-  const value = numberOf(priorityClass["value"] as JsonValue | undefined);
+export function validatePriorityClassUpdate(
+  priorityClass: schedulingV1.PriorityClass,
+  old: schedulingV1.PriorityClass,
+): FieldError[] {
+  return [
+    ...(priorityClass.value === old.value ? [] : [fieldError.forbidden("value", "may not be changed in an update.")]),
+    ...validateImmutable(priorityClass.preemptionPolicy, old.preemptionPolicy, "preemptionPolicy"),
+  ];
+}
+
+function validateValue({ metadata, value, globalDefault = false }: schedulingV1.PriorityClass): FieldError[] {
+  const { name = "" } = metadata;
   if (!name.startsWith(systemPrefix)) {
     if (value <= userPriorityMax) return [];
     const text = `maximum allowed value of a user defined priority is ${userPriorityMax}`;
     return [fieldError.forbidden("value", text)];
   }
-  const problem = systemProblem(name, value, priorityClass["globalDefault"] === true);
+  const problem = systemProblem(name, value, globalDefault);
   if (problem === undefined) return [];
   const text = `priority class names with '${systemPrefix}' prefix are reserved for system use only. error: ${problem}`;
   return [fieldError.forbidden("metadata.name", text)];

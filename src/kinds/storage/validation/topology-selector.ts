@@ -1,32 +1,32 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { equalJson, type JsonObject } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import { fieldErrorsMax } from "../../../api/validation/labels.ts";
-import { objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
+import type * as coreV1 from "../../../api/types/core-v1.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-/** Where volumes may be made: terms over the labels of nodes, no two of them the same. */
-export function validateTopologies(value: JsonValue | undefined, field: string): FieldError[] {
-  const terms = objectsOf(value);
-  const errors: FieldError[] = [];
-  const seen: JsonObject[] = [];
-  for (const [at, term] of terms.entries()) {
-    if (errors.length >= fieldErrorsMax) break;
+/**
+ * Terms over the labels of nodes, which say where volumes may be made. A term must differ from those before it. Like
+ * upstream, a term without expressions is reported as a duplicate once for each term of the list, even for itself.
+ */
+export function validateTopologies(terms: readonly coreV1.TopologySelectorTerm[], field: string): FieldError[] {
+  const seen: JsonObject[] = terms.map(() => ({}));
+  return validateEach(terms, (term, at) => {
     const path = `${field}[${at}].matchLabelExpressions`;
-    const expressions = objectsOf(term["matchLabelExpressions"]);
-    errors.push(...validateExpressions(expressions, path));
+    const expressions = term.matchLabelExpressions ?? [];
     const meaning = meaningOf(expressions);
-    if (seen.some((other) => equalJson(other, meaning))) errors.push(fieldError.duplicate(path, ""));
+    const duplicates = seen.filter((other) => equalJson(other, meaning)).map(() => fieldError.duplicate(path, ""));
     seen.push(meaning);
-  }
-  return errors;
+    return [...validateExpressions(expressions, path), ...duplicates];
+  });
 }
 
-function validateExpressions(expressions: readonly JsonObject[], field: string): FieldError[] {
+function validateExpressions(
+  expressions: readonly coreV1.TopologySelectorLabelRequirement[],
+  field: string,
+): FieldError[] {
   const keys = new Set<string>();
-  return validateEach(expressions, (expression, at) => {
-    const key = textOf(expression["key"]);
-    const errors = validateValues(textsOf(expression["values"]), `${field}[${at}].values`);
+  return validateEach(expressions, ({ key, values }, at) => {
+    const errors = validateValues(values ?? [], `${field}[${at}].values`);
     for (const problem of labelKeyErrors(key)) errors.push(fieldError.invalid(`${field}[${at}].key`, key, problem));
     if (keys.has(key)) errors.push(fieldError.duplicate(`${field}[${at}].key`, key));
     keys.add(key);
@@ -44,12 +44,7 @@ function validateValues(values: readonly string[], field: string): FieldError[] 
   });
 }
 
-/** Key → its values; the order of neither counts. */
-function meaningOf(expressions: readonly JsonObject[]): JsonObject {
-  return Object.fromEntries(
-    expressions.map((expression) => [
-      `=${textOf(expression["key"])}`,
-      [...new Set(textsOf(expression["values"]))].sort(),
-    ]),
-  );
+/** Key → its values. The order of neither counts. */
+function meaningOf(expressions: readonly coreV1.TopologySelectorLabelRequirement[]): JsonObject {
+  return Object.fromEntries(expressions.map(({ key, values }) => [`=${key}`, [...new Set(values ?? [])].toSorted()]));
 }

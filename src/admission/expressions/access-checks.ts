@@ -1,0 +1,113 @@
+import { parseFieldSelector } from "../../api/field-selector.ts";
+import type { Eventual } from "../../api/eventual.ts";
+import { parseLabelSelector } from "../../api/label-selector.ts";
+import type { Attributes, Selectors } from "../../access/authorization/attributes.ts";
+import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
+import { type AccessCheck, type AccessChecker, type AccessDecision, PendingCheck } from "../../cel/index.ts";
+import type { UserInfo } from "../../request/user-info.ts";
+
+/** Answers that one evaluation may wait for. Its cost limit allows far fewer. */
+const waitsMax = 1_000;
+
+/** Answers the checks of expressions about one request; the same question is asked once. */
+export class AccessChecks implements AccessChecker {
+  readonly #authorizer: Authorizer;
+  readonly #user: UserInfo;
+  readonly #answers = new Map<string, AccessDecision>();
+  readonly #awaited = new Map<string, Promise<Decision>>();
+
+  constructor(authorizer: Authorizer, user: UserInfo) {
+    this.#authorizer = authorizer;
+    this.#user = user;
+  }
+
+  get user(): UserInfo {
+    return this.#user;
+  }
+
+  check(question: AccessCheck): AccessDecision | undefined {
+    const key = JSON.stringify({ ...question, user: question.user.name });
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    let decision: Eventual<Decision>;
+    try {
+      decision = this.#authorizer.authorize(this.#userOf(question), attributesOf(question));
+    } catch (error) {
+      return this.#keep(key, failed(error));
+    }
+    if (!(decision instanceof Promise)) return this.#keep(key, answered(decision));
+    this.#awaited.set(key, decision);
+    return undefined;
+  }
+
+  /** Waits for the answers that evaluations lack. */
+  async settle(): Promise<void> {
+    for (const [key, decision] of this.#awaited) {
+      this.#answers.set(key, await decision.then(answered, failed));
+    }
+    this.#awaited.clear();
+  }
+
+  #keep(key: string, decision: AccessDecision): AccessDecision {
+    this.#answers.set(key, decision);
+    return decision;
+  }
+
+  #userOf({ user }: AccessCheck): UserInfo {
+    if (user === this.#user) return this.#user;
+    return { name: user.name, uid: "", groups: user.groups, extra: new Map() };
+  }
+}
+
+/** Evaluates; where a check has to be waited for, does so and evaluates again. */
+export function untilAnswered<T>(checks: AccessChecks, evaluate: () => T): Eventual<T> {
+  try {
+    return evaluate();
+  } catch (error) {
+    if (!(error instanceof PendingCheck)) throw error;
+    return afterAnswers(checks, evaluate);
+  }
+}
+
+async function afterAnswers<T>(checks: AccessChecks, evaluate: () => T): Promise<T> {
+  for (let waits = 1; ; waits++) {
+    await checks.settle();
+    try {
+      return evaluate();
+    } catch (error) {
+      if (!(error instanceof PendingCheck) || waits === waitsMax) throw error;
+    }
+  }
+}
+
+function answered({ kind, reason }: Decision): AccessDecision {
+  return { isAllowed: kind === "allow", reason };
+}
+
+function failed(error: unknown): AccessDecision {
+  return { isAllowed: false, reason: "", error: error instanceof Error ? error.message : String(error) };
+}
+
+function attributesOf(question: AccessCheck): Attributes {
+  const { verb } = question;
+  if (question.kind === "path") return { kind: "nonResource", verb, path: question.path };
+  const { group, resource, subresource, namespace, name } = question;
+  const selectors = selectorsOf(question.fieldSelector, question.labelSelector);
+  return { kind: "resource", verb, group, version: "*", resource, subresource, namespace, name, selectors };
+}
+
+/** Selectors that cannot be read are left out, which makes the question broader. */
+function selectorsOf(fields: string, labels: string): Selectors {
+  return {
+    fields: orNone(() => parseFieldSelector(fields).terms),
+    labels: orNone(() => parseLabelSelector(labels).requirements),
+  };
+}
+
+function orNone<T>(parse: () => readonly T[]): readonly T[] {
+  try {
+    return parse();
+  } catch {
+    return [];
+  }
+}

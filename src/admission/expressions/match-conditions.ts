@@ -1,0 +1,51 @@
+import { isError, type Json } from "../../cel/index.ts";
+import type { CompiledVariable } from "../../kinds/admissionregistration/expressions/composition.ts";
+import { conditionsCostMax, Evaluation, OutOfBudget, type StoredExpression } from "./evaluation.ts";
+import type { RequestValues } from "./request-values.ts";
+
+/** A condition of a webhook or policy. */
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: StoredExpression;
+}
+
+export type ConditionsOutcome =
+  | { readonly kind: "match" }
+  /** A condition is false, whatever is wrong with others. */
+  | { readonly kind: "noMatch"; readonly condition: string }
+  | { readonly kind: "failed"; readonly message: string };
+
+export interface MatchConditionOptions {
+  readonly variables?: ReadonlyMap<string, CompiledVariable>;
+  readonly params?: Json | undefined;
+}
+
+/** Evaluates all conditions. Namespaces are not visible to them. */
+export function evaluateMatchConditions(
+  conditions: readonly MatchCondition[],
+  values: RequestValues,
+  options: MatchConditionOptions = {},
+): ConditionsOutcome {
+  const evaluation = new Evaluation(values, { ...options, budget: conditionsCostMax });
+  const errors: string[] = [];
+  let excluded: string | undefined;
+  try {
+    for (const { name, expression } of conditions) {
+      const result = evaluation.run(expression);
+      if (isError(result)) errors.push(result.message);
+      else if (result === false) excluded ??= name;
+    }
+  } catch (error) {
+    if (error instanceof OutOfBudget) return { kind: "failed", message: error.message };
+    throw error;
+  }
+  if (excluded !== undefined) return { kind: "noMatch", condition: excluded };
+  if (errors.length === 0) return { kind: "match" };
+  return { kind: "failed", message: joinErrors(errors) };
+}
+
+/** Joins as Go joins errors: one stands alone, and equal ones count once. */
+function joinErrors(errors: readonly string[]): string {
+  const distinct = [...new Set(errors)];
+  return distinct.length === 1 ? (distinct[0] as string) : `[${distinct.join(", ")}]`;
+}

@@ -1,0 +1,240 @@
+import { equalJson, type JsonObject } from "../../api/json.ts";
+import { apiVersionOf } from "../../api/gvk.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
+import type {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+} from "../../api/types/admissionregistration-v1.ts";
+import type { Json } from "../../cel/index.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
+import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
+import type { ExpressionRequest } from "../expressions/request-values.ts";
+import type { MatchedResource } from "../matching/matched-resource.ts";
+import { replaceContents } from "../replace-contents.ts";
+import type { PluginParts } from "../plugins.ts";
+import { isExempt } from "./exempt-resources.ts";
+import { type Dispatched, Dispatcher } from "./invocations.ts";
+import { MutatingPolicy } from "./mutating-policy.ts";
+import { MutationError } from "./mutation-error.ts";
+import { namespaceOfRequest } from "./namespace-object.ts";
+import { roundsOf } from "./policy-rounds.ts";
+import { CompiledEntries, PolicySet } from "./policy-set.ts";
+import { policyRefusal } from "./refusal.ts";
+
+const group = "admissionregistration.k8s.io";
+
+type Policy = MutatingAdmissionPolicy;
+type Binding = MutatingAdmissionPolicyBinding;
+type Found = Dispatched<Policy, Binding>;
+type Invocation = Found & { readonly kind: "invocation" };
+
+/** Changes objects as MutatingAdmissionPolicies say. */
+export function mutatingAdmissionPolicy(parts: PluginParts): AdmissionPlugin {
+  const set = new PolicySet<Policy, Binding>(
+    parts.registryOf,
+    { group, resource: "mutatingadmissionpolicies" },
+    { group, resource: "mutatingadmissionpolicybindings" },
+  );
+  const dispatcher = new Dispatcher<Policy, Binding>(parts);
+  const compiled = new CompiledEntries<MutatingPolicy>();
+  return {
+    name: "MutatingAdmissionPolicy",
+    seesConnections: true,
+    admit(attributes) {
+      const hooks = set.hooks();
+      if (hooks.length === 0 || isExempt(attributes)) return;
+      return mutate(attributes);
+    },
+  };
+
+  async function mutate(attributes: AdmissionAttributes): Promise<void> {
+    const found = await dispatcher.dispatch(set.hooks(), attributes);
+    if (found.length === 0) return;
+    const compiledOf = ({ entry, policy }: Invocation) => compiled.get(entry, () => new MutatingPolicy(policy));
+    await new Mutations(attributes, parts, compiledOf).run(found);
+  }
+}
+
+/** A failure that counts against the request. */
+interface Failure {
+  readonly policy: Policy;
+  readonly binding: Binding | undefined;
+  readonly message: string;
+  /** "" for a failure of the configuration. */
+  readonly reason: "Invalid" | "";
+}
+
+/** The document of a request in the version that a policy matches. */
+interface Document {
+  readonly matched: MatchedResource;
+  readonly form: ObjectForm;
+  readonly oldObject: KubeObject | undefined;
+  object: KubeObject;
+}
+
+/** The changes of one request by all policies that it matches, each on the result of the one before. */
+class Mutations {
+  readonly #attributes: AdmissionAttributes;
+  readonly #parts: PluginParts;
+  readonly #compiledOf: (invocation: Invocation) => MutatingPolicy;
+  readonly #checks: AccessChecks;
+  readonly #failures: Failure[] = [];
+  #document: Document | undefined;
+  /** Some mutation took place, be it one that changes nothing. */
+  #isTouched = false;
+
+  constructor(
+    attributes: AdmissionAttributes,
+    parts: PluginParts,
+    compiledOf: (invocation: Invocation) => MutatingPolicy,
+  ) {
+    this.#attributes = attributes;
+    this.#parts = parts;
+    this.#compiledOf = compiledOf;
+    this.#checks = new AccessChecks(parts.authorizer, attributes.user);
+  }
+
+  /** @throws StatusError for a request that is denied */
+  async run(found: readonly Found[]): Promise<void> {
+    for (const one of found) if (one.kind === "failure") this.#failures.push({ ...one, reason: "" });
+    const invocations = found.filter((one) => one.kind === "invocation" && one.params.length > 0) as Invocation[];
+    if (invocations.length > 0) await this.#invokeAll(invocations);
+    const failures = this.#failures.filter(({ policy }) => policy.spec?.failurePolicy !== "Ignore");
+    if (failures.length > 0) throw this.#refusal(failures);
+  }
+
+  async #invokeAll(invocations: readonly Invocation[]): Promise<void> {
+    const { object, reinvocation } = this.#attributes;
+    const rounds = roundsOf(reinvocation);
+    rounds.begin(object as JsonObject | undefined, reinvocation.isRepeat);
+    for (const invocation of invocations) {
+      const policy = this.#compiledOf(invocation);
+      for (const param of invocation.params) {
+        const hasParams = invocation.policy.spec?.paramKind !== undefined;
+        await this.#invoke(invocation, policy, hasParams ? ((param ?? null) as unknown as Json) : undefined);
+      }
+    }
+    if (this.#isTouched) {
+      rounds.queueAll();
+      reinvocation.request();
+    }
+    await this.#leave();
+    rounds.end(object as JsonObject | undefined);
+  }
+
+  async #invoke(invocation: Invocation, policy: MutatingPolicy, params: Json | undefined): Promise<void> {
+    const { reinvocation } = this.#attributes;
+    const rounds = roundsOf(reinvocation);
+    const document = await this.#enter(invocation.matched);
+    const request = () => this.#requestOf(document, invocation.matched);
+    const isMatch = await this.#attempt(invocation, () => policy.matches(request(), params));
+    if (isMatch !== true) return;
+    const key = invocationKey(invocation, params);
+    if (reinvocation.isRepeat && !rounds.isQueued(key)) return;
+    const before = document?.object;
+    if (document !== undefined) {
+      for (const mutation of policy.mutations) {
+        const changed = await this.#attempt(invocation, () =>
+          typed(policy.mutate(mutation, request(), params, document.form), document.form, invocation.matched),
+        );
+        if (changed === undefined) continue;
+        document.object = changed;
+        this.#isTouched = true;
+      }
+    }
+    if (!equalJson((before ?? null) as JsonObject | null, (document?.object ?? null) as JsonObject | null)) {
+      rounds.queueAll();
+      reinvocation.request();
+    }
+    if (policy.reinvokes) rounds.note(key);
+  }
+
+  /** Returns undefined where the run fails in a way that the policy's failurePolicy covers. */
+  async #attempt<T>({ policy, binding }: Invocation, run: () => T): Promise<T | undefined> {
+    try {
+      return await untilAnswered(this.#checks, run);
+    } catch (error) {
+      if (!(error instanceof MutationError)) throw error;
+      this.#failures.push({ policy, binding, message: error.message, reason: "Invalid" });
+      return undefined;
+    }
+  }
+
+  /** Makes the document of the version that a policy matches; that of another version is taken over first. */
+  async #enter(matched: MatchedResource): Promise<Document | undefined> {
+    const { object, oldObject, forms, subresource } = this.#attributes;
+    const { info, kind } = matched;
+    if (this.#document?.matched.info === info) return this.#document;
+    await this.#leave();
+    if (object === undefined) return undefined;
+    const form = subresource === "" ? info.form : (info.subresources.get(subresource)?.form ?? info.form);
+    const shown = await forms.show(object, info);
+    const before = oldObject === undefined ? undefined : await forms.show(oldObject, info);
+    const document = { matched, form, oldObject: before, object: canonical(shown, form, kind) };
+    this.#document = document;
+    return document;
+  }
+
+  /** Takes over the changes of the document that policies work on. */
+  async #leave(): Promise<void> {
+    const { object, forms } = this.#attributes;
+    const document = this.#document;
+    this.#document = undefined;
+    if (document === undefined || object === undefined || !this.#isTouched) return;
+    replaceContents(object, await forms.enter(document.object, document.matched.info));
+  }
+
+  #requestOf(document: Document | undefined, matched: MatchedResource): ExpressionRequest {
+    return {
+      attributes: this.#attributes,
+      matched,
+      object: document?.object,
+      oldObject: document === undefined ? this.#attributes.oldObject : document.oldObject,
+      namespaceObject: namespaceOfRequest(this.#attributes, this.#parts.lookup),
+      checks: this.#checks,
+    };
+  }
+
+  #refusal(failures: readonly Failure[]): Error {
+    const causes = failures.map((failure) => ({ message: failureText(failure) }));
+    const message = causes[0]?.message ?? "";
+    const reason = failures[0]?.reason || "Forbidden";
+    return policyRefusal(this.#attributes, message, { code: 403, reason, causes, message });
+  }
+}
+
+function failureText({ policy, binding, message }: Failure): string {
+  const { name = "" } = policy.metadata;
+  if (binding === undefined) return `policy ${JSON.stringify(name)} denied request: ${message}`;
+  return `policy '${name}' with binding '${binding.metadata.name}' denied request: ${message}`;
+}
+
+function invocationKey({ policy, binding }: Invocation, params: Json | undefined): string {
+  const { namespace = "", name = "" } = ((params ?? {}) as Partial<KubeObject>).metadata ?? {};
+  return JSON.stringify([policy.metadata.name, binding.metadata.name, namespace, name]);
+}
+
+/** Expressions see what a client would: all fields in order, and empty ones as the type writes them. */
+function canonical(
+  document: KubeObject,
+  form: ObjectForm,
+  kind: { readonly group: string; readonly version: string; readonly kind: string },
+): KubeObject {
+  const { object } = form.decode(document as unknown as JsonObject, { kind: kind.kind });
+  const { kind: _kind, apiVersion: _apiVersion, ...fields } = object;
+  return { kind: kind.kind, apiVersion: apiVersionOf(kind), ...fields } as unknown as KubeObject;
+}
+
+/** @throws MutationError for a document that does not have the types of its kind */
+function typed(document: JsonObject, form: ObjectForm, { kind }: MatchedResource): KubeObject {
+  try {
+    const decoded = canonical(document as unknown as KubeObject, form, kind);
+    form.applyDefaults(decoded as unknown as JsonObject);
+    return decoded;
+  } catch (error) {
+    if (error instanceof DecodeTypeError) throw new MutationError(error.message);
+    throw error;
+  }
+}

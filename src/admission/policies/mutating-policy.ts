@@ -1,0 +1,175 @@
+import { cloneJson, type JsonObject } from "../../api/json.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
+import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import { status } from "../../api/status.ts";
+import type { MutatingAdmissionPolicy, Mutation } from "../../api/types/admissionregistration-v1.ts";
+import { JsonPatchError, patchDocument } from "../../apply/patch/json-patch.ts";
+import { isError, type Json, List, NoJsonForm, type Result, toJson, type Value } from "../../cel/index.ts";
+import {
+  ObjectValue,
+  PatchOperationValue,
+  typeNameProblems,
+} from "../../kinds/admissionregistration/expressions/patch-values.ts";
+import { Evaluation, evaluationCostMax, OutOfBudget, type StoredExpression } from "../expressions/evaluation.ts";
+import {
+  type ConditionsOutcome,
+  evaluateMatchConditions,
+  type MatchCondition,
+} from "../expressions/match-conditions.ts";
+import { conditionRequest, type ExpressionRequest, RequestValues } from "../expressions/request-values.ts";
+import { applyConfiguration } from "./apply-configuration.ts";
+import { PolicyCompiler } from "./compile-policy.ts";
+import { MutationError } from "./mutation-error.ts";
+
+interface CompiledMutation {
+  readonly patchType: "ApplyConfiguration" | "JSONPatch";
+  readonly expression: StoredExpression;
+}
+
+/** A MutatingAdmissionPolicy, ready to change documents. */
+export class MutatingPolicy {
+  readonly reinvokes: boolean;
+  readonly mutations: readonly CompiledMutation[];
+  readonly #failsClosed: boolean;
+  readonly #compiler: PolicyCompiler;
+  readonly #conditions: readonly MatchCondition[];
+
+  constructor({ spec }: MutatingAdmissionPolicy) {
+    const compiler = new PolicyCompiler(spec?.paramKind !== undefined, spec?.variables);
+    this.reinvokes = spec?.reinvocationPolicy === "IfNeeded";
+    this.#failsClosed = spec?.failurePolicy !== "Ignore";
+    this.#compiler = compiler;
+    this.#conditions = compiler.conditions(spec?.matchConditions);
+    this.mutations = (spec?.mutations ?? []).map((mutation) => compileMutation(mutation, compiler));
+  }
+
+  /** Reports whether the conditions hold. @throws MutationError, PendingCheck */
+  matches(request: ExpressionRequest, params: Json | undefined): boolean {
+    if (this.#conditions.length === 0) return true;
+    const values = new RequestValues(conditionRequest(request));
+    const { variables } = this.#compiler;
+    const outcome: ConditionsOutcome = evaluateMatchConditions(this.#conditions, values, { variables, params });
+    if (outcome.kind === "failed" && this.#failsClosed) throw new MutationError(outcome.message);
+    return outcome.kind === "match";
+  }
+
+  /**
+   * Returns the document as a mutation changes it, not decoded by its form yet.
+   * @throws MutationError, PendingCheck, and StatusError 500 for a document that is no object of its kind any more
+   */
+  mutate(
+    { patchType, expression }: CompiledMutation,
+    request: ExpressionRequest,
+    params: Json | undefined,
+    form: ObjectForm,
+  ): JsonObject {
+    const document = request.object as unknown as JsonObject;
+    const value = this.#evaluate(expression, request, params);
+    return patchType === "JSONPatch"
+      ? patched(document, operationsOf(value), form)
+      : applyConfiguration(document, configurationOf(value, document), form);
+  }
+
+  #evaluate(expression: StoredExpression, request: ExpressionRequest, params: Json | undefined): Value {
+    if (expression.kind === "failed") throw new MutationError(expression.problem);
+    const { variables } = this.#compiler;
+    const budget = evaluationCostMax;
+    const evaluation = new Evaluation(new RequestValues(request), { variables, params, budget });
+    const result = orMutationError(() => evaluation.run(expression));
+    if (isError(result)) throw new MutationError(result.message);
+    return result;
+  }
+}
+
+function compileMutation(mutation: Mutation, compiler: PolicyCompiler): CompiledMutation {
+  const { patchType, applyConfiguration: configuration, jsonPatch } = mutation;
+  const place = { hasAuthorizer: true, makesPatches: true };
+  if (patchType === "JSONPatch") {
+    return { patchType, expression: compiler.compile(jsonPatch?.expression ?? "", "jsonPatch", place) };
+  }
+  const text = configuration?.expression ?? "";
+  return { patchType: "ApplyConfiguration", expression: compiler.compile(text, "applyConfiguration", place) };
+}
+
+function orMutationError(run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof OutOfBudget) throw new MutationError(error.message);
+    throw error;
+  }
+}
+
+function configurationOf(value: Value, { apiVersion, kind }: JsonObject): JsonObject {
+  if (!(value instanceof ObjectValue))
+    throw new MutationError("unsupported return type from ApplyConfiguration expression");
+  refuseTypeNames(value);
+  try {
+    return { ...value.toJsonForm(), apiVersion, kind } as JsonObject;
+  } catch (error) {
+    if (error instanceof NoJsonForm) throw new MutationError(error.message);
+    throw error;
+  }
+}
+
+function refuseTypeNames(value: ObjectValue): void {
+  const problems = typeNameProblems(value, value.type.name);
+  if (problems.length > 0) throw new MutationError(`type mismatch: ${problems.join("\n")}`);
+}
+
+function operationsOf(value: Value): JsonObject[] {
+  if (!(value instanceof List)) {
+    throw new MutationError("type mismatch: JSONPatchType.expression should evaluate to array");
+  }
+  const operations: JsonObject[] = [];
+  for (let at = 0; at < value.size; at++) operations.push(operationOf(value.at(at)));
+  return operations;
+}
+
+function operationOf(operation: Result): JsonObject {
+  if (!(operation instanceof PatchOperationValue)) {
+    throw new MutationError("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch");
+  }
+  const fields: JsonObject = { op: operation.text("op"), path: operation.text("path") };
+  const from = operation.text("from");
+  if (from !== "") fields["from"] = from;
+  const value = operation.fields.get("value");
+  if (value === undefined) return fields;
+  if (value instanceof ObjectValue) refuseTypeNames(value);
+  try {
+    return { ...fields, value: toJson(value) } as JsonObject;
+  } catch (error) {
+    if (!(error instanceof NoJsonForm)) throw error;
+    throw new MutationError(
+      `JSONPath valueExpression evaluated to a type that could not marshal to JSON: ${error.message}`,
+    );
+  }
+}
+
+/** A patch whose `test` fails leaves the document as it is. */
+function patched(document: JsonObject, operations: readonly JsonObject[], form: ObjectForm): JsonObject {
+  let result: JsonObject;
+  try {
+    result = patchDocument(document, operations as JsonObject[]) as JsonObject;
+  } catch (error) {
+    if (!(error instanceof JsonPatchError)) throw error;
+    if (error.isFailedTest) return document;
+    throw new MutationError(`JSON Patch: ${error.message}`);
+  }
+  refuseUnknownFields(result, form);
+  return result;
+}
+
+function refuseUnknownFields(document: JsonObject, form: ObjectForm): void {
+  try {
+    const { unknownFields } = form.decode(cloneJson(document), { kind: String(document["kind"] ?? "") });
+    const [first] = unknownFields;
+    if (first === undefined) return;
+    throw status.internal(
+      `strict decoding error: ${unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`).join(", ")}`,
+    );
+  } catch (error) {
+    if (error instanceof DecodeTypeError) throw status.internal(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+import type { Entry } from "../../api/entry.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import { decodeEntry } from "../../api/codec/stored-object.ts";
+import type { GroupResource } from "../../api/gvk.ts";
+import type { Registry } from "../../registry/registry.ts";
+
+/** Compiled policies that are kept. The one that was used the longest ago goes first, and is compiled again when needed. */
+const compiledMax = 1_000;
+
+/** Reads the policies and bindings of the store, as they are now. */
+export type RegistryFinder = (resource: GroupResource) => Registry | undefined;
+
+/** A policy with its bindings, in order of their names. */
+export interface PolicyHook<Policy, Binding> {
+  readonly entry: Entry;
+  readonly policy: Policy;
+  readonly bindings: readonly Binding[];
+}
+
+interface BoundPolicy extends KubeObject {
+  spec?: { policyName?: string };
+}
+
+/**
+ * The policies of one sort that have bindings. It reads the cache of their kind, which changes in the same turn in which
+ * a replica applies a write: a policy is in force when its write is acknowledged.
+ */
+export class PolicySet<Policy extends KubeObject, Binding extends BoundPolicy> {
+  readonly #registryOf: RegistryFinder;
+  readonly #policies: GroupResource;
+  readonly #bindings: GroupResource;
+  #policyEntries: readonly Entry[] = [];
+  #bindingEntries: readonly Entry[] = [];
+  #hooks: readonly PolicyHook<Policy, Binding>[] = [];
+
+  constructor(registryOf: RegistryFinder, policies: GroupResource, bindings: GroupResource) {
+    this.#registryOf = registryOf;
+    this.#policies = policies;
+    this.#bindings = bindings;
+  }
+
+  /** Policies in order of their names. One without a binding applies to nothing. */
+  hooks(): readonly PolicyHook<Policy, Binding>[] {
+    const policies = entriesOf(this.#registryOf(this.#policies));
+    const bindings = policies.length === 0 ? policies : entriesOf(this.#registryOf(this.#bindings));
+    if (policies !== this.#policyEntries || bindings !== this.#bindingEntries) {
+      this.#hooks = this.#join(policies, bindings);
+      this.#policyEntries = policies;
+      this.#bindingEntries = bindings;
+    }
+    return this.#hooks;
+  }
+
+  #join(policies: readonly Entry[], bindings: readonly Entry[]): PolicyHook<Policy, Binding>[] {
+    const decoded = bindings.map((entry) => this.#decode<Binding>(this.#bindings, entry));
+    const byPolicy = Map.groupBy(decoded, ({ spec }) => spec?.policyName ?? "");
+    return policies.flatMap((entry) => {
+      const policy = this.#decode<Policy>(this.#policies, entry);
+      const bound = byPolicy.get(policy.metadata.name ?? "");
+      return bound === undefined ? [] : [{ entry, policy, bindings: bound }];
+    });
+  }
+
+  #decode<T extends KubeObject>(resource: GroupResource, entry: Entry): T {
+    const registry = this.#registryOf(resource);
+    if (registry === undefined) throw new Error(`no registry for ${resource.resource}`);
+    return decodeEntry(entry, registry.info) as T;
+  }
+}
+
+const noEntries: readonly Entry[] = [];
+
+function entriesOf(registry: Registry | undefined): readonly Entry[] {
+  if (registry === undefined || registry.cacher.size === 0) return noEntries;
+  const page = registry.cacher.list({ prefix: registry.info.keyPrefix });
+  if (page instanceof Promise) throw new Error("the newest state is always in memory");
+  return page.entries;
+}
+
+/** Something that is made of an entry once, and again only after it has gone unused for long. */
+export class CompiledEntries<Compiled> {
+  readonly #byEntry = new Map<Entry, Compiled>();
+  readonly #compiledMax: number;
+
+  constructor(kept: number = compiledMax) {
+    this.#compiledMax = kept;
+  }
+
+  get(entry: Entry, compile: () => Compiled): Compiled {
+    const known = this.#byEntry.get(entry);
+    if (known !== undefined) {
+      this.#byEntry.delete(entry);
+      this.#byEntry.set(entry, known);
+      return known;
+    }
+    const compiled = compile();
+    this.#byEntry.set(entry, compiled);
+    if (this.#byEntry.size > this.#compiledMax) {
+      const [oldest] = this.#byEntry.keys();
+      if (oldest !== undefined) this.#byEntry.delete(oldest);
+    }
+    return compiled;
+  }
+}

@@ -1,0 +1,179 @@
+import type { Eventual } from "../../api/eventual.ts";
+import type { Json } from "../../cel/index.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from "../../api/types/admissionregistration-v1.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
+import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
+import type { ExpressionRequest } from "../expressions/request-values.ts";
+import type { PluginParts } from "../plugins.ts";
+import { AuditAnnotations } from "./audit-annotations.ts";
+import { type Dispatched, Dispatcher } from "./invocations.ts";
+import { isExempt } from "./exempt-resources.ts";
+import { namespaceOfRequest } from "./namespace-object.ts";
+import { CompiledEntries, PolicySet } from "./policy-set.ts";
+import { policyRefusal } from "./refusal.ts";
+import { type PolicyDecision, ValidatingPolicy } from "./validating-policy.ts";
+
+const group = "admissionregistration.k8s.io";
+const codes: Readonly<Record<string, number>> = { Unauthorized: 401, Forbidden: 403, RequestEntityTooLarge: 413 };
+const invalidCode = 422;
+const failureAnnotation = "validation.policy.admission.k8s.io/validation_failure";
+
+type Policy = ValidatingAdmissionPolicy;
+type Binding = ValidatingAdmissionPolicyBinding;
+type Found = Dispatched<Policy, Binding>;
+type Invocation = Found & { readonly kind: "invocation" };
+
+/** A verdict against the request. */
+interface Denial {
+  readonly message: string;
+  readonly reason: string;
+}
+
+/** Enforces ValidatingAdmissionPolicies. */
+export function validatingAdmissionPolicy(parts: PluginParts): AdmissionPlugin {
+  const set = new PolicySet<Policy, Binding>(
+    parts.registryOf,
+    { group, resource: "validatingadmissionpolicies" },
+    { group, resource: "validatingadmissionpolicybindings" },
+  );
+  const dispatcher = new Dispatcher<Policy, Binding>(parts);
+  const compiled = new CompiledEntries<ValidatingPolicy>();
+  return {
+    name: "ValidatingAdmissionPolicy",
+    seesConnections: true,
+    validate(attributes) {
+      const hooks = set.hooks();
+      if (hooks.length === 0 || isExempt(attributes)) return;
+      return judge(attributes);
+    },
+  };
+
+  async function judge(attributes: AdmissionAttributes): Promise<void> {
+    const found = await dispatcher.dispatch(set.hooks(), attributes);
+    if (found.length === 0) return;
+    const run = new Judgement(attributes, parts, (invocation) =>
+      compiled.get(invocation.entry, () => new ValidatingPolicy(invocation.policy)),
+    );
+    for (const one of found) {
+      const pending = run.consider(one);
+      if (pending !== undefined) await pending;
+    }
+    run.finish();
+  }
+}
+
+/** The judgement of one request by all policies that it matches. */
+class Judgement {
+  readonly #attributes: AdmissionAttributes;
+  readonly #parts: PluginParts;
+  readonly #compiledOf: (invocation: Invocation) => ValidatingPolicy;
+  readonly #checks: AccessChecks;
+  readonly #annotations: AuditAnnotations;
+  /** Documents by the version that policies match. */
+  readonly #requests = new Map<string, Eventual<ExpressionRequest>>();
+  #denial: Denial | undefined;
+
+  constructor(
+    attributes: AdmissionAttributes,
+    parts: PluginParts,
+    compiledOf: (invocation: Invocation) => ValidatingPolicy,
+  ) {
+    this.#attributes = attributes;
+    this.#parts = parts;
+    this.#compiledOf = compiledOf;
+    this.#checks = new AccessChecks(parts.authorizer, attributes.user);
+    this.#annotations = new AuditAnnotations(attributes);
+  }
+
+  consider(found: Found): Eventual<void> {
+    if (found.kind === "failure") {
+      if (found.policy.spec?.failurePolicy !== "Ignore") this.#deny(found, found.message, "");
+      return;
+    }
+    if (found.params.length === 0) return;
+    const request = this.#requestOf(found);
+    return request instanceof Promise
+      ? request.then((known) => this.#judge(found, known))
+      : this.#judge(found, request);
+  }
+
+  /** @throws StatusError for a request that is denied */
+  finish(): void {
+    this.#annotations.publish();
+    if (this.#denial === undefined) return;
+    const { message, reason } = this.#denial;
+    throw policyRefusal(this.#attributes, message, {
+      code: codes[reason] ?? invalidCode,
+      reason: reason || "Invalid",
+      causes: [{ message }],
+    });
+  }
+
+  #requestOf({ matched }: Invocation): Eventual<ExpressionRequest> {
+    const { info, kind } = matched;
+    const key = `${info.group}/${info.version}`;
+    const known = this.#requests.get(key);
+    if (known !== undefined) return known;
+    const { object, oldObject, forms } = this.#attributes;
+    const shown = [object, oldObject].map((document) => document && forms.show(document, info));
+    const complete = ([after, before]: readonly (KubeObject | undefined)[]): ExpressionRequest => ({
+      attributes: this.#attributes,
+      matched: { info, kind },
+      object: after,
+      oldObject: before,
+      namespaceObject: namespaceOfRequest(this.#attributes, this.#parts.lookup),
+      checks: this.#checks,
+    });
+    const request = shown.some((document) => document instanceof Promise)
+      ? Promise.all(shown).then(complete)
+      : complete(shown as (KubeObject | undefined)[]);
+    this.#requests.set(key, request);
+    return request;
+  }
+
+  async #judge(invocation: Invocation, request: ExpressionRequest): Promise<void> {
+    const policy = this.#compiledOf(invocation);
+    const hasParams = invocation.policy.spec?.paramKind !== undefined;
+    for (const param of invocation.params) {
+      const params = hasParams ? ((param ?? null) as unknown as Json) : undefined;
+      const evaluated = untilAnswered(this.#checks, () => policy.evaluate(request, params));
+      const { decisions, annotations } = evaluated instanceof Promise ? await evaluated : evaluated;
+      for (const [at, decision] of decisions.entries()) this.#act(invocation, decision, at);
+      for (const annotation of annotations) {
+        if (annotation.kind === "error") this.#deny(invocation, annotation.message, "");
+        else this.#annotations.add(invocation.policy.metadata.name ?? "", annotation.key, annotation.value);
+      }
+    }
+  }
+
+  #act(invocation: Invocation, decision: PolicyDecision, at: number): void {
+    if (decision.kind === "admit") return;
+    const { policy, binding } = invocation;
+    const { message, reason } = decision;
+    for (const action of binding.spec?.validationActions ?? []) {
+      if (action === "Deny") this.#deny(invocation, message, reason);
+      if (action === "Warn") {
+        const names = `'${policy.metadata.name}' with binding '${binding.metadata.name}'`;
+        this.#attributes.warn(`Validation failed for ValidatingAdmissionPolicy ${names}: ${message}`);
+      }
+      if (action === "Audit") this.#audit(binding, message, at);
+    }
+  }
+
+  #audit(binding: Binding, message: string, expressionIndex: number): void {
+    const { policyName = "", validationActions = [] } = binding.spec ?? {};
+    const failure = { message, policy: policyName, binding: binding.metadata.name, expressionIndex, validationActions };
+    this.#attributes.annotate(failureAnnotation, JSON.stringify([failure]));
+  }
+
+  /** The first denial is the one that the client hears of. */
+  #deny({ policy, binding }: Pick<Found, "policy" | "binding">, message: string, reason: string): void {
+    const by = binding === undefined ? "" : ` with binding '${binding.metadata.name}'`;
+    const text = `ValidatingAdmissionPolicy '${policy.metadata.name}'${by} denied request: ${message}`;
+    this.#denial ??= { message: text, reason };
+  }
+}

@@ -1,0 +1,133 @@
+import type { ValidatingAdmissionPolicy, Validation } from "../../api/types/admissionregistration-v1.ts";
+import { isError, type Json, type Result } from "../../cel/index.ts";
+import { Evaluation, evaluationCostMax, OutOfBudget, type StoredExpression } from "../expressions/evaluation.ts";
+import { evaluateMatchConditions, type MatchCondition } from "../expressions/match-conditions.ts";
+import { conditionRequest, type ExpressionRequest, RequestValues } from "../expressions/request-values.ts";
+import { PolicyCompiler } from "./compile-policy.ts";
+
+const messageBytesMax = 5_120;
+
+/** The verdict of one validation. */
+export interface PolicyDecision {
+  readonly kind: "admit" | "deny";
+  /** How the expression came to it; an evaluation that fails admits or denies by the policy's failurePolicy. */
+  readonly evaluation: "admit" | "deny" | "error";
+  readonly message: string;
+  /** "" where the evaluation failed. */
+  readonly reason: string;
+}
+
+export type AnnotationOutcome =
+  | { readonly kind: "publish"; readonly key: string; readonly value: string }
+  | { readonly kind: "error"; readonly message: string };
+
+export interface PolicyOutcome {
+  /** In the order of the validations. */
+  readonly decisions: readonly PolicyDecision[];
+  readonly annotations: readonly AnnotationOutcome[];
+}
+
+const nothing: PolicyOutcome = { decisions: [], annotations: [] };
+const admitted: PolicyDecision = { kind: "admit", evaluation: "admit", message: "", reason: "" };
+
+interface CompiledValidation {
+  readonly validation: Validation;
+  readonly expression: StoredExpression;
+  readonly message: StoredExpression | undefined;
+}
+
+/** A ValidatingAdmissionPolicy, ready to judge requests. */
+export class ValidatingPolicy {
+  readonly #failsClosed: boolean;
+  readonly #compiler: PolicyCompiler;
+  readonly #conditions: readonly MatchCondition[];
+  readonly #validations: readonly CompiledValidation[];
+  readonly #annotations: readonly { readonly key: string; readonly value: StoredExpression }[];
+
+  constructor({ spec = {} }: ValidatingAdmissionPolicy) {
+    const compiler = new PolicyCompiler(spec.paramKind !== undefined, spec.variables);
+    this.#failsClosed = spec.failurePolicy !== "Ignore";
+    this.#compiler = compiler;
+    this.#conditions = compiler.conditions(spec.matchConditions);
+    this.#validations = (spec.validations ?? []).map((validation) => ({
+      validation,
+      expression: compiler.compile(validation.expression ?? "", "condition", { hasAuthorizer: true }),
+      message: validation.messageExpression ? compiler.compile(validation.messageExpression, "message", {}) : undefined,
+    }));
+    this.#annotations = (spec.auditAnnotations ?? []).map(({ key = "", valueExpression = "" }) => ({
+      key,
+      value: compiler.compile(valueExpression, "auditAnnotation", { hasAuthorizer: true }),
+    }));
+  }
+
+  /** Judges a request with one parameter. @throws PendingCheck for an answer of the authorizer that is not there yet */
+  evaluate(request: ExpressionRequest, params: Json | undefined): PolicyOutcome {
+    const { variables } = this.#compiler;
+    if (this.#conditions.length > 0) {
+      const values = new RequestValues(conditionRequest(request));
+      const outcome = evaluateMatchConditions(this.#conditions, values, { variables, params });
+      if (outcome.kind === "noMatch") return nothing;
+      // Conditions that fail leave the request alone where the policy ignores failures.
+      if (outcome.kind === "failed") return this.#failsClosed ? this.#failed(outcome.message) : nothing;
+    }
+    const values = new RequestValues(request);
+    const evaluate = (budget: number) => new Evaluation(values, { variables, params, budget });
+    try {
+      const decisions = this.#decide(evaluate);
+      return { decisions, annotations: this.#annotate(evaluate(evaluationCostMax)) };
+    } catch (error) {
+      if (error instanceof OutOfBudget) return this.#failed(error.message);
+      throw error;
+    }
+  }
+
+  #failed(message: string): PolicyOutcome {
+    return { decisions: [this.#failedDecision(message)], annotations: [] };
+  }
+
+  #failedDecision(message: string): PolicyDecision {
+    return { kind: this.#failsClosed ? "deny" : "admit", evaluation: "error", message, reason: "" };
+  }
+
+  #decide(evaluate: (budget: number) => Evaluation): PolicyDecision[] {
+    const evaluation = evaluate(evaluationCostMax);
+    const results = this.#validations.map(({ expression }) => evaluation.run(expression));
+    const messages = this.#messages(evaluate(evaluation.budget));
+    return this.#validations.map(({ validation }, at) => {
+      const result = results[at] as Result;
+      if (isError(result)) return this.#failedDecision(result.message);
+      if (typeof messages === "string") return this.#failedDecision(messages);
+      if (result === true) return admitted;
+      const message = messageOf(validation, messages[at]);
+      return { kind: "deny", evaluation: "deny", message, reason: validation.reason ?? "Invalid" };
+    });
+  }
+
+  /** Returns the results of the message expressions, or why there are none. */
+  #messages(evaluation: Evaluation): readonly (Result | undefined)[] | string {
+    try {
+      return this.#validations.map(({ message }) => (message === undefined ? undefined : evaluation.run(message)));
+    } catch (error) {
+      if (error instanceof OutOfBudget) return `failed messageExpression: ${error.message}`;
+      throw error;
+    }
+  }
+
+  #annotate(evaluation: Evaluation): AnnotationOutcome[] {
+    return this.#annotations.flatMap(({ key, value: expression }): AnnotationOutcome[] => {
+      const result = evaluation.run(expression);
+      if (isError(result)) return this.#failsClosed ? [{ kind: "error", message: result.message }] : [];
+      const value = typeof result === "string" ? result.trim() : "";
+      return value === "" ? [] : [{ kind: "publish", key, value }];
+    });
+  }
+}
+
+/** A computed message of one line comes first, then the one that is given, then the expression. */
+function messageOf({ message = "", expression = "" }: Validation, computed: Result | undefined): string {
+  if (typeof computed === "string") {
+    const text = computed.trim();
+    if (text !== "" && !text.includes("\n") && Buffer.byteLength(text) <= messageBytesMax) return text;
+  }
+  return message.trim() || `failed expression: ${expression.trim()}`;
+}

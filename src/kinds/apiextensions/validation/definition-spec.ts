@@ -1,0 +1,79 @@
+import { equalJson, type JsonValue } from "../../../api/json.ts";
+import type { KubeObject } from "../../../api/object-meta.ts";
+import { type OpenApiSchema, readOpenApiSchema } from "../../../api/structural/open-api-schema.ts";
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresources,
+  SelectableField,
+} from "../../../api/types/apiextensions-v1.ts";
+
+/** What a definition says about one version, or about all of them. */
+export interface VersionParts {
+  /** Undefined where `schema` is absent. */
+  readonly schema: { readonly openAPIV3Schema: OpenApiSchema | undefined } | undefined;
+  readonly subresources: CustomResourceSubresources | undefined;
+  readonly columns: readonly CustomResourceColumnDefinition[] | undefined;
+  readonly selectableFields: readonly SelectableField[] | undefined;
+}
+
+/**
+ * A spec in upstream's internal form: what all versions have in common stands beside them and no longer in them. Paths of
+ * errors follow from that.
+ */
+export interface DefinitionSpec {
+  readonly spec: CustomResourceDefinitionSpec;
+  readonly versions: readonly (CustomResourceDefinitionVersion & { readonly parts: VersionParts })[];
+  readonly shared: VersionParts;
+}
+
+const parts = ["schema", "subresources", "additionalPrinterColumns", "selectableFields"] as const;
+const nothing: VersionParts = {
+  schema: undefined,
+  subresources: undefined,
+  columns: undefined,
+  selectableFields: undefined,
+};
+
+/** Reads the spec of a definition that was decoded by its type. */
+export function definitionSpecOf(definition: KubeObject): DefinitionSpec {
+  const { spec } = definition as unknown as CustomResourceDefinition;
+  const versions = spec.versions ?? [];
+  const [first] = versions;
+  const isShared = (part: (typeof parts)[number]) =>
+    first !== undefined && versions.every((version) => equalJson(jsonOf(version[part]), jsonOf(first[part])));
+  const shared = new Set(parts.filter(isShared));
+  return {
+    spec,
+    versions: versions.map((version) => ({ ...version, parts: partsOf(version, (part) => !shared.has(part)) })),
+    shared: first === undefined ? nothing : partsOf(first, (part) => shared.has(part)),
+  };
+}
+
+/** Typed parts of a decoded document are JSON. */
+function jsonOf(value: unknown): JsonValue | undefined {
+  return value as JsonValue | undefined;
+}
+
+function partsOf(
+  version: CustomResourceDefinitionVersion,
+  isIncluded: (part: (typeof parts)[number]) => boolean,
+): VersionParts {
+  const { schema, subresources, additionalPrinterColumns, selectableFields } = version;
+  return {
+    schema:
+      isIncluded("schema") && schema !== undefined
+        ? { openAPIV3Schema: readOpenApiSchema(jsonOf(schema.openAPIV3Schema)) }
+        : undefined,
+    subresources: isIncluded("subresources") ? subresources : undefined,
+    columns: isIncluded("additionalPrinterColumns") ? additionalPrinterColumns : undefined,
+    selectableFields: isIncluded("selectableFields") ? selectableFields : undefined,
+  };
+}
+
+/** Returns the schemas of all versions, in order; those that versions share come once for each. */
+export function schemasOf({ versions, shared }: DefinitionSpec): (OpenApiSchema | undefined)[] {
+  return versions.map((version) => (version.parts.schema ?? shared.schema)?.openAPIV3Schema);
+}
