@@ -97,6 +97,7 @@ function serve(
   refuseOtherScope(request, info);
   const call = { exchange, request, info, parts };
   const endpoint = parts.endpoint(info, request.subresource);
+  if (endpoint === undefined && info.form.kind === "structural") throw status.notFound({ ...info, name: request.name });
   if (endpoint === undefined || request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
   if (!hasVerb(call)) throw status.methodNotAllowed();
   // Upstream's router does not know the resources of definitions.
@@ -118,7 +119,8 @@ function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceReq
   if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
 }
 
-const valuelessDryRunText = "the parameter dryRun has no value: this request takes effect; use dryRun=All to try it out";
+const valuelessDryRunText =
+  "the parameter dryRun has no value: this request takes effect; use dryRun=All to try it out";
 
 /** Reports a dry run that is none: `?dryRun` without a value is a real request. */
 function isValuelessDryRun({ verb, query }: ResourceRequest): boolean {

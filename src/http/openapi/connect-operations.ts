@@ -33,6 +33,7 @@ export function connectOperations(scope: Scope, subresource: SubresourceInfo): O
       gvk,
       queryParameters: options,
       body: undefined,
+      isBuiltIn: true,
       response: "text" as const,
       produces: ["*/*"],
     })),
@@ -62,6 +63,7 @@ function logOperation({ group, info, namespaced, tag }: Scope, path: string): Op
     gvk: info,
     queryParameters: logParameters,
     body: undefined,
+    isBuiltIn: true,
     response: "text",
     produces: ["text/plain", "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"],
   };

@@ -60,6 +60,7 @@ function discovery(path: string, id: string, tag: string, response: Operation["r
     gvk: undefined,
     queryParameters: [],
     body: undefined,
+    isBuiltIn: true,
     response,
   };
 }

@@ -1,12 +1,10 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
-import { structOf } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
 import { generalOperations, groupOperation, resourcesOperation } from "./discovery-operations.ts";
-import { groupVersionsOf } from "./document-key.ts";
 import type { Operation, QueryParameter, TypeLookup } from "./operation.ts";
 import { operationsOf } from "./operations.ts";
 import { packageOf } from "./schema-name.ts";
@@ -16,6 +14,8 @@ export interface OpenApiSource {
   readonly typeOf: TypeLookup;
   /** Of the API, as `v1.36.0`. */
   readonly version: string;
+  /** Applies may be sent as CBOR; by default they may not. */
+  readonly cbor?: boolean;
 }
 
 const responseTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -24,12 +24,14 @@ const listTypes = [
   "application/json;stream=watch",
   "application/vnd.kubernetes.protobuf;stream=watch",
 ];
+const customTypes = ["application/json", "application/yaml"];
 /** kubectl computes a three-way strategic patch only for kinds whose PATCH takes one. */
+const strategicMergePatch = "application/strategic-merge-patch+json";
 const patchTypes = [
   "application/apply-patch+yaml",
   "application/json-patch+json",
   "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
+  strategicMergePatch,
 ];
 const pretty: QueryParameter = { name: "pretty", type: "string", description: "true: write the answer indented." };
 
@@ -37,31 +39,44 @@ const pretty: QueryParameter = { name: "pretty", type: "string", description: "t
 export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVersion): JsonObject {
   const resources = source.catalog.resources(groupVersion);
   const { group, version } = groupVersion;
-  const kinds = kindsByType(resources, [{ group, versions: [version] }]);
-  const operations = resources.flatMap((info) => operationsOf(info, source.typeOf));
-  return v3Document([...operations, resourcesOperation(groupVersion, source.typeOf)], kinds);
+  const kinds = kindsByType(resources, hasBuiltIn(resources) ? [{ group, versions: [version] }] : []);
+  const operations = [...resources.flatMap((info) => operationsOf(info, source.typeOf))];
+  if (hasBuiltIn(resources)) operations.push(resourcesOperation(groupVersion, source.typeOf));
+  return v3Document(source, operations, kinds);
 }
 
 /** The OpenAPI 3.0 document of paths that are about no object. */
-export function generalV3Document(operation: Operation): JsonObject {
-  return v3Document([operation], kindsByType([], []));
+export function generalV3Document(source: OpenApiSource, operation: Operation): JsonObject {
+  return v3Document(source, [operation], kindsByType([], []));
 }
 
 /** The operations outside of group versions, by the key of their document. */
 export function generalOperationsOf({ catalog, typeOf }: OpenApiSource): ReadonlyMap<string, Operation> {
-  const groups = catalog.groups().filter(({ group }) => group !== "");
+  const groups = builtInGroups(catalog).filter(({ group }) => group !== "");
   return new Map([
     ...generalOperations(typeOf),
     ...groups.map(({ group }) => [`apis/${group}`, groupOperation(group, typeOf)] as const),
   ]);
 }
 
-function v3Document(operations: readonly Operation[], kinds: KindsByType): JsonObject {
+/** Custom kinds come and go: no document of another group changes with them. */
+function hasBuiltIn(resources: readonly ResourceInfo[]): boolean {
+  return resources.some(({ form }) => form.kind === "struct");
+}
+
+function builtInGroups(catalog: ServedTypes): CatalogGroup[] {
+  return catalog.groups().flatMap(({ group, versions }) => {
+    const builtIn = versions.filter((version) => hasBuiltIn(catalog.resources({ group, version })));
+    return builtIn.length === 0 ? [] : [{ group, versions: builtIn }];
+  });
+}
+
+function v3Document(source: OpenApiSource, operations: readonly Operation[], kinds: KindsByType): JsonObject {
   const definitions = new Definitions("v3", kinds);
   const paths: JsonObject = {};
   for (const operation of operations) {
     const item = pathItem(paths, operation, v3PathParameter);
-    item[operation.method] = v3Operation(operation, definitions);
+    item[operation.method] = v3Operation(operation, definitions, patchTypesOf(operation, source));
   }
   return {
     openapi: "3.0.0",
@@ -85,17 +100,19 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
   const resources = source.catalog
     .groups()
     .flatMap(({ group, versions }) => versions.flatMap((version) => source.catalog.resources({ group, version })));
-  const groups = source.catalog.groups();
+  const groups = builtInGroups(source.catalog);
   const definitions = new Definitions("v2", kindsByType(resources, groups));
   const paths: JsonObject = {};
   const operations = [
     ...resources.flatMap((info) => operationsOf(info, source.typeOf)),
-    ...groupVersionsOf(source.catalog).map((each) => resourcesOperation(each, source.typeOf)),
+    ...groups.flatMap(({ group, versions }) =>
+      versions.map((version) => resourcesOperation({ group, version }, source.typeOf)),
+    ),
     ...generalOperationsOf(source).values(),
   ];
   for (const operation of operations) {
     const item = pathItem(paths, operation, v2PathParameter);
-    item[operation.method] = v2Operation(operation, definitions);
+    item[operation.method] = v2Operation(operation, definitions, patchTypesOf(operation, source));
   }
   return {
     swagger: "2.0",
@@ -107,6 +124,11 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
   };
 }
 
+function patchTypesOf({ isBuiltIn }: Operation, { cbor = false }: OpenApiSource): readonly string[] {
+  const types = isBuiltIn ? patchTypes : patchTypes.filter((type) => type !== strategicMergePatch);
+  return cbor ? [...types, "application/apply-patch+cbor"] : types;
+}
+
 /** Top-level types, their lists, and the options that every group version has. */
 function kindsByType(resources: readonly ResourceInfo[], groups: readonly CatalogGroup[]): KindsByType {
   const kinds = new Map<string, GroupVersionKind[]>();
@@ -116,10 +138,13 @@ function kindsByType(resources: readonly ResourceInfo[], groups: readonly Catalo
     kinds.set(typeName, known);
   };
   for (const info of resources) {
-    const { name } = structOf(info);
+    if (info.form.kind !== "struct") continue;
+    const { name } = info.form.schema;
     add(name, info);
     if (info.listKind !== "") add(`${packageOf(name)}.${info.listKind}`, { ...info, kind: info.listKind });
-    for (const { form, gvk } of info.subresources.values()) add(structOf({ form }).name, gvk);
+    for (const { form, gvk } of info.subresources.values()) {
+      if (form.kind === "struct") add(form.schema.name, gvk);
+    }
   }
   const core = { group: "", versions: ["v1"] };
   for (const { group, versions } of [core, ...groups]) {
@@ -193,8 +218,10 @@ function successCodes({ action }: Operation): [string, string][] {
 
 const collectionActions: ReadonlySet<Operation["action"]> = new Set(["list", "watch", "watchlist"]);
 
-function typesOf({ action, produces }: Operation): readonly string[] {
-  return produces ?? (collectionActions.has(action) ? listTypes : responseTypes);
+function answerTypes({ action, isBuiltIn, produces }: Operation): readonly string[] {
+  if (produces !== undefined) return produces;
+  if (!isBuiltIn) return customTypes;
+  return collectionActions.has(action) ? listTypes : responseTypes;
 }
 
 function schemaOf({ response }: Operation, definitions: Definitions): JsonObject {
@@ -207,8 +234,8 @@ function parametersOf({ action, queryParameters }: Operation): readonly QueryPar
   return action === undefined || action === "connect" ? queryParameters : [...queryParameters, pretty];
 }
 
-function v3Operation(operation: Operation, definitions: Definitions): JsonObject {
-  const content = contentOf(typesOf(operation), schemaOf(operation, definitions));
+function v3Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
+  const content = contentOf(answerTypes(operation), schemaOf(operation, definitions));
   const codes = successCodes(operation).map(([code, description]) => [code, { description, content }] as const);
   return {
     ...common(operation),
@@ -218,16 +245,16 @@ function v3Operation(operation: Operation, definitions: Definitions): JsonObject
       description,
       schema: { type, uniqueItems: true },
     })),
-    ...v3Body(operation, definitions),
+    ...v3Body(operation, definitions, patches),
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },
     ...extensions(operation),
   };
 }
 
-function v3Body({ body, action }: Operation, definitions: Definitions): JsonObject {
+function v3Body({ body, action }: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   if (body === undefined) return {};
   if (body === "patch") {
-    return { requestBody: { content: contentOf(patchTypes, definitions.patchReference()), required: true } };
+    return { requestBody: { content: contentOf(patches, definitions.patchReference()), required: true } };
   }
   const required = action === "post" || action === "put";
   const content = contentOf(["*/*"], definitions.reference(body));
@@ -242,7 +269,7 @@ function v3PathParameter(name: string, description: string): JsonObject {
   return { name, in: "path", description, required: true, schema: { type: "string", uniqueItems: true } };
 }
 
-function v2Operation(operation: Operation, definitions: Definitions): JsonObject {
+function v2Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   const schema = schemaOf(operation, definitions);
   const codes = successCodes(operation).map(([code, description]) => [code, { description, schema }] as const);
   const parameters: JsonObject[] = parametersOf(operation).map(({ name, type, description }) => ({
@@ -255,8 +282,8 @@ function v2Operation(operation: Operation, definitions: Definitions): JsonObject
   const body = v2Body(operation, definitions);
   return {
     ...common(operation),
-    consumes: operation.body === "patch" ? patchTypes : ["*/*"],
-    produces: [...typesOf(operation)],
+    consumes: operation.body === "patch" ? [...patches] : ["*/*"],
+    produces: [...answerTypes(operation)],
     schemes: ["https"],
     parameters: body === undefined ? parameters : [body, ...parameters],
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },

@@ -1,5 +1,6 @@
 import type { GroupVersion } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { toBytes } from "../../api/codec/byte-text.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { documentHash } from "../document-reply.ts";
@@ -18,10 +19,17 @@ export interface EncodedDocument {
   readonly hash: string;
 }
 
-/** Documents as bytes, made when first asked for and kept until the served types change. */
+interface Kept {
+  readonly document: EncodedDocument;
+  /** The served types that the document tells of. */
+  readonly resources: readonly ResourceInfo[];
+}
+
+/** Documents as bytes, made when first asked for and kept until the types that they tell of change. */
 export class EncodedDocuments {
   readonly #source: OpenApiSource;
-  readonly #encoded = new Map<string, EncodedDocument>();
+  /** One for each group version and three for all of them. */
+  readonly #kept = new Map<string, Kept>();
   #generation = -1;
 
   constructor(source: OpenApiSource) {
@@ -38,11 +46,11 @@ export class EncodedDocuments {
    */
   async index(): Promise<EncodedDocument> {
     for (const key of this.#keys()) {
-      if (this.#has(key)) continue;
+      if (this.#find(key, this.#resourcesAt(key)) !== undefined) continue;
       this.v3(key);
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
-    return this.#once(v3Root, () => {
+    return this.#once(v3Root, this.#all(), () => {
       const entries = this.#keys().map((key) => {
         return [key, { serverRelativeURL: `${v3Root}/${key}?hash=${this.v3(key)?.hash}` }] as const;
       });
@@ -52,40 +60,61 @@ export class EncodedDocuments {
 
   /** The document at a key such as `apis/apps/v1`; undefined where there is none. */
   v3(key: string): EncodedDocument | undefined {
-    const groupVersion = this.groupVersions().find((each) => documentKey(each) === key);
+    const groupVersion = this.#groupVersionAt(key);
     if (groupVersion !== undefined) {
-      return this.#once(key, () => asJson(openApiV3Document(this.#source, groupVersion)));
+      return this.#once(key, this.#resourcesAt(key), () => asJson(openApiV3Document(this.#source, groupVersion)));
     }
     const operation = generalOperationsOf(this.#source).get(key);
-    return operation && this.#once(key, () => asJson(generalV3Document(operation)));
+    return operation && this.#once(key, [], () => asJson(generalV3Document(this.#source, operation)));
   }
 
   #keys(): string[] {
     return [...generalOperationsOf(this.#source).keys(), ...this.groupVersions().map(documentKey)].sort();
   }
 
+  #groupVersionAt(key: string): GroupVersion | undefined {
+    return this.groupVersions().find((each) => documentKey(each) === key);
+  }
+
+  #resourcesAt(key: string): readonly ResourceInfo[] {
+    const groupVersion = this.#groupVersionAt(key);
+    return groupVersion === undefined ? [] : this.#source.catalog.resources(groupVersion);
+  }
+
   v2(): EncodedDocument {
-    return this.#once(v2Path, () => asJson(openApiV2Document(this.#source)));
+    return this.#once(v2Path, this.#all(), () => asJson(openApiV2Document(this.#source)));
   }
 
   v2Protobuf(): EncodedDocument {
-    return this.#once(protobufMediaType, () => encoded(encodeSwagger(openApiV2Document(this.#source))));
+    return this.#once(protobufMediaType, this.#all(), () => encoded(encodeSwagger(openApiV2Document(this.#source))));
   }
 
-  #has(key: string): boolean {
-    return this.#source.catalog.generation() === this.#generation && this.#encoded.has(key);
+  #all(): readonly ResourceInfo[] {
+    return this.groupVersions().flatMap((groupVersion) => this.#source.catalog.resources(groupVersion));
   }
 
-  #once(key: string, build: () => EncodedDocument): EncodedDocument {
-    const generation = this.#source.catalog.generation();
-    if (generation !== this.#generation) this.#encoded.clear();
-    this.#generation = generation;
-    let document = this.#encoded.get(key);
-    if (document === undefined) {
-      document = build();
-      this.#encoded.set(key, document);
-    }
+  #find(key: string, resources: readonly ResourceInfo[]): EncodedDocument | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined || kept.resources.length !== resources.length) return undefined;
+    return kept.resources.every((info, at) => info === resources[at]) ? kept.document : undefined;
+  }
+
+  #once(key: string, resources: readonly ResourceInfo[], build: () => EncodedDocument): EncodedDocument {
+    this.#forgetRemoved();
+    const known = this.#find(key, resources);
+    if (known !== undefined) return known;
+    const document = build();
+    this.#kept.set(key, { document, resources });
     return document;
+  }
+
+  /** Drops the documents of group versions that are gone. */
+  #forgetRemoved(): void {
+    const generation = this.#source.catalog.generation();
+    if (generation === this.#generation) return;
+    this.#generation = generation;
+    const served = new Set([v3Root, v2Path, protobufMediaType, ...this.#keys()]);
+    for (const key of this.#kept.keys()) if (!served.has(key)) this.#kept.delete(key);
   }
 }
 

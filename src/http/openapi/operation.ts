@@ -1,5 +1,6 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { DocumentType } from "./document-type.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
 
 export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
@@ -27,9 +28,11 @@ export interface Operation {
   readonly gvk: GroupVersionKind | undefined;
   readonly queryParameters: readonly QueryParameter[];
   /** Type of the request body; `patch` for the body of a PATCH. */
-  readonly body: StructSchema | "patch" | undefined;
+  readonly body: DocumentType | "patch" | undefined;
   /** A type, or a text, or what `/version` tells. */
-  readonly response: StructSchema | "text" | "version";
+  readonly response: DocumentType | "text" | "version";
+  /** The document has a protobuf form, and takes strategic merge patches. */
+  readonly isBuiltIn: boolean;
   /** Media types of the response; undefined for those of every document. */
   readonly produces?: readonly string[];
 }
@@ -104,10 +107,10 @@ export class Scope {
   operation(
     prefix: string,
     suffix: string,
-    rest: Omit<Operation, "id" | "tag" | "gvk"> & { gvk?: GroupVersionKind },
+    rest: Omit<Operation, "id" | "tag" | "gvk" | "isBuiltIn"> & { gvk?: GroupVersionKind },
   ): Operation {
     const id = `${prefix}${this.namespaced}${this.info.kind}${suffix}`;
-    return { gvk: this.info, ...rest, id, tag: this.tag };
+    return { gvk: this.info, ...rest, id, tag: this.tag, isBuiltIn: this.info.form.kind === "struct" };
   }
 }
 

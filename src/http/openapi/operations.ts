@@ -1,7 +1,8 @@
 import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
-import { structOf } from "../../api/scheme/object-form.ts";
-import type { StructSchema } from "../../api/schema/schema.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
+import { customListType, customType } from "./custom-types.ts";
+import type { DocumentType } from "./document-type.ts";
 import { packageOf } from "./schema-name.ts";
 import {
   capitalized,
@@ -45,7 +46,8 @@ export function operationsOf(info: ResourceInfo, typeOf: TypeLookup): Operation[
     if (connectSubresources.has(subresource.name)) operations.push(...connectOperations(scope, subresource));
     else operations.push(...subresourceOperations(scope, subresource));
   }
-  return [...operations, ...watchOperations(scope)];
+  // Custom kinds came after the paths of old clients.
+  return info.form.kind === "struct" ? [...operations, ...watchOperations(scope)] : operations;
 }
 
 function collectionOperations(scope: Scope): Operation[] {
@@ -54,7 +56,7 @@ function collectionOperations(scope: Scope): Operation[] {
   const list = { method: "get", action: "list", queryParameters: listParameters, body: undefined } as const;
   const operations: Operation[] = [];
   if (info.verbs.includes("list")) {
-    const response = typeOf(`${packageOf(structOf(info).name)}.${info.listKind}`);
+    const response = listTypeOf(info, typeOf);
     operations.push(scope.operation(`list${group}`, "", { ...list, path, description, response }));
     if (info.namespaced) {
       operations.push({
@@ -65,6 +67,7 @@ function collectionOperations(scope: Scope): Operation[] {
         tag: scope.tag,
         gvk: info,
         response,
+        isBuiltIn: info.form.kind === "struct",
       });
     }
   }
@@ -76,8 +79,8 @@ function collectionOperations(scope: Scope): Operation[] {
         action: "post",
         description: `create an object of kind ${info.kind}`,
         queryParameters: writeParameters,
-        body: structOf(info),
-        response: structOf(info),
+        body: documentType(info, info.form),
+        response: documentType(info, info.form),
       }),
     );
   }
@@ -97,11 +100,22 @@ function collectionOperations(scope: Scope): Operation[] {
   return operations;
 }
 
+function documentType(info: ResourceInfo, form: ObjectForm): DocumentType {
+  return form.kind === "struct" ? form.schema : customType(info, form);
+}
+
+function listTypeOf(info: ResourceInfo, typeOf: TypeLookup): DocumentType {
+  const { form } = info;
+  return form.kind === "struct"
+    ? typeOf(`${packageOf(form.schema.name)}.${info.listKind}`)
+    : customListType(info, form);
+}
+
 function itemOperations(scope: Scope): Operation[] {
   const { info, group, itemPath: path, typeOf } = scope;
   const operations = documentOperations(
     scope,
-    structOf(info),
+    documentType(info, info.form),
     info,
     info.verbs,
     path,
@@ -117,7 +131,7 @@ function itemOperations(scope: Scope): Operation[] {
         description: `delete the object of kind ${info.kind}`,
         queryParameters: deleteParameters,
         body: typeOf("meta/v1.DeleteOptions"),
-        response: returnsDeleted(info) ? structOf(info) : typeOf("meta/v1.Status"),
+        response: returnsDeleted(info) ? documentType(info, info.form) : typeOf("meta/v1.Status"),
       }),
     );
   }
@@ -141,8 +155,10 @@ function returnsDeleted({ group, resource }: ResourceInfo): boolean {
   return groupsThatReturnDeleted.has(group) && resource !== "csistoragecapacities";
 }
 
-function subresourceOperations(scope: Scope, { name, gvk, form, verbs }: SubresourceInfo): Operation[] {
-  const schema = structOf({ form });
+function subresourceOperations(scope: Scope, { name, gvk: own, form, verbs }: SubresourceInfo): Operation[] {
+  const schema = documentType(scope.info, form);
+  // Upstream calls every operation of a custom kind one on that kind.
+  const gvk = scope.info.form.kind === "struct" ? own : scope.info;
   const path = `${scope.itemPath}/${name}`;
   const what = `${name} of the object of kind ${scope.info.kind}`;
   const operations = documentOperations(scope, schema, gvk, verbs, path, capitalized(name), what);
@@ -166,7 +182,7 @@ function subresourceOperations(scope: Scope, { name, gvk, form, verbs }: Subreso
 /** What an object and a subresource of it have in common: read, replace, patch. */
 function documentOperations(
   scope: Scope,
-  schema: StructSchema,
+  schema: DocumentType,
   gvk: GroupVersionKind,
   verbs: readonly string[],
   path: string,

@@ -11,6 +11,7 @@ export function watchOperations({ info, group, tag, typeOf }: Scope): Operation[
     gvk: info,
     queryParameters: listParameters,
     body: undefined,
+    isBuiltIn: true,
     response: typeOf("meta/v1.WatchEvent"),
     description: `watch objects of kind ${info.kind}; a list with the parameter watch does the same`,
   } as const;
