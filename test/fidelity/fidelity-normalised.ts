@@ -3,7 +3,7 @@ import { normalised } from "../vectors/normalised.ts";
 
 const age = /^(\d+[smhd])+$|^<invalid>$/;
 const hostAndPort = /\b\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}\b/g;
-const suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}\\b";
+const suffix = /^[bcdfghjklmnpqrstvwxz2456789]{5}\b/;
 const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n?/;
 
 /**
@@ -32,8 +32,9 @@ function withoutChance(value: JsonValue, generateName: string, key = ""): JsonVa
 
 /** A generated name with the place of its suffix marked. Prefixes are cut where the name would be too long. */
 function withoutSuffix(text: string, generateName: string): string {
-  if (generateName === "" || !text.includes(generateName)) return text;
-  return text.replace(new RegExp(`${RegExp.escape(generateName)}${suffix}`, "g"), `${generateName}<random>`);
+  if (generateName === "") return text;
+  const [first = "", ...rest] = text.split(generateName);
+  return first + rest.map((part) => generateName + part.replace(suffix, "<random>")).join("");
 }
 
 function withoutAges(table: JsonObject): JsonObject {

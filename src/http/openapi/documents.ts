@@ -40,7 +40,7 @@ export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVers
   const resources = source.catalog.resources(groupVersion);
   const { group, version } = groupVersion;
   const kinds = kindsByType(resources, hasBuiltIn(resources) ? [{ group, versions: [version] }] : []);
-  const operations = [...resources.flatMap((info) => operationsOf(info, source.typeOf))];
+  const operations = resources.flatMap((info) => operationsOf(info, source.typeOf));
   if (hasBuiltIn(resources)) operations.push(resourcesOperation(groupVersion, source.typeOf));
   return v3Document(source, operations, kinds);
 }
