@@ -118,11 +118,13 @@ export function generateScheme(): ReadonlyMap<string, string> {
   const { defaults } = facts<{ defaults: Record<string, Record<string, unknown>> }>("defaults");
   const { tables } = facts<{ tables: Record<string, FactColumn[]> }>("tables");
   const { fieldselectors } = facts<{ fieldselectors: Record<string, string[]> }>("fieldselectors");
+  const { internalTypes } = facts<{ internalTypes: Record<string, string> }>("internal-types");
 
   const reached = [...reachableTypes(types, resources)].sort();
   const served = new Set(resources.map(({ group, resource }) => `${group}/${resource}`));
   refuseUnreached("types", Object.keys(types), new Set(reached));
   refuseUnreached("defaults", Object.keys(defaults), new Set(reached));
+  refuseUnreached("internal-types", Object.keys(internalTypes), new Set(reached));
   refuseUnreached("tables", Object.keys(tables), served);
   refuseUnreached("fieldselectors", Object.keys(fieldselectors), served);
 
@@ -139,6 +141,7 @@ export function generateScheme(): ReadonlyMap<string, string> {
     ["defaults", Object.entries(defaults)],
     ["tables", Object.entries(tables)],
     ["fieldselectors", Object.entries(fieldselectors)],
+    ["internal-types", Object.entries(internalTypes)],
   ];
   const declarations = typeDeclarations(Object.fromEntries(typeEntries) as TypeEntries);
   return new Map([

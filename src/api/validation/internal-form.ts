@@ -1,11 +1,113 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import internalTypes from "../scheme/generated/internal-types.json";
+
+/** A type whose structs upstream keeps in an internal form of their own. */
+export type InternalType = keyof typeof internalTypes;
+
+/** Structs nest less deeply than this; it bounds the recursion over the facts. */
+const depthMax = 32;
 
 /**
- * A struct as upstream shows it in errors: its internal types have no names for JSON, so all fields are there, under
- * the names that the code gives them. @param fields in the order of the internal type
+ * Returns a struct as upstream shows it in errors. Its internal types have no names for JSON, so all fields are there,
+ * under the names that they have in Go.
+ * @param value the struct as JSON has it, or undefined for none
  */
-export function internalForm(value: JsonObject, fields: readonly string[]): JsonObject {
-  return Object.fromEntries(fields.map((name) => [capitalised(name), inner(value[name])]));
+export function internalForm(value: unknown, type: InternalType): JsonValue;
+/** @param fields in the order of the internal type, for one that the facts do not have */
+export function internalForm(value: JsonObject, fields: readonly string[]): JsonObject;
+export function internalForm(value: unknown, type: InternalType | readonly string[]): JsonValue {
+  if (typeof type !== "string") {
+    const object = value as JsonObject;
+    return Object.fromEntries(type.map((name) => [capitalised(name), inner(object[name])]));
+  }
+  return isJsonObject(value) ? structForm(value, type, {}, 0) : null;
+}
+
+/** The same for a list of structs. */
+export function internalForms(values: readonly unknown[] | undefined, type: InternalType): JsonValue {
+  return values?.map((value) => internalForm(value, type)) ?? null;
+}
+
+/** @param owner the struct that holds this one: some fields moved between the two */
+function structForm(value: JsonObject, type: string, owner: JsonObject, depth: number): JsonObject {
+  const form: JsonObject = {};
+  for (const text of fieldsOf(type)) {
+    if (text === "+metadata") {
+      Object.assign(form, value["metadata"]);
+      continue;
+    }
+    const field = parseField(text);
+    const source = field.isOwners ? owner : value;
+    form[field.name] = fieldForm(source[keyOf(source, field.key)], field.type, value, depth);
+  }
+  return form;
+}
+
+function fieldForm(value: JsonValue | undefined, type: string, owner: JsonObject, depth: number): JsonValue {
+  if (depth >= depthMax) throw new Error(`an internal form is nested more than ${depthMax} times`);
+  if (type.startsWith("*")) return pointerForm(value, type.slice(1), owner, depth);
+  if (type.startsWith("[]")) {
+    return Array.isArray(value) ? value.map((item) => itemForm(item, type.slice(2), owner, depth)) : null;
+  }
+  if (type.startsWith("{}")) return mapForm(value, type.slice(2), owner, depth);
+  if (Object.hasOwn(internalTypes, type)) return structForm(isJsonObject(value) ? value : {}, type, owner, depth + 1);
+  return value ?? zeroOf(type);
+}
+
+function pointerForm(value: JsonValue | undefined, type: string, owner: JsonObject, depth: number): JsonValue {
+  // The host's namespaces stand beside the security context in JSON, and inside it upstream: it is always there.
+  if (isJsonObject(value) || type === "core/v1.PodSecurityContext") return itemForm(value ?? {}, type, owner, depth);
+  return value ?? null;
+}
+
+function itemForm(value: JsonValue, type: string, owner: JsonObject, depth: number): JsonValue {
+  return type === "" ? value : fieldForm(value, type, owner, depth + 1);
+}
+
+/** Go writes the keys of a map in order. */
+function mapForm(value: JsonValue | undefined, type: string, owner: JsonObject, depth: number): JsonValue {
+  if (!isJsonObject(value)) return null;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, itemForm(item ?? null, type, owner, depth)]));
+}
+
+function zeroOf(type: string): JsonValue {
+  switch (type) {
+    case "":
+      return "";
+    case "bool":
+      return false;
+    case "int":
+    case "IntOrString":
+      return 0;
+    case "Quantity":
+      return "0";
+    case "meta.LabelSelector":
+      return {};
+    default:
+      return null;
+  }
+}
+
+function fieldsOf(type: string): string[] {
+  const fields: Readonly<Record<string, string>> = internalTypes;
+  const text = fields[type] ?? "";
+  return text === "" ? [] : text.split(" ");
+}
+
+/** `^Name=key:type`, as scripts/README.md describes it. */
+function parseField(text: string): { name: string; key: string; type: string; isOwners: boolean } {
+  const [head = "", type = ""] = text.split(/:(.*)/s);
+  const [marked = "", key] = head.split("=");
+  const isOwners = marked.startsWith("^");
+  const name = isOwners ? marked.slice(1) : marked;
+  return { name, key: key ?? name, type, isOwners };
+}
+
+/** Names in Go and in JSON differ by case only, unless the facts say otherwise. */
+function keyOf(value: JsonObject, name: string): string {
+  const lower = name.toLowerCase();
+  return Object.keys(value).find((key) => key.toLowerCase() === lower) ?? name;
 }
 
 function inner(value: JsonValue | undefined): JsonValue {

@@ -47,7 +47,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "spec.parentRef.name",
     "other",
     [
-      'spec.parentRef: Invalid value: {"group":"example.com","resource":"gateways","namespace":"n","name":"other"}: field is immutable',
+      'spec.parentRef: Invalid value: {"Group":"example.com","Resource":"gateways","Namespace":"n","Name":"other"}: field is immutable',
     ],
   ],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
