@@ -73,5 +73,7 @@ function findParams(info: ResourceInfo, ref: ParamRef, namespace: string, { look
   }
   const selector = labelSelectorOf(ref.selector as JsonValue | undefined);
   if (selector === undefined) return [];
-  return lookup.list({ group, resource }, namespace).filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+  return lookup
+    .list({ group, resource }, namespace)
+    .filter(({ metadata }) => matchesLabels(selector, metadata.labels));
 }
