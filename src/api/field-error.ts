@@ -1,3 +1,4 @@
+import { goQuote } from "./go-text.ts";
 import type { JsonValue } from "./json.ts";
 
 /** One problem with one field of an object; several make an Invalid Status. Texts are upstream's, clients match on them. */
@@ -65,6 +66,7 @@ function counted(count: number, noun: string): string {
 
 function formatValue(value: JsonValue | undefined): string {
   if (value === undefined) return "null";
+  if (typeof value === "string") return goQuote(value);
   return typeof value === "bigint" ? String(value) : JSON.stringify(value, plainNumber);
 }
 

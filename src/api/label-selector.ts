@@ -186,7 +186,7 @@ class SelectorParser {
     if (this.#next.kind === "end" || this.#next.kind === ",") {
       return { key, operator: negated ? "!" : "exists", values: [] };
     }
-    if (negated) throw unparsable(`found '${this.#next.text}', expected: ',' or 'end of string'`);
+    if (negated) throw status.badRequest(`found '${this.#next.text}', expected: ',' or 'end of string'`);
     const operator = this.#operator();
     const values = operator === "in" || operator === "notin" ? this.#valueSet() : [this.#value()];
     validateValues(key, operator, values);

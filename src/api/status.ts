@@ -182,6 +182,11 @@ export const status = {
         causes: [{ reason: "UnexpectedServerResponse", message: why }],
       },
     ),
+  /** The refusal of upstream's router for an Accept header that a path does not satisfy. */
+  noRouteForAccept: (produced: readonly string[]) =>
+    failure(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${produced.join(", ")}`, {}),
+  /** The refusal of upstream's router for a Content-Type that a path does not take. */
+  noRouteForMediaType: () => failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {}),
   /** Errors that upstream passes on unconverted: 500 without a reason. */
   unconverted: (message: string) =>
     new StatusError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 }),

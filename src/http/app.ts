@@ -38,7 +38,7 @@ export function buildApp(options: AppOptions): (request: IncomingRequest) => Pro
       handle: options.health,
     },
     { name: "metrics", paths: ["/metrics"], handle: options.metrics },
-    { name: "version", paths: ["/version"], handle: options.version },
+    { name: "version", paths: ["/version", "/version/*"], handle: options.version },
     ...(options.plugins ?? []),
   ];
   const app = new Elysia({ name: "quorate" });
@@ -105,9 +105,7 @@ function choosePlugin(plugins: readonly AppPlugin[], { info }: Exchange): string
 }
 
 function matches(pattern: string, path: string): boolean {
-  return pattern.endsWith("/*")
-    ? path.startsWith(pattern.slice(0, -1)) && path.length >= pattern.length
-    : pattern === path;
+  return pattern.endsWith("/*") ? path.startsWith(pattern.slice(0, -1)) : pattern === path;
 }
 
 const pathNotFound: Handler = () => Promise.reject(status.pathNotFound());

@@ -28,10 +28,11 @@ export function reply(bytes: Uint8Array, headers: HeaderList): Reply {
   return { kind: "reply", code: 200, headers: [...headers, ["content-length", String(bytes.length)]], body: bytes };
 }
 
-/** Chooses among media types; transforms that a clause may carry are not looked at, as these documents have one form. */
+/** Chooses among media types. These documents have one form, so a clause that asks for another one is skipped. */
 export function negotiateDocument(accept: string | undefined, served: readonly MediaType[]): Representation {
   if (accept === undefined || accept.trim() === "") return plainJson;
-  for (const { type, subtype } of parseAccept(accept)) {
+  for (const { type, subtype, parameters } of parseAccept(accept)) {
+    if (parameters.has("as") || parameters.has("g") || parameters.has("v")) continue;
     const found = served.find(
       (mediaType) =>
         `${type}/${subtype}` === mediaType || (subtype === "*" && (type === "*" || type === "application")),

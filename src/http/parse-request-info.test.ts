@@ -29,6 +29,9 @@ const resources: [method: string, target: string, expected: Fields][] = [
   ["POST", "/apis/apps/v1/namespaces/a/deployments", { verb: "create", group: "apps", resource: "deployments" }],
   ["DELETE", "/apis/apps/v1/namespaces/a/deployments/d", { verb: "delete", name: "d" }],
   ["DELETE", "/apis/apps/v1/namespaces/a/deployments", { verb: "deletecollection", name: "" }],
+  ["GET", "/api/v1/namespaces/a/pods/b/log/more", { name: "b", subresource: "log", isBeyond: true }],
+  ["GET", "/api/v1/watch/pods", { verb: "watch", isWatchPath: true }],
+  ["GET", "/api/v1/pods?limit=%zz&watch=1&a;b=1", { verb: "watch", query: new Map([["watch", ["1"]]]) }],
   ["GET", "/api/v1/pods?watch=1", { verb: "watch" }],
   ["GET", "/api/v1/pods?watch", { verb: "watch" }],
   ["GET", "/api/v1/pods?watch=", { verb: "watch" }],
@@ -43,7 +46,7 @@ const resources: [method: string, target: string, expected: Fields][] = [
   ["POST", "/api/v1/namespaces/a/services/s/proxy/x/y", { verb: "create", subresource: "proxy", name: "s" }],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Dx", { verb: "list", name: "x", nameInPath: false }],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name==x&watch=1", { verb: "watch", name: "x" }],
-  ["DELETE", "/api/v1/pods?fieldSelector=spec.nodeName=n,metadata.name=x", { verb: "deletecollection", name: "x" }],
+  ["DELETE", "/api/v1/pods?fieldSelector=spec.nodeName=n,metadata.name=x", { verb: "deletecollection", name: "" }],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name!=x", { name: "" }],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name=x,metadata.name=y", { name: "x" }],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name=x&fieldSelector=metadata.name=y", { name: "x" }],
@@ -65,7 +68,6 @@ const nonResources: [method: string, target: string, path: string][] = [
   ["GET", "/API/v1/pods", "/API/v1/pods"],
   ["GET", "/livez?verbose", "/livez"],
   ["TRACE", "/version", "/version"],
-  ["GET", "/api/v1/namespaces/a/pods/b/log/more", "/api/v1/namespaces/a/pods/b/log/more"],
   ["GET", "/api/v1/watch", "/api/v1/watch"],
 ];
 
@@ -89,7 +91,6 @@ const malformed = [
   "/api/v1/pods/%zz",
   "/api/v1/pods/%c0%ae",
   "/api/v1/pods/é",
-  "/api/v1/pods?limit=%zz",
   "",
 ];
 

@@ -91,7 +91,8 @@ function parseQuery(raw: string): Query {
   if (pairs.length > maxQueryParameters) throw status.badRequest(`more than ${maxQueryParameters} query parameters`);
   const query = new Map<string, string[]>();
   for (const pair of pairs) {
-    if (pair === "") continue;
+    // A malformed pair is left out, as upstream's parser does.
+    if (pair === "" || pair.includes(";") || !isDecodable(pair)) continue;
     const mark = pair.indexOf("=");
     const name = decodeQuery(mark === -1 ? pair : pair.slice(0, mark));
     const value = mark === -1 ? "" : decodeQuery(pair.slice(mark + 1));
@@ -100,6 +101,16 @@ function parseQuery(raw: string): Query {
     else values.push(value);
   }
   return query;
+}
+
+function isDecodable(text: string): boolean {
+  if (!text.includes("%")) return true;
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function decodeQuery(text: string): string {
@@ -136,7 +147,7 @@ function parseResource(
   const resource = rest[0] as string;
   const pathName = rest[1] ?? "";
   const subresource = verbPrefix === "proxy" ? "" : (rest[2] ?? "");
-  if (rest.length > 3 && verbPrefix !== "proxy" && subresource !== "proxy") return undefined;
+  const isBeyond = rest.length > 3 && verbPrefix !== "proxy" && subresource !== "proxy";
 
   const verb =
     verbPrefix === undefined
@@ -144,7 +155,9 @@ function parseResource(
       : prefixedVerb(verbPrefix, method);
   const name = pathName === "" ? selectedName(verb, query) : pathName;
   const nameInPath = pathName !== "";
-  return { kind: "resource", verb, path, group, version, resource, subresource, namespace, name, nameInPath, query };
+  const place = { group, version, resource, subresource, namespace, name, nameInPath };
+  const form = { ...(verbPrefix === "watch" ? { isWatchPath: true } : {}), ...(isBeyond ? { isBeyond } : {}) };
+  return { kind: "resource", verb, path, ...place, ...form, query };
 }
 
 function prefixedVerb(prefix: "watch" | "proxy", method: string): Verb {
@@ -171,9 +184,9 @@ function verbOf(method: string, { name, subresource }: { name: string; subresour
   }
 }
 
-/** The name pinned by the field selector of a collection request, when it could be a path segment. */
+/** Returns the name that the field selector of a list or watch pins, when it could be a path segment. */
 function selectedName(verb: Verb, query: Query): string {
-  if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") return "";
+  if (verb !== "list" && verb !== "watch") return "";
   const selector = queryValue(query, "fieldSelector");
   const name = selector === "" ? undefined : pinnedName(selector);
   if (name === undefined || name === "." || name === ".." || name.includes("/") || name.includes("%")) return "";

@@ -1,3 +1,6 @@
+import { status } from "../api/status.ts";
+import { header } from "../request/exchange.ts";
+import { producedTypes, refuseUnproduced } from "./produced-types.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { toBytes } from "../api/codec/byte-text.ts";
 import { stringifyJson } from "../api/codec/json.ts";
@@ -34,7 +37,10 @@ export function versionRoute(): Route {
   return {
     paths: ["/version"],
     handle: async (exchange) => {
+      const { path } = exchange.info;
+      if (path !== "/version" && path !== "/version/") throw status.resourceNotServed();
       requireGet(exchange);
+      refuseUnproduced(header(exchange.request, "accept"), producedTypes.json);
       return reply(bytes, [["content-type", "application/json"]]);
     },
   };

@@ -1,4 +1,6 @@
-import { status } from "../api/status.ts";
+import { JsonSyntaxError, parseJson } from "../api/codec/json.ts";
+import { isJsonObject, type JsonValue } from "../api/json.ts";
+import { type StatusError, status } from "../api/status.ts";
 import type { Key } from "../api/entry.ts";
 
 /** Where a paged list goes on: the first key not yet sent, at the revision of the first page (-1: at the newest). */
@@ -10,33 +12,55 @@ export interface ContinueToken {
 /** No token of ours is longer: a key has at most two names of 253 characters. */
 const tokenLengthMax = 4096;
 
+const tokenVersion = "meta.k8s.io/v1";
+
 /** base64url of upstream's JSON form. `start` is cut to the part below the prefix, so that a token opens nothing else. */
 export function encodeContinueToken({ revision, start }: ContinueToken, prefix: Key): string {
   if (!start.startsWith(prefix)) throw new Error(`continue key ${start} is outside ${prefix}`);
-  const text = JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start: start.slice(prefix.length) });
+  const text = JSON.stringify({ v: tokenVersion, rv: revision, start: start.slice(prefix.length) });
   return Buffer.from(text).toString("base64url");
+}
+
+/** @throws StatusError 400 when the token is not one of ours */
+export function refuseBadToken(token: string): void {
+  decodeContinueToken(token, "");
 }
 
 /** @throws StatusError 400 when the token is not one of ours, or points outside `prefix` */
 export function decodeContinueToken(token: string, prefix: Key): ContinueToken {
-  const invalid = (why: string) => status.badRequest(`invalid continue token: continue key is not valid: ${why}`);
-  if (token.length > tokenLengthMax) throw invalid("too long");
-  if (!/^[A-Za-z0-9_-]+$/.test(token)) throw invalid("illegal base64 data");
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
-  } catch {
-    throw invalid("not a JSON document");
-  }
-  if (typeof value !== "object" || value === null) throw invalid("not an object");
-  const { v, rv, start } = value as { v?: unknown; rv?: unknown; start?: unknown };
-  if (v !== "meta.k8s.io/v1") throw invalid(`server does not recognize this encoded version ${JSON.stringify(v)}`);
+  if (token.length > tokenLengthMax) throw invalid(": too long");
+  const stray = /[^A-Za-z0-9_-]/.exec(token);
+  if (stray !== null) throw invalid(`: illegal base64 data at input byte ${stray.index}`);
+  if (token.length % 4 === 1) throw invalid(`: illegal base64 data at input byte ${token.length - 1}`);
+  const { v, rv, start } = parseToken(Buffer.from(token, "base64url"));
+  if (v !== tokenVersion) throw invalid(`: server does not recognize this encoded version ${String(v ?? "")}`);
   if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) {
-    throw invalid("incorrect encoded start resourceVersion");
+    throw invalid(`: incorrect encoded start resourceVersion (version ${tokenVersion})`);
   }
-  if (typeof start !== "string" || start.length === 0) throw invalid("encoded start key empty");
-  if (start.startsWith("/") || start.split("/").includes("..") || start.split("/").includes(".")) {
-    throw invalid("encoded start key is not below the list");
+  if (typeof start !== "string" || start.length === 0) {
+    throw invalid(`: encoded start key empty (version ${tokenVersion})`);
   }
-  return { revision: rv, start: prefix + start };
+  const path = start.startsWith("/") ? start.slice(1) : start;
+  const segments = path.split("/");
+  const isClean = segments.every((segment) => segment !== "" && segment !== "." && segment !== "..");
+  if (!isClean) throw invalid(`: ${start}`);
+  return { revision: rv, start: prefix + path };
+}
+
+function parseToken(bytes: Uint8Array): {
+  readonly v?: JsonValue;
+  readonly rv?: JsonValue;
+  readonly start?: JsonValue;
+} {
+  try {
+    const { value } = parseJson(bytes, { strict: false });
+    if (isJsonObject(value)) return value;
+    throw invalid(": json: cannot unmarshal into Go value of type storage.continueToken");
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? invalid(`: ${error.message}`) : error;
+  }
+}
+
+function invalid(why: string): StatusError {
+  return status.badRequest(`invalid continue token: continue key is not valid${why}`);
 }

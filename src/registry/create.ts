@@ -1,3 +1,4 @@
+import { followedBy } from "../api/eventual.ts";
 import { formatTime } from "../api/time.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
@@ -111,9 +112,18 @@ async function insert({ kind, object, namespace, context }: Write): Promise<Inse
   const { name = "" } = object.metadata;
   const key = kind.keyOf(namespace, name);
   if (store.corruptAt(key) !== undefined) throw absent(kind, store, namespace, name);
-  if (!context.dryRun) return kind.put(object, key, undefined);
+  if (!context.dryRun) {
+    refuseResourceVersion(object);
+    return kind.put(object, key, undefined);
+  }
   const current = store.get(key);
   return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };
+}
+
+/** The last check, and one of the store alone: a dry run passes. @throws StatusError 500 without a reason */
+function refuseResourceVersion({ metadata }: KubeObject): void {
+  if ((metadata.resourceVersion ?? "") === "") return;
+  throw status.unconverted("resourceVersion should not be set on objects to be created");
 }
 
 function dropResetFields({ object, strategy }: Write): void {
@@ -133,7 +143,11 @@ function allocate({ kind, object, subresource, context, settlement }: Write): Pr
 }
 
 function refuseInvalid(write: Write): Promise<void> | void {
-  return judgeObject(write, validateObjectMeta(write.object.metadata, write.kind.metaRules()));
+  const { kind, object, strategy } = write;
+  const metadataErrors = validateObjectMeta(object.metadata, kind.metaRules());
+  if (strategy.metaRules !== "none") return judgeObject(write, metadataErrors);
+  // Kinds with rules of their own for metadata include those of every object. For the others, these come last.
+  return followedBy(judgeObject(write, []), () => kind.refuseInvalid(object, metadataErrors));
 }
 
 function alreadyExists(kind: StoredKind, name: string, current: Entry | undefined): StatusError {

@@ -1,5 +1,5 @@
 import type { FieldError } from "../api/field-error.ts";
-import type { KubeObject } from "../api/object-meta.ts";
+import type { KubeObject, ObjectMeta } from "../api/object-meta.ts";
 import type { Strategy } from "./strategy.ts";
 import { dnsSubdomainProblems } from "../api/validation/names.ts";
 
@@ -28,16 +28,22 @@ export function forNewObjects<T extends KubeObject>(
   return (object, old) => (old === undefined ? validate(object) : []);
 }
 
-/** The `status` subresource of a resource: everything but status and metadata stays as stored. */
-export function statusStrategy(parent: Strategy): Strategy {
+export interface StatusRules {
+  /** Labels, annotations, owners and finalizers stay as stored, too. */
+  readonly keepsMetadata?: boolean;
+}
+
+/** Returns the rules of the `status` subresource of a resource: everything but status and metadata stays as stored. */
+export function statusStrategy(parent: Strategy, { keepsMetadata = false }: StatusRules = {}): Strategy {
   return {
     ...parent,
     allowCreateOnUpdate: false,
     resetFields: ["spec"],
+    metaRules: repeatsChange(parent) ? "update" : "none",
     prepareForUpdate(object, old) {
       for (const name of Object.keys(object)) if (!writableByStatus.has(name)) delete object[name];
       for (const [name, value] of Object.entries(old)) if (!writableByStatus.has(name)) object[name] = value;
-      keepMeta(object, old);
+      if (keepsMetadata) keepMetadata(object, old, ["labels", "annotations", "ownerReferences", "finalizers"]);
     },
     validate: () => [],
     validateUpdate: () => [],
@@ -45,14 +51,17 @@ export function statusStrategy(parent: Strategy): Strategy {
   };
 }
 
+function repeatsChange({ metaRules = "both" }: Strategy): boolean {
+  return metaRules === "both" || metaRules === "update";
+}
+
 const writableByStatus = new Set(["kind", "apiVersion", "metadata", "status"]);
 
-/** A status writer cannot take over ownership or finish a deletion. */
-function keepMeta(object: { metadata: object }, old: { metadata: object }): void {
+/** Takes the named fields of metadata from the stored object. */
+export function keepMetadata(object: KubeObject, old: KubeObject, names: readonly (keyof ObjectMeta)[]): void {
   const metadata = object.metadata as Record<string, unknown>;
-  const stored = old.metadata as Record<string, unknown>;
-  for (const name of ["ownerReferences", "finalizers"]) {
-    if (stored[name] === undefined) delete metadata[name];
-    else metadata[name] = stored[name];
+  for (const name of names) {
+    if (old.metadata[name] === undefined) delete metadata[name];
+    else metadata[name] = old.metadata[name];
   }
 }

@@ -64,8 +64,8 @@ function secondsOf(value: number | bigint | undefined): number | undefined {
 
 /** `?dryRun` without a value is accepted and means a real request. */
 export function dryRunErrors(values: readonly string[]): FieldError[] {
-  const unknown = values.filter((value) => value !== "All" && value !== "");
-  return unknown.length === 0 ? [] : [fieldError.notSupported("dryRun", unknown, ["All"])];
+  const isKnown = values.every((value) => value === "All" || value === "");
+  return isKnown ? [] : [fieldError.notSupported("dryRun", [...values], ["All"])];
 }
 
 function optionErrors(values: JsonObject): FieldError[] {

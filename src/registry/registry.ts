@@ -95,7 +95,9 @@ export class Registry {
     const attempt = async (entry: Entry | undefined) => {
       if (entry !== undefined) return updateObject(this.#kind, entry, namespace, make, context, options);
       if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined) throw this.#absent(namespace, name);
-      return this.create(await make(undefined), namespace, context, options);
+      const object = await make(undefined);
+      delete object.metadata.resourceVersion;
+      return this.create(object, namespace, context, options);
     };
     return this.#repeated(namespace, name, attempt, isWritten);
   }

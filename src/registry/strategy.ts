@@ -2,6 +2,7 @@ import type { Eventual } from "../api/eventual.ts";
 import type { FieldError } from "../api/field-error.ts";
 import type { GroupVersion } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
+import type { MetaRules } from "../api/validation/object-meta.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
 /** Options of a delete, decoded and validated. */
@@ -69,6 +70,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly declaresRules?: true;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
+  /** The rules of metadata that the validation of this kind includes; default: both. */
+  readonly metaRules?: MetaRules;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
   /** A delete that does not mention the dependents keeps them (batch/v1 jobs, replication controllers). */

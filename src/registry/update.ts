@@ -3,7 +3,7 @@ import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } f
 import { fieldError } from "../api/field-error.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
-import { validateObjectMeta, validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
+import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
 import type { Entry } from "../api/entry.ts";
 import { judgeObject } from "./judge-object.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
@@ -107,6 +107,9 @@ function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
   return !(strategy.holdsDeletion?.(object) ?? false);
 }
 
+/** Messages name keys without it. */
+const registryPrefix = /^\/registry(?=\/)/;
+
 /** True when the writer named the version that it has seen. */
 function checkGuards(
   kind: StoredKind,
@@ -120,7 +123,7 @@ function checkGuards(
   if (!reapplies && uid !== "" && uid !== entry.index.uid) {
     throw status.conflict(
       kind.ref(name),
-      `StorageError: invalid object, Code: 4, Key: ${entry.key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.index.uid}`,
+      `StorageError: invalid object, Code: 4, Key: ${entry.key.replace(registryPrefix, "")}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.index.uid}`,
     );
   }
   if (reapplies && resourceVersion === String(entry.revision)) return false;
@@ -129,6 +132,9 @@ function checkGuards(
     throw status.invalid({ group: info.group, kind: info.resource, name }, [
       fieldError.invalid("metadata.resourceVersion", 0, "must be specified for an update"),
     ]);
+  }
+  if (!/^[0-9]+$/.test(resourceVersion)) {
+    throw status.unconverted(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
   }
   if (resourceVersion !== String(entry.revision)) throw status.staleResourceVersion(kind.ref(name));
   return true;
@@ -166,11 +172,9 @@ function countGeneration(write: Write): void {
 }
 
 function refuseInvalid(write: Write): Promise<void> | void {
-  const { kind, object, old } = write as Replacement;
-  return judgeObject(write, [
-    ...validateObjectMeta(object.metadata, kind.metaRules()),
-    ...validateObjectMetaUpdate(object.metadata, old.metadata),
-  ]);
+  const { kind, object, old, strategy } = write as Replacement;
+  const rules = { ...kind.metaRules(), repeats: strategy.metaRules ?? "both" };
+  return judgeObject(write, validateObjectMetaUpdate(object.metadata, old.metadata, rules));
 }
 
 /** Returns the fields of either object besides its metadata. */

@@ -14,10 +14,14 @@ export interface ResourceRequest {
   readonly subresource: string;
   /** "" for cluster scope or all namespaces. */
   readonly namespace: string;
-  /** "" for a collection. For list, watch and deletecollection with `metadata.name=x` selected: x. */
+  /** "" for a collection. For list and watch with `metadata.name=x` selected: x. */
   readonly name: string;
   /** True when `name` was part of the path, not of a field selector. */
   readonly nameInPath: boolean;
+  /** The path begins with `watch/`, as those of old clients do. Absent means false. */
+  readonly isWatchPath?: boolean;
+  /** The path goes on below a subresource, where nothing is served. Absent means false. */
+  readonly isBeyond?: boolean;
   readonly query: Query;
 }
 export interface NonResourceRequest {

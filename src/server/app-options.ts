@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { messageDecoder } from "../access/audit/decode-message.ts";
 import type { OpenAudit } from "../access/audit/open-audit.ts";
+import { unservedPath } from "../http/unserved-path.ts";
 import { encodeStatus } from "../api/codec/encode-object.ts";
 import type { Gossip } from "../cluster/gossip/gossip.ts";
 import type { AppOptions, AppPlugin } from "../http/app.ts";
@@ -93,8 +94,10 @@ export function appOptions(parts: AppParts): AppOptions {
           admission: parts.api.admission,
         }),
       ],
+      catalog,
       () => store.readBarrier(),
     ),
+    notFound: ({ info }) => Promise.reject(unservedPath(info.path, catalog)),
     plugins: documentPlugins(parts),
   };
 }

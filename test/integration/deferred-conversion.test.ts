@@ -95,7 +95,7 @@ beforeAll(async () => {
     health: notUsed,
     metrics: notUsed,
     version: notUsed,
-    resources: resourceHandler([server]),
+    resources: resourceHandler([server], catalog),
   });
   await call("POST", "/api/v1/namespaces", { metadata: { name: "n" } });
   const kind = { group: v1.group, resource: v1.resource, endpoint: stored(defaultStrategy), subresources: new Map() };

@@ -86,21 +86,24 @@ beforeAll(async () => {
         },
       },
     },
-    resourceHandler([
-      catalogServer({
-        catalog,
-        typeSchema: (name) => scheme.typeSchema(name),
-        store,
-        clock: systemClock,
-        cbor: false,
-        minRequestTimeoutMs: 1,
-        randomInt: () => 0,
-        authorizer: { authorize: () => ({ kind: "deny", reason: "" }) },
-        endpoint: (info, subresource) =>
-          subresource === "" && !info.virtual ? { kind: "stored", registry: registries.of(info) } : undefined,
-        admission: opened.admission,
-      }),
-    ]),
+    resourceHandler(
+      [
+        catalogServer({
+          catalog,
+          typeSchema: (name) => scheme.typeSchema(name),
+          store,
+          clock: systemClock,
+          cbor: false,
+          minRequestTimeoutMs: 1,
+          randomInt: () => 0,
+          authorizer: { authorize: () => ({ kind: "deny", reason: "" }) },
+          endpoint: (info, subresource) =>
+            subresource === "" && !info.virtual ? { kind: "stored", registry: registries.of(info) } : undefined,
+          admission: opened.admission,
+        }),
+      ],
+      catalog,
+    ),
   );
   answer = (rawPath) => chain(requestOf(rawPath));
 });

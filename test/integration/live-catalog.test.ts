@@ -78,16 +78,19 @@ beforeAll(async () => {
     health: notUsed,
     metrics: notUsed,
     version: notUsed,
-    resources: resourceHandler([
-      catalogServer({
-        ...parts,
-        typeSchema,
-        cbor: false,
-        minRequestTimeoutMs: 60_000,
-        endpoint: (info, name) => endpoints.find(info, name),
-        admission,
-      }),
-    ]),
+    resources: resourceHandler(
+      [
+        catalogServer({
+          ...parts,
+          typeSchema,
+          cbor: false,
+          minRequestTimeoutMs: 60_000,
+          endpoint: (info, name) => endpoints.find(info, name),
+          admission,
+        }),
+      ],
+      catalog,
+    ),
     plugins: [
       pluginOf("discovery", discoveryRoute(catalog, "localhost")),
       pluginOf("openapi", openApiRoute({ catalog, typeOf: typeSchema, version: "v1.36.0" }, systemClock)),

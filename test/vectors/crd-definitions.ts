@@ -51,7 +51,10 @@ function problemsOf(definition: KubeObject, old: KubeObject | undefined): FieldE
   const metadataErrors =
     old === undefined
       ? validateObjectMeta(definition.metadata, rules)
-      : validateObjectMetaUpdate(definition.metadata, old.metadata);
+      : validateObjectMetaUpdate(definition.metadata, old.metadata, {
+          ...rules,
+          repeats: strategy.metaRules ?? "both",
+        });
   const steps = validateDefinition(definition, old);
   let step = steps.next();
   while (step.done !== true) step = steps.next();

@@ -62,8 +62,9 @@ function problemsOf(schema: StructuralSchema, object: JsonObject, old: JsonObjec
   if (validator.typeErrors(object).length > 0) return validator.typeErrors(object);
   const { metadata } = object as unknown as KubeObject;
   const metadataErrors = [
-    ...validateObjectMeta(metadata, nameRules),
-    ...(old === undefined ? [] : validateObjectMetaUpdate(metadata, (old as unknown as KubeObject).metadata)),
+    ...(old === undefined
+      ? validateObjectMeta(metadata, nameRules)
+      : validateObjectMetaUpdate(metadata, (old as unknown as KubeObject).metadata, { ...nameRules, repeats: "none" })),
   ];
   const steps = validator.validate({ object, old, metadataErrors });
   let step = steps.next();

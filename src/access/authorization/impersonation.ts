@@ -54,7 +54,7 @@ const constrainedModes: readonly Mode[] = [
 /**
  * Returns the user that `requestor` may impersonate for this request. Each part of `wanted` is authorized separately.
  * The requestor's own groups are dropped.
- * @throws StatusError 403 that names the denied part
+ * @throws StatusError 403 that names the first denied part, of the first mode that was tried
  */
 export async function impersonate(
   { authorizer, constrained }: ImpersonationOptions,
@@ -62,14 +62,17 @@ export async function impersonate(
   wanted: UserInfo,
   request: Attributes,
 ): Promise<Impersonated> {
+  let refusal: StatusError | undefined;
   for (const mode of constrained ? constrainedModes : []) {
     if (!mode.fits(wanted, requestor)) continue;
     const checks = [onRequest(mode, request), ...constrainedChecks(mode, wanted)];
-    const refused = isUnfit(wanted) || (await firstRefused(authorizer, askedOf(mode, requestor), checks));
-    if (!refused) return { user: withImpliedGroups(wanted, true), constraint: `impersonate:${mode.name}` };
+    const refused = await firstRefused(authorizer, askedOf(mode, requestor), checks);
+    refusal ??= refused;
+    if (refused !== undefined || isUnfit(wanted)) continue;
+    return { user: withImpliedGroups(wanted, true), constraint: `impersonate:${mode.name}` };
   }
   const refused = await firstRefused(authorizer, requestor, legacyChecks(wanted));
-  if (refused !== undefined) throw refused;
+  if (refused !== undefined) throw refusal ?? refused;
   return { user: withImpliedGroups(wanted, false), constraint: "" };
 }
 

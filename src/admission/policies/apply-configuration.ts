@@ -18,9 +18,7 @@ export function applyConfiguration(document: JsonObject, configuration: JsonObje
   }
   const atomic = atomicPaths(configuration, type, "");
   if (atomic.length > 0) {
-    throw refusal(
-      `invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomic.join(", ")}`,
-    );
+    throw refusal(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomic.join(", ")}`);
   }
   return mergeValues(document, configuration, type) as JsonObject;
 }

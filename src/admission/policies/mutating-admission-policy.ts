@@ -3,7 +3,10 @@ import { apiVersionOf } from "../../api/gvk.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
-import type { MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding } from "../../api/types/admissionregistration-v1.ts";
+import type {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+} from "../../api/types/admissionregistration-v1.ts";
 import type { Json } from "../../cel/index.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";

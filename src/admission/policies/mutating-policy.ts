@@ -101,7 +101,8 @@ function orMutationError(run: () => Result): Result {
 }
 
 function configurationOf(value: Value, { apiVersion, kind }: JsonObject): JsonObject {
-  if (!(value instanceof ObjectValue)) throw new MutationError("unsupported return type from ApplyConfiguration expression");
+  if (!(value instanceof ObjectValue))
+    throw new MutationError("unsupported return type from ApplyConfiguration expression");
   refuseTypeNames(value);
   try {
     return { ...value.toJsonForm(), apiVersion, kind } as JsonObject;

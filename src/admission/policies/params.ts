@@ -73,7 +73,5 @@ function findParams(info: ResourceInfo, ref: ParamRef, namespace: string, { look
   }
   const selector = labelSelectorOf(ref.selector as JsonValue | undefined);
   if (selector === undefined) return [];
-  return lookup
-    .list({ group, resource }, namespace)
-    .filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+  return lookup.list({ group, resource }, namespace).filter(({ metadata }) => matchesLabels(selector, metadata.labels));
 }

@@ -63,4 +63,3 @@ function namedRules(rules: readonly NamedRuleWithOperations[] | undefined): Name
 function ofName(rules: readonly NamedRule[], name: string): AdmissionRule[] {
   return rules.filter(({ names }) => names.length === 0 || names.includes(name)).map(({ rule }) => rule);
 }
-

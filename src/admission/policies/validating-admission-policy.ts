@@ -96,7 +96,9 @@ class Judgement {
     }
     if (found.params.length === 0) return;
     const request = this.#requestOf(found);
-    return request instanceof Promise ? request.then((known) => this.#judge(found, known)) : this.#judge(found, request);
+    return request instanceof Promise
+      ? request.then((known) => this.#judge(found, known))
+      : this.#judge(found, request);
   }
 
   /** @throws StatusError for a request that is denied */

@@ -52,9 +52,7 @@ export class ValidatingPolicy {
     this.#validations = (spec.validations ?? []).map((validation) => ({
       validation,
       expression: compiler.compile(validation.expression ?? "", "condition", { hasAuthorizer: true }),
-      message: validation.messageExpression
-        ? compiler.compile(validation.messageExpression, "message", {})
-        : undefined,
+      message: validation.messageExpression ? compiler.compile(validation.messageExpression, "message", {}) : undefined,
     }));
     this.#annotations = (spec.auditAnnotations ?? []).map(({ key = "", valueExpression = "" }) => ({
       key,

@@ -30,14 +30,14 @@ describe("a name is accepted", () => {
 
 describe("a name is refused", () => {
   test.each([
-    [dnsLabelProblems, "a".repeat(64), "must be no more than 63 bytes"],
+    [dnsLabelProblems, "a".repeat(64), "must be no more than 63 characters"],
     [dnsLabelProblems, "A", "a lowercase RFC 1123 label must consist of"],
     [dnsLabelProblems, "", "a lowercase RFC 1123 label must consist of"],
     [dnsLabelProblems, "a\n", "a lowercase RFC 1123 label must consist of"],
     [dnsLabelProblems, "-a", "a lowercase RFC 1123 label must consist of"],
     [dnsLabel1035Problems, "1a", "a DNS-1035 label must consist of"],
     [dnsSubdomainProblems, "a..b", "a lowercase RFC 1123 subdomain must consist of"],
-    [dnsSubdomainProblems, "a".repeat(254), "must be no more than 253 bytes"],
+    [dnsSubdomainProblems, "a".repeat(254), "must be no more than 253 characters"],
     [pathSegmentProblems, "..", "may not be '..'"],
     [pathSegmentProblems, "a/b", "may not contain '/'"],
     [pathSegmentProblems, "a%2f", "may not contain '%'"],

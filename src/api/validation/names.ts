@@ -99,11 +99,11 @@ export function dnsSubdomainUnderscoreProblems(text: string): string[] {
   return [...tooLong(text, dnsSubdomainBytesMax), ...(valid ? [] : [subdomainUnderscoreText])];
 }
 
-/** A name that is still to get a suffix: its trailing hyphen, or dot, is the joint. */
+/** Returns a name to check instead of a prefix that is still to get a suffix: its trailing hyphen is the joint. */
 export function prefixOfName(text: string): string {
-  return text.endsWith("-") ? `${text.slice(0, -1)}a` : text;
+  return text.length > 1 && text.endsWith("-") ? `${text.slice(0, -2)}a` : text;
 }
 
 function tooLong(text: string, max: number): string[] {
-  return Buffer.byteLength(text) > max ? [`must be no more than ${max} bytes`] : [];
+  return Buffer.byteLength(text) > max ? [`must be no more than ${max} characters`] : [];
 }

@@ -3,7 +3,7 @@ import { fieldErrorText } from "../field-error.ts";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "../object-meta.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { dnsSubdomainProblems } from "./names.ts";
-import { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
+import { type MetaRules, validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 import { cpuMs } from "../../../test/cpu-time.ts";
 
 const rules = { namespaced: true, validateName: dnsSubdomainProblems, path: "metadata" };
@@ -30,8 +30,8 @@ describe("metadata is refused", () => {
     ["without a namespace", { name: "a" }, "metadata.namespace: Required value"],
     [
       "with a bad generateName",
-      { ...good, generateName: "A-" },
-      'metadata.generateName: Invalid value: "A-": a lowercase',
+      { ...good, generateName: "A.-" },
+      'metadata.generateName: Invalid value: "A.-": a lowercase',
     ],
     ["with a bad name", { ...good, name: "A" }, 'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain'],
     [
@@ -58,12 +58,12 @@ describe("metadata is refused", () => {
     [
       "with an owner without uid",
       { ...good, ownerReferences: [owner({ uid: "" })] },
-      'metadata.ownerReferences[0].uid: Invalid value: "": uid must not be empty',
+      'metadata.ownerReferences.uid: Invalid value: "": must not be empty',
     ],
     [
       "with an Event as owner",
       { ...good, ownerReferences: [owner({ kind: "Event" })] },
-      "metadata.ownerReferences[0]: Invalid",
+      'metadata.ownerReferences: Invalid value: {"apiVersion":"v1","kind":"Event","name":"p","uid":"u"}: /v1, Kind=Event is',
     ],
     [
       "with two controllers",
@@ -74,7 +74,7 @@ describe("metadata is refused", () => {
     [
       "with an entry without operation",
       { ...good, managedFields: [{}] as unknown as ManagedFieldsEntry[] },
-      "metadata.managedFields[0].operation: Required value: must not be empty",
+      'metadata.managedFields[0].operation: Invalid value: "": must be `Apply` or `Update`',
     ],
   ];
   test.each(cases)("%s", (_, meta, message) => {
@@ -104,27 +104,49 @@ test("only where it is wanted, finalizers need a domain", () => {
 });
 
 describe("an update of metadata", () => {
+  const updateTexts = (fresh: ObjectMeta, old: ObjectMeta, repeats: MetaRules = "none") =>
+    validateObjectMetaUpdate(fresh, old, { ...rules, qualifiesFinalizers: true, repeats }).map(fieldErrorText);
+
   test("may change labels, annotations and remove finalizers", () => {
     const old = { ...good, finalizers: ["a.io/b"], deletionTimestamp: "t" };
-    expect(validateObjectMetaUpdate({ ...good, deletionTimestamp: "t", labels: { a: "b" } }, old)).toEqual([]);
+    expect(updateTexts({ ...good, deletionTimestamp: "t", labels: { a: "b" } }, old, "both")).toEqual([]);
   });
 
-  test.each(["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp"] as const)(
+  test.each(["namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const)(
     "may not change the %s",
     (field) => {
-      const errors = validateObjectMetaUpdate({ ...good, [field]: "y" }, { ...good, [field]: "x" });
-      expect(errors.map(fieldErrorText)).toEqual([`metadata.${field}: Invalid value: "y": field is immutable`]);
+      const errors = updateTexts({ ...good, [field]: "y" } as ObjectMeta, { ...good, [field]: "x" } as ObjectMeta);
+      expect(errors).toEqual([`metadata.${field}: Invalid value: "y": field is immutable`]);
     },
   );
 
   test("may not decrease the generation", () => {
-    expect(validateObjectMetaUpdate({ ...good, generation: 1 }, { ...good, generation: 2 }).length).toBe(1);
+    expect(updateTexts({ ...good, generation: 1 }, { ...good, generation: 2 }).length).toBe(1);
   });
 
   test("may not add finalizers to an object that is being deleted", () => {
     const old = { ...good, deletionTimestamp: "t" };
-    expect(validateObjectMetaUpdate({ ...old, finalizers: ["x"] }, old).map(fieldErrorText)).toEqual([
-      'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x"}',
+    expect(updateTexts({ ...old, finalizers: ["a.io/x"] }, old)).toEqual([
+      'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"a.io/x"}',
+    ]);
+  });
+
+  test.each([
+    ["none", 2, 0, 1],
+    ["whole", 3, 1, 1],
+    ["update", 3, 1, 2],
+    ["both", 4, 2, 2],
+  ] as const)("repeats the rules of the kind (%s)", (repeats, labels, domains, immutables) => {
+    const errors = updateTexts(
+      { ...good, uid: "y", labels: { a: "-" }, finalizers: ["x"] },
+      { ...good, uid: "x" },
+      repeats,
+    );
+    const count = (field: string) => errors.filter((text) => text.startsWith(`${field}: `)).length;
+    expect([count("metadata.labels"), count("metadata.finalizers[0]"), count("metadata.uid")]).toEqual([
+      labels,
+      domains,
+      immutables,
     ]);
   });
 });

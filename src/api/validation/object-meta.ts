@@ -4,9 +4,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { labelKeyErrors } from "../label-syntax.ts";
 import type { ObjectMeta } from "../object-meta.ts";
 import { foregroundDeletionFinalizer, namespaceFinalizer, orphanFinalizer } from "../vendor.ts";
+import { validateFieldManager } from "./field-manager.ts";
 import { validateImmutable } from "./immutable.ts";
 import { fieldErrorsMax, validateAnnotations, validateLabels } from "./labels.ts";
-import { dnsLabelProblems, prefixOfName } from "./names.ts";
+import { dnsLabelProblems, pathSegmentProblems, prefixOfName } from "./names.ts";
 
 export interface ObjectMetaRules {
   readonly namespaced: boolean;
@@ -18,48 +19,106 @@ export interface ObjectMetaRules {
   readonly qualifiesFinalizers?: boolean;
 }
 
+/** The rules of metadata that an update of one kind checks again, after those that every update is checked by. */
+export interface RepeatedMetaRules extends ObjectMetaRules {
+  readonly repeats: MetaRules;
+}
+
+/**
+ * The rules of metadata that the validation of a kind includes: `whole` those of a complete object, `update` those of
+ * a change. Upstream reports a mistake once for each, and causes are compared by clients.
+ */
+export type MetaRules = "none" | "whole" | "update" | "both";
+
 const standardFinalizers: ReadonlySet<string> = new Set([
   namespaceFinalizer,
   orphanFinalizer,
   foregroundDeletionFinalizer,
 ]);
-const managerBytesMax = 128;
 const subresourceBytesMax = 256;
+const ownersShownMax = 64;
 
 /** The rules that the metadata of every object follows. */
 export function validateObjectMeta(
   meta: ObjectMeta,
   { namespaced, validateName, path = "metadata", qualifiesFinalizers = false }: ObjectMetaRules,
 ): FieldError[] {
-  const finalizers = meta.finalizers ?? [];
+  const shared = validateSharedParts(meta, path);
   return [
     ...validateNames(meta, validateName, path),
     ...validateNamespace(meta, namespaced, path),
-    ...((meta.generation ?? 0) < 0
-      ? [fieldError.invalid(`${path}.generation`, meta.generation, "must be greater than or equal to 0")]
-      : []),
-    ...validateLabels(meta.labels, `${path}.labels`),
-    ...validateAnnotations(meta.annotations, `${path}.annotations`),
-    ...validateOwnerReferences(meta, `${path}.ownerReferences`),
-    ...validateFinalizers(finalizers, `${path}.finalizers`),
-    ...validateManagedFields(meta.managedFields ?? [], `${path}.managedFields`),
-    ...(qualifiesFinalizers ? validateFinalizerDomains(finalizers, `${path}.finalizers`) : []),
+    ...validateGeneration(meta, path),
+    ...shared.beforeFinalizers,
+    ...shared.finalizers,
+    ...shared.managedFields,
+    ...(qualifiesFinalizers ? validateFinalizerDomains(meta.finalizers ?? [], `${path}.finalizers`) : []),
   ];
 }
 
-/** What an update may not do to metadata that was valid. */
-export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, path = "metadata"): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const field of ["name", "namespace", "uid", "creationTimestamp"] as const) {
-    errors.push(...validateImmutable(fresh[field], old[field], `${path}.${field}`));
-  }
-  for (const field of ["deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
-    errors.push(...validateImmutable(fresh[field], old[field], `${path}.${field}`));
-  }
+/** Checks metadata that replaces `old`: by the rules of every object first, and then by those that the kind repeats. */
+export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rules: RepeatedMetaRules): FieldError[] {
+  const { repeats, namespaced, path = "metadata", qualifiesFinalizers = false } = rules;
+  const shared = validateSharedParts(fresh, path);
+  const change = [...validateChange(fresh, old, path), ...shared.beforeFinalizers, ...shared.managedFields];
+  const whole = [
+    ...validateNamespace(fresh, namespaced, path),
+    ...validateGeneration(fresh, path),
+    ...shared.beforeFinalizers,
+    ...shared.finalizers,
+    ...shared.managedFields,
+  ];
+  const domains = qualifiesFinalizers ? validateFinalizerDomains(fresh.finalizers ?? [], `${path}.finalizers`) : [];
+  return [
+    ...validateNames(fresh, pathSegmentProblems, path),
+    ...whole,
+    ...change,
+    ...(repeats === "update" || repeats === "both" ? [...change, ...domains] : []),
+    ...(repeats === "whole" || repeats === "both"
+      ? [...validateNames(fresh, rules.validateName, path), ...whole, ...domains]
+      : []),
+  ];
+}
+
+/** Reports fields that an update may not change. */
+function validateChange(fresh: ObjectMeta, old: ObjectMeta, path: string): FieldError[] {
+  const errors = validateNoNewFinalizers(fresh, old, `${path}.finalizers`);
   if ((fresh.generation ?? 0) < (old.generation ?? 0)) {
     errors.push(fieldError.invalid(`${path}.generation`, fresh.generation ?? 0, "must not be decremented"));
   }
-  return [...errors, ...validateNoNewFinalizers(fresh, old, `${path}.finalizers`)];
+  for (const field of immutableFields) errors.push(...validateImmutable(fresh[field], old[field], `${path}.${field}`));
+  return errors;
+}
+
+const immutableFields = [
+  "name",
+  "namespace",
+  "uid",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+] as const satisfies (keyof ObjectMeta)[];
+
+interface SharedParts {
+  readonly beforeFinalizers: readonly FieldError[];
+  readonly finalizers: readonly FieldError[];
+  readonly managedFields: readonly FieldError[];
+}
+
+function validateSharedParts(meta: ObjectMeta, path: string): SharedParts {
+  return {
+    beforeFinalizers: [
+      ...validateLabels(meta.labels, `${path}.labels`),
+      ...validateAnnotations(meta.annotations, `${path}.annotations`),
+      ...validateOwnerReferences(meta, `${path}.ownerReferences`),
+    ],
+    finalizers: validateFinalizers(meta.finalizers ?? [], `${path}.finalizers`),
+    managedFields: validateManagedFields(meta.managedFields ?? [], `${path}.managedFields`),
+  };
+}
+
+function validateGeneration({ generation = 0 }: ObjectMeta, path: string): FieldError[] {
+  if (generation >= 0) return [];
+  return [fieldError.invalid(`${path}.generation`, generation, "must be greater than or equal to 0")];
 }
 
 function validateNames(meta: ObjectMeta, validateName: ObjectMetaRules["validateName"], path: string): FieldError[] {
@@ -93,14 +152,16 @@ function validateNamespace(meta: ObjectMeta, namespaced: boolean, path: string):
 function validateOwnerReferences(meta: ObjectMeta, field: string): FieldError[] {
   const errors: FieldError[] = [];
   let controller: string | undefined;
-  for (const [at, owner] of (meta.ownerReferences ?? []).entries()) {
+  for (const owner of meta.ownerReferences ?? []) {
     if (errors.length >= fieldErrorsMax) break;
-    errors.push(...validateOwnerReference(owner, `${field}[${at}]`));
+    errors.push(...validateOwnerReference(owner, field));
     if (owner["controller"] !== true) continue;
     const name = `${owner.kind}/${owner.name}`;
     if (controller !== undefined) {
       const text = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
-      errors.push(fieldError.invalid(field, (meta.ownerReferences ?? []).slice(0, 2), text));
+      errors.push(
+        fieldError.invalid(field, (meta.ownerReferences ?? []).slice(0, ownersShownMax).map(shownOwner), text),
+      );
     }
     controller ??= name;
   }
@@ -115,12 +176,17 @@ function validateOwnerReference(owner: JsonObject, field: string): FieldError[] 
     errors.push(fieldError.invalid(`${field}.apiVersion`, version, "version must not be empty"));
   }
   for (const key of ["kind", "name", "uid"]) {
-    if (textOf(owner[key]) === "") errors.push(fieldError.invalid(`${field}.${key}`, "", `${key} must not be empty`));
+    if (textOf(owner[key]) === "") errors.push(fieldError.invalid(`${field}.${key}`, "", "must not be empty"));
   }
-  const isEvent = textOf(owner["kind"]) === "Event" && (version === "v1" || groupVersion?.group === "events.k8s.io");
-  if (isEvent)
-    errors.push(fieldError.invalid(field, owner, `${version}, Kind=Event is disallowed from being an owner`));
+  if (textOf(owner["kind"]) === "Event" && version === "v1") {
+    errors.push(fieldError.invalid(field, shownOwner(owner), "/v1, Kind=Event is disallowed from being an owner"));
+  }
   return errors;
+}
+
+/** An owner as messages show it: the fields without a zero value of their own are always there. */
+function shownOwner({ apiVersion = "", kind = "", name = "", uid = "", ...flags }: JsonObject): JsonObject {
+  return { apiVersion, kind, name, uid, ...flags };
 }
 
 function validateFinalizers(finalizers: readonly string[], field: string): FieldError[] {
@@ -170,20 +236,14 @@ function validateManagedFields(entries: readonly JsonValue[], field: string): Fi
 function validateManagedFieldsEntry(entry: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = [];
   const operation = textOf(entry["operation"]);
-  if (operation === "") errors.push(fieldError.required(`${field}.operation`, "must not be empty"));
-  else if (operation !== "Apply" && operation !== "Update") {
+  if (operation !== "Apply" && operation !== "Update") {
     errors.push(fieldError.invalid(`${field}.operation`, operation, "must be `Apply` or `Update`"));
   }
   const fieldsType = textOf(entry["fieldsType"]);
   if (fieldsType !== "" && fieldsType !== "FieldsV1") {
     errors.push(fieldError.invalid(`${field}.fieldsType`, fieldsType, "must be `FieldsV1`"));
   }
-  const manager = textOf(entry["manager"]);
-  if (Buffer.byteLength(manager) > managerBytesMax)
-    errors.push(fieldError.tooLong(`${field}.manager`, managerBytesMax));
-  if (/\p{C}/u.test(manager)) {
-    errors.push(fieldError.invalid(`${field}.manager`, manager, "should only contain printable characters"));
-  }
+  errors.push(...validateFieldManager(textOf(entry["manager"]), `${field}.manager`));
   if (Buffer.byteLength(textOf(entry["subresource"])) > subresourceBytesMax) {
     errors.push(fieldError.tooLong(`${field}.subresource`, subresourceBytesMax));
   }

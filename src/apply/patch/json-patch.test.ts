@@ -66,9 +66,19 @@ test.each([
   [1, "number"],
   [true, "bool"],
 ])("%p is told that it is no list", (patch, found) => {
-  const text = `error decoding patch: json: cannot unmarshal ${found} into Go value of type jsonpatch.Patch`;
+  const text = `error decoding patch: json: cannot unmarshal ${found} into Go value of type []handlers.jsonPatchOp`;
   expect(() => applyJsonPatch({}, patch)).toThrow(text);
 });
+
+test("a replace adds a member that is not there, and a copy of one is null", () => {
+  const patch = [
+    { op: "replace", path: "/x", value: 1 },
+    { op: "copy", from: "/constructor", path: "/b" },
+  ];
+  expect(applyJsonPatch({}, patch)).toEqual({ x: 1, b: null });
+});
+
+test("null is a list without operations", () => expect(applyJsonPatch({ a: 1 }, null)).toEqual({ a: 1 }));
 
 describe("a JSON patch that fails", () => {
   const cases: readonly [string, JsonValue, number][] = [
@@ -80,14 +90,13 @@ describe("a JSON patch that fails", () => {
     ["adds below a missing container", [{ op: "add", path: "/x/y", value: 1 }], 422],
     ["adds below a scalar", [{ op: "add", path: "/a/y", value: 1 }], 422],
     ["removes a missing key", [{ op: "remove", path: "/x" }], 422],
-    ["replaces a missing key", [{ op: "replace", path: "/x", value: 1 }], 422],
     ["replaces -", [{ op: "replace", path: "/l/-", value: 1 }], 422],
     ["uses an index past the end", [{ op: "add", path: "/l/3", value: 1 }], 422],
     ["uses an index of 2^53", [{ op: "add", path: "/l/9007199254740992", value: 1 }], 422],
     ["uses an index too far below zero", [{ op: "remove", path: "/l/-3" }], 422],
     ["tests another value", [{ op: "test", path: "/a", value: 2 }], 422],
     ["moves a container into its own child", [{ op: "move", from: "/o", path: "/o/p/q" }], 422],
-    ["reads an inherited key", [{ op: "copy", from: "/constructor", path: "/b" }], 422],
+    ["moves an inherited key", [{ op: "move", from: "/constructor", path: "/b" }], 422],
     ["walks through __proto__", [{ op: "add", path: "/__proto__/x", value: 1 }], 422],
   ];
   test.each(cases)("when it %s", (_, patch, code) => {

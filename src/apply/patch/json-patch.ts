@@ -1,6 +1,7 @@
 import { cloneJson, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { countValues, objectValuesMax } from "../../api/object-extent.ts";
 import { StatusError, status } from "../../api/status.ts";
+import { wrongDocument } from "./wrong-document.ts";
 import { depthOf, documentDepthMax, jsonByteLength } from "./document-depth.ts";
 
 export const jsonPatchOperationsMax = 10_000;
@@ -14,7 +15,8 @@ const jsonPatchWorkMax = 1_000_000;
 const shiftedItemsPerValue = 256;
 
 /**
- * RFC 6902 with the leniencies that clients know: negative array indices, and a missing `value` is null.
+ * RFC 6902 with the leniencies that clients know: negative array indices, a missing `value` is null, and `replace` adds
+ * a member that an object does not have.
  * The inputs stay as they are and share nothing with the result. Throws 400 for a body that is no list of operations,
  * 413 for too many of them or too much work, and 422 when an operation does not apply.
  */
@@ -56,16 +58,12 @@ interface PatchState {
 type Container = JsonValue[] | JsonObject;
 
 function decodeOperations(patch: JsonValue): readonly JsonObject[] {
-  if (!Array.isArray(patch)) {
-    const found = typeof patch === "boolean" ? "bool" : typeof patch;
-    throw status.badRequest(
-      `error decoding patch: json: cannot unmarshal ${found} into Go value of type jsonpatch.Patch`,
-    );
-  }
+  if (patch === null) return [];
+  if (!Array.isArray(patch)) throw wrongDocument(patch, "[]handlers.jsonPatchOp");
   if (patch.length > jsonPatchOperationsMax) throw tooManyOperations(patch.length);
-  return patch.map((operation, at) => {
+  return patch.map((operation) => {
     if (isJsonObject(operation)) return operation;
-    throw status.badRequest(`error decoding patch: operation ${at} is not an object`);
+    throw wrongDocument(operation, "handlers.jsonPatchOp");
   });
 }
 
@@ -154,10 +152,10 @@ function checkDepth(path: string, value: JsonValue): JsonValue {
   return value;
 }
 
+/** A member that is not there is copied as null. */
 function copyOf(state: PatchState, from: string, path: string): JsonValue {
   const { container, key } = locate(state.root, from, "copy operation does not apply: doc is missing from path: ");
-  const value = within(`error in copy for from: '${from}'`, () => readLast(container, key));
-  if (value === undefined) throw new JsonPatchError(`Unable to copy nonexistent key: ${key}: ${missing}`);
+  const value = within(`error in copy for from: '${from}'`, () => readLast(container, key)) ?? null;
   state.copiedValues += countValues(value, jsonPatchCopyValuesMax);
   if (state.copiedValues > jsonPatchCopyValuesMax) throw new JsonPatchError("Unable to complete the copy: too large");
   checkDepth(path, value);
@@ -224,14 +222,14 @@ function replace(state: PatchState, path: string, value: JsonValue): void {
     return;
   }
   const { container, key } = locate(state.root, path, "replace operation does not apply: doc is missing path: ");
-  const missingKey = `replace operation does not apply: doc is missing key: ${path}: ${missing}`;
-  if (Array.isArray(container)) {
-    if (!isIndex(key) || !isWithin(key, container.length)) throw new JsonPatchError(missingKey);
-    container[arrayIndex(key, container.length)] = value;
+  if (!Array.isArray(container)) {
+    container[key] = value;
     return;
   }
-  if (!Object.hasOwn(container, key)) throw new JsonPatchError(missingKey);
-  container[key] = value;
+  if (!isIndex(key) || !isWithin(key, container.length)) {
+    throw new JsonPatchError(`replace operation does not apply: doc is missing key: ${path}: ${missing}`);
+  }
+  container[arrayIndex(key, container.length)] = value;
 }
 
 function test(state: PatchState, path: string, expected: JsonValue): void {

@@ -25,7 +25,9 @@ describe("a merge patch", () => {
     expect(plain(applyMergePatch(document, patch))).toEqual(expected as unknown as Record<string, unknown>);
   });
 
-  test.each([[null], [[]], ["text"], [1]] as [JsonValue][])("that is %j is a bad request", (patch) => {
+  test("that is null is a bad request", () => expect(() => applyMergePatch({}, null)).toThrow("Invalid JSON Patch"));
+
+  test.each([[[]], ["text"], [1]] as [JsonValue][])("that is %j is a bad request", (patch) => {
     expect(() => applyMergePatch({}, patch)).toThrow(/^error decoding patch: /);
   });
 

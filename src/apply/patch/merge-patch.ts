@@ -1,5 +1,6 @@
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
+import { wrongDocument } from "./wrong-document.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";
 
 /**
@@ -7,11 +8,8 @@ import { depthOf, documentDepthMax } from "./document-depth.ts";
  * nests too deep.
  */
 export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonObject {
-  if (!isJsonObject(patch)) {
-    throw status.badRequest(
-      "error decoding patch: json: cannot unmarshal a value that is no object into a merge patch",
-    );
-  }
+  if (patch === null) throw status.badRequest("Invalid JSON Patch");
+  if (!isJsonObject(patch)) throw wrongDocument(patch, "map[string]interface {}");
   if (depthOf(patch, documentDepthMax) > documentDepthMax) {
     throw status.badRequest("error decoding patch: exceeded max depth");
   }

@@ -29,7 +29,10 @@ export function parsePatchType(contentType: string, options: PatchTypes): PatchT
   const mediaType = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
   const type = mediaTypes.get(mediaType);
   if (type === undefined || !isTaken(mediaType, options)) {
-    throw status.unsupportedMediaType(acceptedPatchMediaTypes(options));
+    // Upstream's router refuses these for built-in kinds, before any code that knows which types there are.
+    throw options.strategic
+      ? status.noRouteForMediaType()
+      : status.unsupportedMediaType(acceptedPatchMediaTypes(options));
   }
   return type;
 }

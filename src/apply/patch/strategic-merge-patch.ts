@@ -6,6 +6,7 @@ import {
   type JsonValue,
   shallowCopy,
 } from "../../api/json.ts";
+import { goInterfaceType, goText } from "../../api/go-text.ts";
 import { status } from "../../api/status.ts";
 import type { Field, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { depthOf, documentDepthMax } from "./document-depth.ts";
@@ -20,14 +21,10 @@ const elementOrderPrefix = "$setElementOrder/";
 /**
  * A patch that merges lists by the merge keys of the types, with the directives `$patch`, `$retainKeys`,
  * `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>`. The inputs stay as they are; the result shares with
- * the document what the patch does not touch. Throws 400 for directives that make no sense, 422 for lists that cannot be merged.
+ * the document what the patch does not touch. Throws the errors of upstream: mostly 400 for the form of a directive, and
+ * 500 without a reason for its value.
  */
 export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject, schema: StructSchema): JsonObject {
-  if (!isJsonObject(patch)) {
-    throw status.badRequest(
-      "error decoding patch: json: cannot unmarshal a value that is no object into a strategic patch",
-    );
-  }
   if (depthOf(patch, documentDepthMax) > documentDepthMax) {
     throw status.badRequest("error decoding patch: exceeded max depth");
   }
@@ -38,10 +35,9 @@ export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject
 function mergeObject(document: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
   const kind = patch[directive];
   if (kind !== undefined) {
-    delete patch[directive];
-    if (kind === "replace") return withoutDirectives(patch);
     if (kind === "delete") return emptyJsonObject();
-    if (kind !== "merge") throw unknownDirective(kind);
+    if (kind === "replace") return withoutDirectives(patch);
+    throw unknownDirective(kind, patch);
   }
   const original = shallowCopy(document);
   retainKeys(original, patch);
@@ -134,14 +130,16 @@ function orderField(
 ): void {
   const current = original[key];
   const patched = patch[key];
-  if (!Array.isArray(order)) throw badElementOrder();
+  if (!Array.isArray(order)) throw notAList(order);
   if (current === undefined && patched === undefined) return;
-  if ((current !== undefined && !Array.isArray(current)) || (patched !== undefined && !Array.isArray(patched))) {
-    throw badElementOrder();
-  }
+  if (current !== undefined && !Array.isArray(current)) throw notAList(current);
+  if (patched !== undefined && !Array.isArray(patched)) throw notAList(patched);
   const place = placeOf(schema, key);
-  if (patched !== undefined && !patchOrderMatches(withoutDeletions(patched), order, place.mergeKey)) {
-    throw status.patchNotApplicable();
+  const isOrdered = patched === undefined || patched.length === 0 || order.length === 0;
+  if (!isOrdered && !patchOrderMatches(withoutDeletions(patched), order, place.mergeKey)) {
+    throw status.unconverted(
+      `The order in patch list:\n${goText(patched)}\n doesn't match $setElementOrder list:\n${goText(order)}\n`,
+    );
   }
   const merged = mergeForOrder(current, patched, place);
   original[key] = orderAsAsked({ merged, order, serverOrder: current ?? [], mergeKey: place.mergeKey });
@@ -174,15 +172,19 @@ function mergeList(original: JsonValue[], patch: JsonValue[], place: Place): Jso
 }
 
 function elementsAreObjects(original: JsonValue[], patch: JsonValue[]): boolean {
-  let objects = 0;
-  for (const list of [original, patch]) {
-    for (const item of list) {
-      if (Array.isArray(item)) throw status.patchNotApplicable();
-      if (isJsonObject(item)) objects++;
-    }
+  const lists = [original, patch];
+  const types = new Set(lists.flat().map(elementType));
+  if (types.has("list") && elementType([...original, ...patch][0] as JsonValue) === "list") {
+    throw status.patchNotApplicable();
   }
-  if (objects !== 0 && objects !== original.length + patch.length) throw status.patchNotApplicable();
-  return objects !== 0;
+  if (types.size > 1) throw status.unconverted(`list element types are not identical: ${goText(lists)}`);
+  return types.has("object");
+}
+
+function elementType(value: JsonValue): string {
+  if (Array.isArray(value)) return "list";
+  if (typeof value === "number") return Number.isInteger(value) ? "bigint" : "number";
+  return typeof value;
 }
 
 function mergeScalarList(original: JsonValue[], patch: JsonValue[]): JsonValue[] {
@@ -192,7 +194,7 @@ function mergeScalarList(original: JsonValue[], patch: JsonValue[]): JsonValue[]
 
 function mergeObjectList(original: JsonObject[], patch: JsonObject[], place: Place): JsonValue[] {
   const { mergeKey } = place;
-  if (mergeKey === undefined) throw status.patchNotApplicable();
+  if (mergeKey === undefined) throw status.unconverted("cannot merge lists without merge key");
   const { deleted, items, replace } = splitDirectives(patch, mergeKey);
   if (replace) return listWithoutDirectives(items);
   const merged = deleted.size === 0 ? [...original] : original.filter((item) => !deleted.has(keyOf(item, mergeKey)));
@@ -209,7 +211,7 @@ function mergeItems(merged: JsonObject[], items: JsonObject[], mergeKey: string,
   }
   for (const item of items) {
     const key = keyOf(item, mergeKey);
-    if (key === undefined) throw noMergeKey(mergeKey);
+    if (key === undefined) throw noMergeKey(item, mergeKey);
     const at = places.get(key);
     if (at === undefined) {
       places.set(key, merged.length);
@@ -234,14 +236,16 @@ function splitDirectives(patch: readonly JsonObject[], mergeKey: string) {
     const kind = item[directive];
     if (kind === "delete") {
       const key = keyOf(item, mergeKey);
-      if (key === undefined) throw noMergeKey(mergeKey);
+      if (key === undefined) throw noMergeKey(item, mergeKey);
       deleted.add(key);
     } else if (kind === "replace") {
       replace = true;
-    } else if (kind === undefined || kind === "merge") {
+    } else if (kind === undefined) {
       items.push(item);
+    } else if (kind === "merge") {
+      throw status.unconverted("merging lists cannot yet be specified in the patch");
     } else {
-      throw unknownDirective(kind);
+      throw unknownDirective(kind, item);
     }
   }
   return { deleted, items, replace };
@@ -252,17 +256,16 @@ function setCleaned(target: JsonObject, key: string, value: JsonValue): void {
   if (cleaned !== undefined) target[key] = cleaned;
 }
 
-/** Undefined when the value asks for its own deletion. */
+/** Returns undefined for a value with a directive: there is nothing that it could apply to. */
 function cleanedValue(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) return listWithoutDirectives(value);
   if (!isJsonObject(value)) return value;
-  return value[directive] === "delete" ? undefined : withoutDirectives(value);
+  return Object.hasOwn(value, directive) ? undefined : withoutDirectives(value);
 }
 
 function listWithoutDirectives(list: readonly JsonValue[]): JsonValue[] {
   const cleaned: JsonValue[] = [];
   for (const item of list) {
-    if (isJsonObject(item) && (item[directive] === "delete" || item[directive] === "replace")) continue;
     const value = cleanedValue(item);
     if (value !== undefined) cleaned.push(value);
   }
@@ -281,15 +284,14 @@ function withoutDirectives(patch: JsonObject): JsonObject {
   return cleaned;
 }
 
-function unknownDirective(kind: JsonValue) {
-  const text = typeof kind === "string" ? kind : typeof kind;
-  return status.badRequest(`unknown patch type "${text}" found in the patch`);
+function unknownDirective(kind: JsonValue, patch: JsonObject) {
+  return status.unconverted(`unknown patch type: ${goText(kind)} in map: ${goText(patch)}`);
 }
 
-function noMergeKey(mergeKey: string) {
-  return status.badRequest(`map: object does not contain declared merge key: ${mergeKey}`);
+function noMergeKey(item: JsonObject, mergeKey: string) {
+  return status.unconverted(`map: ${goText(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
-function badElementOrder() {
-  return status.badRequest("invalid patch format of setElementOrder list");
+function notAList(value: JsonValue | undefined) {
+  return status.unconverted(`expected a []interface {}, but received a ${goInterfaceType(value ?? null)}`);
 }

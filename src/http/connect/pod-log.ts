@@ -13,7 +13,6 @@ import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./p
 
 /** Of an error that a node answers with no more than this is passed on. */
 const errorBytesMax = 50_000;
-const streams = ["All", "Stdout", "Stderr"];
 
 /** `pods/x/log`: what a container has written, from the node that runs it. */
 export function podLog(parts: NodeConnectorParts): Connector {
@@ -25,7 +24,7 @@ export function podLog(parts: NodeConnectorParts): Connector {
     const container = containerOf(pod, queryValue(query, "container"));
     const nodeName = nodeNameOf(pod);
     if (nodeName === "") return { kind: "reply", code: 204, headers: [], body: new Uint8Array() };
-    const agent = agentOf(parts, nodeName);
+    const agent = agentOf(parts, nodeName, parts.pods);
     const path = target(["containerLogs", namespace, name, container], options.parameters);
     const answer = await ask(call.exchange.request, agent, path).catch((error: Error) => {
       throw status.unconverted(`Get "https://${authorityOf(agent)}${path}": ${error.message}`);
@@ -57,12 +56,11 @@ function logOptions(query: Query): LogOptions {
     if (parseTimeMs(since) === undefined) throw status.badRequest(timeErrorText(since, ""));
     parameters.set("sinceTime", since);
     if (parameters.has("sinceSeconds")) {
-      errors.push(fieldError.forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+      errors.push(fieldError.forbidden("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
     }
   }
-  const stream = queryValue(query, "stream");
-  if (stream !== "" && !streams.includes(stream)) errors.push(fieldError.notSupported("stream", stream, streams));
-  else if (stream !== "" && stream !== "All") parameters.set("stream", stream);
+  // The gate PodLogsQuerySplitStreams is off in the served release.
+  if (query.has("stream")) errors.push(fieldError.forbidden("stream", "may not be specified"));
   return { errors, parameters };
 }
 

@@ -23,13 +23,14 @@ export function podOf({ pods }: NodeConnectorParts, { request }: ConnectionCall,
 }
 
 /**
- * The agent of a node.
+ * Finds the agent of a node.
+ * @param asked the registry of the resource in the path: upstream names it where the node is missing
  * @throws StatusError 404 for a node that does not exist, 500 for one without an address
  */
-export function agentOf({ nodes, nodeClient, nodeAuthorities }: NodeConnectorParts, nodeName: string): Backend {
-  const node = nodes.current("", nodeName);
-  if (node === undefined) throw status.notFound(nodes.ref(nodeName));
-  return { protocol: "https", ...nodeEndpointOf(node), client: nodeClient(), authorities: nodeAuthorities };
+export function agentOf(parts: NodeConnectorParts, nodeName: string, asked = parts.nodes): Backend {
+  const node = parts.nodes.current("", nodeName);
+  if (node === undefined) throw status.notFound(asked.ref(nodeName));
+  return { protocol: "https", ...nodeEndpointOf(node), client: parts.nodeClient(), authorities: parts.nodeAuthorities };
 }
 
 /** The node that a pod runs on, "" for none yet. */

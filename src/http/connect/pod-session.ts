@@ -28,12 +28,22 @@ export function podProcess(parts: SessionParts, kind: "exec" | "attach"): Connec
 export function podPortForward(parts: SessionParts): Connector {
   return async (call) => {
     const { query, name, namespace } = call.request;
+    const ports = portsOf(query);
     const pod = podOf(parts, call, name);
-    const ports = (query.get("ports") ?? []).flatMap((list) => list.split(",")).filter((port) => port !== "");
     const parameters = new URLSearchParams();
     if (ports.length > 0) parameters.set("port", ports.join(","));
     return session(parts, call, nodeNameOf(pod), target(["portForward", namespace, name], parameters));
   };
+}
+
+/** @throws StatusError 400 for a port that is no number */
+function portsOf(query: Query): string[] {
+  const ports = (query.get("ports") ?? []).flatMap((list) => list.split(",")).filter((port) => port !== "");
+  const bad = ports.find((port) => !/^[0-9]+$/.test(port));
+  if (bad === undefined) return ports;
+  throw status.badRequest(
+    `cannot convert to []int32: strconv.ParseUint: parsing ${JSON.stringify(bad)}: invalid syntax`,
+  );
 }
 
 async function session(
@@ -43,7 +53,7 @@ async function session(
   path: string,
 ): ReturnType<typeof tunnel> {
   if (nodeName === "") throw status.badRequest(`pod ${call.request.name} does not have a host assigned`);
-  const agent = agentOf(parts, nodeName);
+  const agent = agentOf(parts, nodeName, parts.pods);
   const { request } = call.exchange;
   if (request.upgraded === undefined) throw status.badRequest("Upgrade request required");
   await authorizeCreation(parts.authorizer, call);

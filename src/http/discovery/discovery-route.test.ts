@@ -97,9 +97,10 @@ describe("discoveryRoute()", () => {
     expect([second.code, second.body]).toEqual([304, []]);
   });
 
-  test("falls back to the plain form for the old beta of the aggregated one", async () => {
+  test("refuses the old beta of the aggregated form alone, and falls back to the plain one where that is asked for", async () => {
     const accept = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
-    expect((await documentOf(route, "/api", { accept })).kind).toBe("APIVersions");
+    await expect(replyOf(route, "/api", { accept })).rejects.toThrow("only the following media types are accepted");
+    expect((await documentOf(route, "/api", { accept: `${accept},application/json` })).kind).toBe("APIVersions");
   });
 
   test.each(["/api", "/apis", "/apis/coordination.k8s.io", "/api/v1"])(

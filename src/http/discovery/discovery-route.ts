@@ -1,3 +1,4 @@
+import { producedTypes, refuseUnproduced } from "../produced-types.ts";
 import { status } from "../../api/status.ts";
 import { protobufMediaType } from "../../api/vendor.ts";
 import { encodeDocument } from "../../api/codec/encode-document.ts";
@@ -38,13 +39,19 @@ export function discoveryRoute(catalog: ServedTypes, serverAddress: string): Rou
       return discoveryPaths(catalog);
     },
     handle: async (exchange) => {
-      requireGet(exchange);
+      if (!isGroupPath(exchange.info.path)) requireGet(exchange);
       return respond(exchange, catalog, serverAddress, aggregated);
     },
   };
 }
 
-/** Every discovery path, without trailing slash, sorted as the catalog is. */
+/** `/apis/<group>`, which upstream serves to every method. */
+function isGroupPath(path: string): boolean {
+  const segments = path.split("/").filter((segment) => segment !== "");
+  return segments.length === 2 && segments[0] === "apis";
+}
+
+/** Every discovery path, sorted as the catalog is. Each has a form with a trailing slash, which clients ask for too. */
 function discoveryPaths(catalog: ServedTypes): string[] {
   const paths = ["/api", "/apis"];
   for (const { group, versions } of catalog.groups()) {
@@ -52,7 +59,7 @@ function discoveryPaths(catalog: ServedTypes): string[] {
     const prefix = group === "" ? "/api" : `/apis/${group}`;
     for (const version of versions) paths.push(`${prefix}/${version}`);
   }
-  return paths;
+  return paths.flatMap((path) => [path, `${path}/`]);
 }
 
 function respond(
@@ -73,6 +80,7 @@ function respond(
   }
   const document = documentAt(segments, catalog, serverAddress);
   if (document === undefined) throw status.pathNotFound();
+  if (document["kind"] !== "APIGroup") refuseUnproduced(accept, producedTypes.documents);
   const representation = negotiateDocument(accept, mediaTypes);
   const headers: [string, string][] = [["content-type", representation.mediaType]];
   if (segments.length === 1) headers.push(["vary", "Accept"]);

@@ -10,7 +10,7 @@ export function indexRoute(servedPaths: () => readonly string[]): Route {
     paths: ["/", "/index.html"],
     handle: async (exchange) => {
       requireGet(exchange);
-      const exact = servedPaths().filter((path) => !path.endsWith("/*"));
+      const exact = servedPaths().filter((path) => !path.endsWith("/*") && (path === "/" || !path.endsWith("/")));
       const paths = [...new Set(exact)].sort(compare);
       return reply(toBytes(stringifyJson({ paths }, 2)), [["content-type", "application/json"]]);
     },

@@ -32,7 +32,9 @@ function wantedUser(headers: HeaderList): UserInfo | undefined {
   let uid: string | undefined;
   const groups: string[] = [];
   const extra = new Map<string, string[]>();
-  for (const [name, value] of headers) {
+  for (const [name, raw] of headers) {
+    if (!name.startsWith(prefix)) continue;
+    const value = utf8Of(raw);
     if (name === "impersonate-user") userName ??= value;
     else if (name === "impersonate-uid") uid ??= value;
     else if (name === "impersonate-group") groups.push(value);
@@ -43,8 +45,8 @@ function wantedUser(headers: HeaderList): UserInfo | undefined {
   }
   const wanted: UserInfo = { name: userName ?? "", uid: uid ?? "", groups, extra };
   if (wanted.name !== "") return wanted;
-  // An empty name asks for nobody; to go on as the sender would be more than was asked for.
-  if (userName === undefined && wanted.uid === "" && groups.length === 0 && extra.size === 0) return undefined;
+  // An empty name asks for nobody, as an absent header does.
+  if (wanted.uid === "" && groups.length === 0 && extra.size === 0) return undefined;
   throw status.badRequest(`requested ${userText(wanted)} without impersonating a user name`);
 }
 
@@ -54,6 +56,11 @@ function isAskedFor(headers: HeaderList): boolean {
     if ((headers[at] as HeaderList[number])[0].startsWith(prefix)) return true;
   }
   return false;
+}
+
+/** Headers arrive as one character for each byte; names are UTF-8. */
+function utf8Of(bytes: string): string {
+  return /^[\x20-\x7e]*$/.test(bytes) ? bytes : Buffer.from(bytes, "latin1").toString("utf8");
 }
 
 /** Names of headers come in lower case; what cannot be decoded stands for itself. */

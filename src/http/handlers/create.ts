@@ -1,4 +1,3 @@
-import { status } from "../../api/status.ts";
 import { negotiateFor, type VerbHandler } from "./endpoint.ts";
 import { readObjectBody } from "./object-body.ts";
 import { alignNamespace } from "./object-identity.ts";
@@ -11,11 +10,12 @@ export const create: VerbHandler = async (call) => {
   const { request, info, registry } = call;
   const representation = negotiateFor(call, "object");
   const options = parseWriteOptions(request.query, "CreateOptions");
-  const object = await readObjectBody(call, { gvk: info, form: info.form }, options.fieldValidation);
+  const object = await readObjectBody(
+    call,
+    { gvk: info, form: info.form, internal: info.storedAs?.info },
+    options.fieldValidation,
+  );
   alignNamespace(call, object);
-  if ((object.metadata.resourceVersion ?? "") !== "") {
-    throw status.unconverted("resourceVersion should not be set on objects to be created");
-  }
   const context = writeContext(call, options);
   const result = await registry.create(await toStoredVersion(object, info), request.namespace, context);
   return objectReply(call, 201, result, representation);

@@ -1,6 +1,7 @@
 import { fieldError, type FieldError } from "../../api/field-error.ts";
 import { everyField, type FieldSelector, parseFieldSelector } from "../../api/field-selector.ts";
 import { everyLabel, type LabelSelector, parseLabelSelector } from "../../api/label-selector.ts";
+import { refuseBadToken } from "../../registry/continue-token.ts";
 import { status } from "../../api/status.ts";
 import { parseResourceVersion } from "../../registry/resource-version.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
@@ -26,6 +27,12 @@ export interface ListOptions {
  * @throws StatusError 400 (ListOptions), 500 for a resourceVersion of a watch that is no number
  */
 export function parseListOptions(query: Query, watch: boolean): ListOptions {
+  const timeoutSeconds = parseInteger(query, "timeoutSeconds");
+  const limit = parseInteger(query, "limit");
+  const labelText = queryValue(query, "labelSelector");
+  const fieldText = queryValue(query, "fieldSelector");
+  const labels = labelText === "" ? everyLabel : parseLabelSelector(labelText);
+  const fields = fieldText === "" ? everyField : parseFieldSelector(fieldText);
   const text = queryValue(query, "resourceVersion");
   const match = queryValue(query, "resourceVersionMatch");
   const token = queryValue(query, "continue");
@@ -34,19 +41,20 @@ export function parseListOptions(query: Query, watch: boolean): ListOptions {
     ? watchOptionErrors(match, sendInitialEvents, token)
     : listOptionErrors(match, text, token, sendInitialEvents);
   if (errors.length > 0) throw status.invalidOptions("ListOptions", errors, 400);
-  if (token !== "" && text !== "" && text !== "0") {
-    throw status.badRequest("specifying resource version is not allowed when using continue");
+  if (token !== "" && !watch) {
+    refuseBadToken(token);
+    if (text !== "" && text !== "0") {
+      throw status.badRequest("specifying resource version is not allowed when using continue");
+    }
   }
-  const labelText = queryValue(query, "labelSelector");
-  const fieldText = queryValue(query, "fieldSelector");
   return {
-    labels: labelText === "" ? everyLabel : parseLabelSelector(labelText),
-    fields: fieldText === "" ? everyField : parseFieldSelector(fieldText),
+    labels,
+    fields,
     resourceVersion: parseListVersion(text, watch),
     match: match as ListOptions["match"],
-    limit: parseInteger(query, "limit"),
+    limit,
     continue: token,
-    timeoutSeconds: parseInteger(query, "timeoutSeconds"),
+    timeoutSeconds,
     allowWatchBookmarks: queryFlag(query, "allowWatchBookmarks"),
     sendInitialEvents,
   };
@@ -59,16 +67,17 @@ function listOptionErrors(
   sendInitialEvents: boolean | undefined,
 ): FieldError[] {
   const field = "resourceVersionMatch";
+  const initial =
+    sendInitialEvents === undefined
+      ? []
+      : [fieldError.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")];
+  if (match === "") return initial;
   const errors: FieldError[] = [];
-  if (sendInitialEvents !== undefined) {
-    errors.push(fieldError.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
-  }
-  if (match === "") return errors;
-  if (token !== "") {
-    errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
-  }
   if (version === "") {
     errors.push(fieldError.forbidden(field, `${field} is forbidden unless resourceVersion is provided`));
+  }
+  if (token !== "") {
+    errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
   }
   if (match !== "Exact" && match !== "NotOlderThan") {
     errors.push(fieldError.notSupported(field, match, ["Exact", "NotOlderThan", ""]));
@@ -76,24 +85,22 @@ function listOptionErrors(
   if (match === "Exact" && version === "0") {
     errors.push(fieldError.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`));
   }
-  return errors;
+  return [...errors, ...initial];
 }
 
 function watchOptionErrors(match: string, sendInitialEvents: boolean | undefined, token: string): FieldError[] {
   const field = "resourceVersionMatch";
   const errors: FieldError[] = [];
-  if (match !== "" && token !== "") {
-    errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
-  }
-  if (sendInitialEvents === undefined) {
-    if (match !== "") {
-      errors.push(fieldError.forbidden(field, `${field} is forbidden for watch unless sendInitialEvents is provided`));
-    }
-    return errors;
-  }
-  if (match !== "NotOlderThan") {
+  if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
     errors.push(fieldError.forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`));
-    if (match !== "") errors.push(fieldError.notSupported(field, match, ["NotOlderThan"]));
+  }
+  if (match === "") return errors;
+  if (sendInitialEvents === undefined) {
+    errors.push(fieldError.forbidden(field, `${field} is forbidden for watch unless sendInitialEvents is provided`));
+  }
+  if (match !== "NotOlderThan") errors.push(fieldError.notSupported(field, match, ["NotOlderThan"]));
+  if (token !== "") {
+    errors.push(fieldError.forbidden(field, `${field} is forbidden when continue is provided`));
   }
   return errors;
 }
@@ -102,9 +109,10 @@ function parseListVersion(text: string, watch: boolean): number | undefined {
   if (text === "") return undefined;
   const version = parseResourceVersion(text);
   if (version !== undefined) return version;
-  const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
-  if (watch) throw status.unconverted(`resourceVersion: Invalid value: ${JSON.stringify(text)}: ${why}`);
-  throw status.badRequest(`invalid resource version: ${why}`);
+  const fault = /^[0-9]+$/.test(text) ? "value out of range" : "invalid syntax";
+  const shown = JSON.stringify(text);
+  const why = `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${fault}`;
+  throw watch ? status.unconverted(why) : status.badRequest(`invalid resource version: ${why}`);
 }
 
 /** Absent, empty and values below zero are 0. */

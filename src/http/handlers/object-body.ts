@@ -2,24 +2,15 @@ import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { status } from "../../api/status.ts";
+import { cannotHandle, type ExpectedBody, refuseOtherType, typedDocument } from "./body-type.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { recordObject } from "../../request/annotations.ts";
 import { decodeBody } from "../decode-body.ts";
 import { decodeMessage, ProtobufDecodeError } from "../../api/codec/protobuf.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
-import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import { header } from "../../request/exchange.ts";
 import { bodyMediaTypes, type ResourceRequestCall } from "./endpoint.ts";
 import type { FieldValidation } from "./write-options.ts";
-
-/** The kind that a body has to be of, and how to read it. */
-export interface ExpectedBody {
-  readonly gvk: GroupVersionKind;
-  readonly form: ObjectForm;
-  /** Other apiVersions that are taken for this one. */
-  readonly aliases?: readonly string[] | undefined;
-}
 
 /**
  * Reads a body of POST and PUT in any accepted media type into an object of the expected kind. Unknown and duplicate
@@ -54,7 +45,7 @@ async function decodeObject(
   });
   if (body.kind === "protobuf") {
     const { apiVersion, kind, raw } = body.envelope;
-    refuseOtherType({ apiVersion, kind }, expected);
+    refuseOtherType({ apiVersion, kind }, expected, parts.catalog);
     const { form } = expected;
     if (form.kind !== "struct") throw badType(expected.gvk, "it has no protobuf form");
     const message = orBadRequest(expected.gvk, () => decodeMessage(form.schema, raw, objectValuesMax));
@@ -63,9 +54,8 @@ async function decodeObject(
     if (mayBeLarge) await nextTurn();
     return object;
   }
-  if (!isJsonObject(body.value)) throw badType(expected.gvk, "json: cannot unmarshal into Go value of a struct");
-  refuseOtherType(body.value, expected);
-  const document = body.value;
+  const document = typedDocument(body.value, bytes, expected.gvk.kind);
+  refuseOtherType(document, expected, parts.catalog);
   if (mayBeLarge) await nextTurn();
   // The aliases of a YAML document are one value in several places.
   const isOwned = body.mediaType !== "application/yaml";
@@ -141,24 +131,6 @@ function orBadRequest<T>(gvk: GroupVersionKind, decode: () => T): T {
   }
 }
 
-function badType({ kind, version }: GroupVersionKind, why: string): Error {
-  return status.badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`);
-}
-
-/** A body without type takes the URL's. */
-function refuseOtherType(
-  body: { apiVersion?: JsonValue; kind?: JsonValue },
-  { gvk, aliases = [] }: ExpectedBody,
-): void {
-  const expected = apiVersionOf(gvk);
-  const { apiVersion = "", kind = "" } = body;
-  const isKnown = apiVersion === "" || apiVersion === null || [expected, ...aliases].includes(apiVersion as string);
-  if (!isKnown) {
-    throw status.badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
-    );
-  }
-  if (kind !== "" && kind !== null && kind !== gvk.kind) {
-    throw badType(gvk, `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(expected)}`);
-  }
+function badType(gvk: GroupVersionKind, why: string): Error {
+  return cannotHandle(gvk, gvk.kind, why);
 }

@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { hasMoreValues, objectValuesMax, ordinaryBytesMax, ordinaryValuesMax } from "../../api/object-extent.ts";
+import { cannotUnmarshal } from "../../apply/patch/wrong-document.ts";
+import { restoreUnstructured } from "../../api/schema/restore-unstructured.ts";
 import { status } from "../../api/status.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { goText } from "../../api/go-text.ts";
@@ -35,7 +37,7 @@ export const patch: VerbHandler = async (call) => {
   if (type === "apply") return apply(call, options, representation);
   const bytes = await exchange.request.body();
   if (bytes.length > ordinaryBytesMax) await nextTurn();
-  const { value, duplicates } = parsePatch(bytes, options);
+  const { value, duplicates } = parsePatch(bytes, type, options);
   const warnings = exchange.warnings.length;
   const context = writeContext(call, options);
   const change = (old: KubeObject) => {
@@ -67,26 +69,38 @@ export const patch: VerbHandler = async (call) => {
     if (mayBeLarge) await nextTurn();
     const refusal = (why: string) =>
       refusedPatch(patchType === "strategic" ? goText(document) : stringifyJson(merged), why);
-    refuseTypeChange(merged, old, refusal);
-    const { object, unknownFields } = orRefused(refusal, () => typedObject(merged, { gvk: info, form: info.form }));
+    if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
+    const { object, unknownFields } = orRefused(refusal, () => {
+      const expected = { gvk: info, form: info.form };
+      try {
+        return typedObject(merged, expected);
+      } catch (error) {
+        if (patchType !== "strategic" || !(error instanceof DecodeTypeError)) throw error;
+        return typedObject(restoreUnstructured(structOf(info), merged), expected);
+      }
+    });
     const own = patchType === "json" ? operationProblems(document, repeated) : repeated.map(duplicateFieldText);
     const problems = [...own, ...unknownFields.map(unknownFieldText)];
     if (mayBeLarge) await nextTurn();
     reportFields(target, problems, fieldValidation, refusal);
     requireSameName(target, object);
     alignNamespace(target, object);
+    if (target.view !== undefined) requireSameUid(target, object, old);
     return object;
   }
 };
 
 function parsePatch(
   bytes: Uint8Array,
+  type: PatchType,
   { fieldValidation }: WriteOptions,
 ): { value: JsonValue; duplicates: readonly string[] } {
   try {
     return parseJson(bytes, { strict: fieldValidation !== "Ignore", valuesMax: objectValuesMax });
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw status.badRequest(`error decoding patch: ${error.message}`);
+    if (error instanceof JsonSyntaxError) {
+      throw status.badRequest(type === "strategic" ? error.message : `error decoding patch: ${error.message}`);
+    }
     throw error;
   }
 }
@@ -97,9 +111,15 @@ function applyPatch(old: JsonObject, document: JsonValue, type: PatchType, form:
   return merged;
 }
 
-function mergedBy(type: PatchType, old: JsonObject, document: JsonValue, form: ObjectForm): JsonValue {
-  if (!isJsonObject(document)) throw status.badRequest("error decoding patch: the patch is not a JSON object");
+function mergedBy(
+  type: "merge" | "strategic" | "apply",
+  old: JsonObject,
+  document: JsonValue,
+  form: ObjectForm,
+): JsonValue {
   if (type === "merge") return applyMergePatch(old, document);
+  if (document === null) return old;
+  if (!isJsonObject(document)) throw status.badRequest(cannotUnmarshal(document, "map[string]interface {}"));
   return applyStrategicMergePatch(old, document, structOf({ form }));
 }
 
@@ -122,7 +142,20 @@ function operationProblems(document: JsonValue, repeated: readonly string[]): st
 function refuseTypeChange(merged: JsonObject, old: KubeObject, refusal: (why: string) => Error): void {
   const { kind = old.kind, apiVersion = old.apiVersion } = merged;
   if (kind === old.kind && apiVersion === old.apiVersion) return;
-  throw refusal(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
+  throw refusal(
+    `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+  );
+}
+
+/** A patch of a view carries the uid of the object along. @throws StatusError 409 for another one */
+function requireSameUid({ info, request }: ResourceCall, { metadata }: KubeObject, old: KubeObject): void {
+  const [{ uid: given = "" }, { uid = "" }] = [metadata, old.metadata];
+  if (given === "" || given === uid) return;
+  const resource = `${info.resource}/${request.subresource}`;
+  throw status.conflict(
+    { group: info.group, resource, name: request.name },
+    `Precondition failed: UID in precondition: ${given}, UID in object meta: ${uid}`,
+  );
 }
 
 function orRefused<T>(refusal: (why: string) => Error, decode: () => T): T {

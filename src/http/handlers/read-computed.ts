@@ -24,7 +24,7 @@ function getComputed(call: ResourceRequestCall, computed: ComputedObjects): Http
   const { request, info, parts } = call;
   const representation = negotiateFor(call, "object");
   const object = computed.list().find(({ metadata }) => metadata.name === request.name);
-  if (object === undefined) throw status.notFound({ group: info.group, resource: info.resource, name: request.name });
+  if (object === undefined) throw status.notFound({ group: info.group, resource: info.singular, name: request.name });
   const entry = entryOf(object, info, parts.store.revision);
   return bytesReply(
     200,

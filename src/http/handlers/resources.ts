@@ -1,9 +1,11 @@
 import { type Eventual, followedBy } from "../../api/eventual.ts";
+import { producedTypes, refuseUnproduced } from "../produced-types.ts";
+import { type KnownGroups, unservedPath } from "../unserved-path.ts";
 import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { Endpoint } from "../../registry/endpoint.ts";
-import type { Exchange, Handler } from "../../request/exchange.ts";
+import { type Exchange, type Handler, header } from "../../request/exchange.ts";
 import type { ResourceRequest, Verb } from "../../request/request-info.ts";
 import { connect } from "./connect.ts";
 import { create } from "./create.ts";
@@ -42,10 +44,15 @@ export type ResourceServer = (exchange: Exchange, request: ResourceRequest) => R
 
 /**
  * Hands a request to the first server that knows its group version.
+ * @param known decides the answer to a path that nobody serves
  * @param catchUp resolves when this replica has applied all that any replica has told a client: another one may have
  * served the group version already
  */
-export function resourceHandler(servers: readonly ResourceServer[], catchUp?: () => Eventual<unknown>): Handler {
+export function resourceHandler(
+  servers: readonly ResourceServer[],
+  known: KnownGroups,
+  catchUp?: () => Eventual<unknown>,
+): Handler {
   const ask = (exchange: Exchange, request: ResourceRequest): ReturnType<Handler> | undefined => {
     for (const server of servers) {
       const answered = server(exchange, request);
@@ -60,7 +67,7 @@ export function resourceHandler(servers: readonly ResourceServer[], catchUp?: ()
     if (answered !== undefined) return answered;
     return followedBy(catchUp?.(), () => {
       const late = ask(exchange, request);
-      if (late === undefined) throw status.pathNotFound();
+      if (late === undefined) throw unservedPath(request.path, known);
       return late;
     });
   };
@@ -89,10 +96,14 @@ function serve(
 ): ReturnType<Handler> {
   refuseOtherScope(request, info);
   const call = { exchange, request, info, parts };
-  noteDeprecation(call);
   const endpoint = parts.endpoint(info, request.subresource);
-  if (endpoint === undefined) throw status.resourceNotServed();
+  if (endpoint === undefined || request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
   if (!hasVerb(call)) throw status.methodNotAllowed();
+  // Upstream's router does not know the resources of definitions.
+  if (info.form.kind === "struct" && endpoint.kind !== "connection") {
+    refuseUnproduced(header(exchange.request, "accept"), producedBy(request), parts.cbor);
+  }
+  noteDeprecation(call);
   return answer(call, endpoint);
 }
 
@@ -100,10 +111,25 @@ function serve(
 function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceRequest, info: ResourceInfo): void {
   const collectionVerb = verb === "list" || verb === "watch";
   if (info.namespaced && namespace === "" && (nameInPath || !collectionVerb)) {
-    if (nameInPath) throw status.resourceNotServed();
+    if (nameInPath || !info.verbs.includes("list")) throw status.resourceNotServed();
     throw status.methodNotAllowed();
   }
   if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
+}
+
+const collectionVerbs = ["list", "watch", "create", "deletecollection"];
+const objectVerbs = ["get", "update", "patch", "delete"];
+
+/** Whether the resource answers to any verb at a path of this form. */
+function hasPath({ request: { verb, subresource, nameInPath, isWatchPath }, info }: ResourceRequestCall): boolean {
+  if (verb === "proxy") return false;
+  if (isWatchPath) return info.verbs.includes("watch");
+  if (subresource !== "") return true;
+  return (nameInPath ? objectVerbs : collectionVerbs).some((each) => info.verbs.includes(each));
+}
+
+function producedBy({ verb }: ResourceRequest): readonly string[] {
+  return verb === "list" || verb === "watch" ? producedTypes.collections : producedTypes.documents;
 }
 
 function hasVerb({ request, info }: ResourceRequestCall): boolean {

@@ -15,7 +15,8 @@ export const update: VerbHandler = async (call) => {
   const representation = negotiateFor(call, "object");
   const options = parseWriteOptions(request.query, "UpdateOptions");
   const { form } = view?.info ?? info;
-  const object = await readObjectBody(call, { gvk: view?.info ?? info, form }, options.fieldValidation);
+  const internal = view === undefined ? info.storedAs?.info : undefined;
+  const object = await readObjectBody(call, { gvk: view?.info ?? info, form, internal }, options.fieldValidation);
   requireSameName(call, object);
   alignNamespace(call, object);
   const context = writeContext(call, options);

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../api/field-error.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { status } from "../../api/status.ts";
 import type { PatchType } from "../../apply/patch/patch-type.ts";
+import { validateFieldManager } from "../../api/validation/field-manager.ts";
 import { dryRunErrors } from "../../registry/delete-options.ts";
 import { type Query, queryFlag, queryValue } from "../../request/request-info.ts";
 
@@ -17,8 +18,6 @@ export interface WriteOptions {
   /** The fields of the options object, as far as the client gave them. */
   readonly given: JsonObject;
 }
-
-const fieldManagerBytesMax = 128;
 
 /** The same for PATCH, with the rules that depend on the type of the patch. */
 export function parsePatchOptions(query: Query, type: PatchType): WriteOptions {
@@ -44,8 +43,8 @@ export function parseWriteOptions(
   const fieldValidation = queryValue(query, "fieldValidation");
   const errors = [
     ...ruled,
+    ...validateFieldManager(fieldManager, "fieldManager"),
     ...dryRunErrors(query.get("dryRun") ?? []),
-    ...fieldManagerErrors(fieldManager),
     ...fieldValidationErrors(fieldValidation),
   ];
   if (errors.length > 0) throw status.invalidOptions(kind, errors);
@@ -66,17 +65,6 @@ function givenOptions(query: Query): JsonObject {
     if (value !== "") given[name] = value;
   }
   return given;
-}
-
-function fieldManagerErrors(manager: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (Buffer.byteLength(manager) > fieldManagerBytesMax) {
-    errors.push(fieldError.tooLong("fieldManager", fieldManagerBytesMax));
-  }
-  if (/[\p{C}]/u.test(manager)) {
-    errors.push(fieldError.invalid("fieldManager", manager, "should only contain printable characters"));
-  }
-  return errors;
 }
 
 function fieldValidationErrors(value: string): FieldError[] {

@@ -1,5 +1,4 @@
 import type { Clock } from "../../process/clock.ts";
-import { status } from "../../api/status.ts";
 import { parseAccept } from "../negotiate.ts";
 import { negotiateDocument, requireGet, taggedReply } from "../document-reply.ts";
 import type { Route } from "../discovery/discovery-route.ts";
@@ -24,14 +23,19 @@ export function openApiRoute(source: OpenApiSource, clock: Pick<Clock, "nowMs">)
     (loading ??= import("./encoded-documents.ts").then((module) => new module.EncodedDocuments(source)));
   return {
     get paths() {
-      return [v2Path, v3Root, ...groupVersionsOf(source.catalog).map((each) => `${v3Root}/${documentKey(each)}`)];
+      return [
+        v2Path,
+        v3Root,
+        `${v3Root}/*`,
+        ...groupVersionsOf(source.catalog).map((each) => `${v3Root}/${documentKey(each)}`),
+      ];
     },
     handle: async (exchange) => {
       requireGet(exchange);
       const documents = await load();
       const path = exchange.info.path.endsWith("/") ? exchange.info.path.slice(0, -1) : exchange.info.path;
       if (path === v2Path) return v2Reply(exchange, documents);
-      if (path === v3Root) return jsonReply(exchange, await documents.index());
+      if (exchange.info.path === v3Root) return indexReply(exchange, await documents.index());
       return v3Reply(exchange, documents, path, clock.nowMs());
     },
   };
@@ -51,18 +55,31 @@ function v2Reply(exchange: Exchange, documents: EncodedDocuments): HttpResponse 
 
 function v3Reply(exchange: Exchange, documents: EncodedDocuments, path: string, nowMs: number): HttpResponse {
   const groupVersion = documents.groupVersions().find((each) => path === `${v3Root}/${documentKey(each)}`);
-  if (groupVersion === undefined) throw status.pathNotFound();
+  if (groupVersion === undefined) return { kind: "reply", code: 404, headers: [], body: [] };
   const document = documents.v3(groupVersion);
   const asked = queryValue(exchange.info.query, "hash");
   if (asked === "") return jsonReply(exchange, document);
   if (asked !== document.hash) {
     const location = `${path}?hash=${document.hash}`;
-    return { kind: "reply", code: 301, headers: [["location", location]], body: [] };
+    return {
+      kind: "reply",
+      code: 301,
+      headers: [
+        ["location", location],
+        ["content-type", "application/json"],
+      ],
+      body: [],
+    };
   }
   return jsonReply(exchange, document, [
     ["cache-control", "public, immutable"],
     ["expires", new Date(nowMs + yearMs).toUTCString()],
   ]);
+}
+
+/** The list of documents has one form, which upstream sends to every client without naming its type. */
+function indexReply(exchange: Exchange, { bytes, hash }: EncodedDocument): HttpResponse {
+  return taggedReply(exchange, hash, bytes, [["content-type", "text/plain; charset=utf-8"]]);
 }
 
 function jsonReply(

@@ -15,6 +15,9 @@ export const validatingAdmissionPolicy = builtInKind("validatingadmissionpolicie
     "admissionregistration/v1.NamedRuleWithOperations": defaultAdmissionRule,
   },
   subresources: {
-    status: subresource({ ...statusStrategy(strategy), validate: validateValidatingPolicyStatus }),
+    status: subresource({
+      ...statusStrategy(strategy, { keepsMetadata: true }),
+      validate: validateValidatingPolicyStatus,
+    }),
   },
 });

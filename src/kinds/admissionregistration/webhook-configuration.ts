@@ -9,6 +9,8 @@ import { validateWebhookConfiguration } from "./validation/webhook-configuration
 /** Of mutating and validating webhooks. */
 export const webhookConfigurationStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
+  allowsBareFinalizers: true,
   coversSchema: true,
   allowUnconditionalUpdate: false,
   generationFields: ["webhooks"],

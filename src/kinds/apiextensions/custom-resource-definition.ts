@@ -11,6 +11,7 @@ import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { defaultCustomResourceDefinition } from "./defaults/custom-resource-definition.ts";
 
 const definitionRules = {
+  metaRules: "update",
   coversSchema: true,
   allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
@@ -29,7 +30,7 @@ const customResourceDefinitionStrategy: Strategy = {
 };
 
 const customResourceDefinitionStatusStrategy: Strategy = {
-  ...statusStrategy({ ...defaultStrategy, ...definitionRules }),
+  ...statusStrategy({ ...defaultStrategy, ...definitionRules }, { keepsMetadata: true }),
   validate: validateDefinitionStatus,
 };
 

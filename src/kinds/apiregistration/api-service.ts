@@ -18,7 +18,7 @@ const apiServiceStrategy: Strategy = {
 };
 
 const apiServiceStatusStrategy: Strategy = {
-  ...statusStrategy(apiServiceStrategy),
+  ...statusStrategy(apiServiceStrategy, { keepsMetadata: true }),
   validate: validateApiServiceStatus,
 };
 

@@ -19,7 +19,7 @@ const storageVersionStrategy: Strategy = {
 };
 
 const storageVersionStatusStrategy: Strategy = {
-  ...statusStrategy(storageVersionStrategy),
+  ...statusStrategy(storageVersionStrategy, { keepsMetadata: true }),
   validate: validateStorageVersionStatus,
 };
 

@@ -15,6 +15,7 @@ import { defaultDaemonSet, templateGenerationAnnotation } from "./defaults/daemo
 
 const daemonSetStrategy: Strategy = {
   ...specStrategy,
+  metaRules: "update",
   prepareForCreate(object) {
     setTemplateGeneration(object, Math.max(1, templateGenerationOf(object)));
   },

@@ -14,6 +14,7 @@ import { defaultDeployment } from "./defaults/deployment.ts";
 
 const deploymentStrategy: Strategy = {
   ...specStrategy,
+  metaRules: "update",
   // Annotations count because a deployment gives its own to its replica sets.
   generationFields: ["spec", "metadata.annotations"],
   validate: validateDeployment,

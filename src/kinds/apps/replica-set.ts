@@ -13,6 +13,7 @@ import { defaultReplicaSet } from "./defaults/deployment.ts";
 
 const replicaSetStrategy: Strategy = {
   ...specStrategy,
+  metaRules: "update",
   validate: validateReplicaSet,
   validateUpdate: validateSelectorUpdate,
   warnings: workloadWarnings,

@@ -17,6 +17,7 @@ import { defaultStatefulSet } from "./defaults/stateful-set.ts";
 
 const statefulSetStrategy: Strategy = {
   ...specStrategy,
+  metaRules: "update",
   validateName: dnsLabelProblems,
   validate: (set, old) => validateStatefulSet(set, old),
   validateUpdate: validateStatefulSetUpdate,

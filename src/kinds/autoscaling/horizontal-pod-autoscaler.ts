@@ -12,6 +12,7 @@ import { defaultAutoscaler, defaultReplicas } from "./defaults/horizontal-pod-au
 
 const horizontalPodAutoscalerStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   resetFields: ["status"],
   validate: (autoscaler, old) => validateHorizontalPodAutoscaler(autoscaler, old),

@@ -20,7 +20,7 @@ export function scaleViewOf(info: ResourceInfo): ObjectView {
   return {
     info: { ...bodyInfoOf(info, subresource), columns: scaleColumns, table: { cells: scaleCells } },
     show: (object) => scaleOf(object, subresource.gvk),
-    write: (object, scale) => scaled(object, scale, info),
+    write: (object, scale) => scaled(object, scale),
     entriesOf: (entries) => entriesOfScale(entries, replicasPaths),
     entriesWith: (entries, written) => entriesThroughScale(entries, written, replicasPaths, apiVersionOf(info)),
   };
@@ -34,7 +34,7 @@ const replicasPaths: ReplicasPaths = new Map(
 );
 
 export const scaleColumns: readonly TableColumn[] = [
-  { name: "Name", type: "string", format: "name", description: "Name of the object that is scaled.", priority: 0 },
+  { name: "Name", type: "string", format: "", description: "Name of the object that is scaled.", priority: 0 },
   { name: "Desired", type: "integer", format: "", description: "Number of replicas asked for.", priority: 0 },
   { name: "Available", type: "integer", format: "", description: "Number of replicas there are.", priority: 0 },
   { name: "Age", type: "string", format: "", description: "Time since the object was created.", priority: 0 },
@@ -66,22 +66,17 @@ function identityOf(metadata: ObjectMeta): ObjectMeta {
   return identity;
 }
 
-function scaled(object: KubeObject, scale: KubeObject, info: ResourceInfo): KubeObject {
+function scaled(object: KubeObject, scale: KubeObject): KubeObject {
   const { name = "", uid = "" } = object.metadata;
+  const { uid: given = "", resourceVersion = "" } = scale.metadata;
   const replicas = integer(fieldsOf(scale["spec"])["replicas"]);
   if (replicas < 0) {
     throw status.invalid({ group: "autoscaling", kind: scale.kind, name }, [
       fieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),
     ]);
   }
-  const expected = scale.metadata.uid ?? "";
-  if (expected !== "" && expected !== uid) {
-    throw status.conflict(
-      { group: info.group, resource: `${info.resource}/scale`, name },
-      `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${uid}`,
-    );
-  }
-  const metadata = { ...object.metadata, resourceVersion: scale.metadata.resourceVersion ?? "" };
+  // The guards of the write are those of the Scale.
+  const metadata = { ...object.metadata, uid: given === "" ? uid : given, resourceVersion };
   return { ...object, metadata, spec: { ...fieldsOf(object["spec"]), replicas } };
 }
 

@@ -14,6 +14,7 @@ import { defaultCronJob } from "./defaults/job.ts";
 
 const cronJobStrategy: Strategy = {
   ...specStrategy,
+  metaRules: "update",
   validate: (cronJob, old) => validateCronJob(cronJob, old),
   warnings: cronJobWarnings,
 };

@@ -13,6 +13,7 @@ import { conditionTypes } from "./condition-types.ts";
 
 const podCertificateRequestStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   allowUnconditionalUpdate: false,
   resetFields: ["status"],
@@ -21,7 +22,7 @@ const podCertificateRequestStrategy: Strategy = {
 };
 
 const podCertificateRequestStatusStrategy: Strategy = {
-  ...statusStrategy(podCertificateRequestStrategy),
+  ...statusStrategy(podCertificateRequestStrategy, { keepsMetadata: true }),
   validate: validatePodCertificateRequestStatus,
 };
 

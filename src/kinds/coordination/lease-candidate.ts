@@ -9,6 +9,8 @@ import type { JsonObject } from "../../api/json.ts";
 
 const leaseCandidateStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
+  allowsBareFinalizers: true,
   coversSchema: true,
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,

@@ -8,6 +8,8 @@ import type { JsonObject } from "../../api/json.ts";
 
 const leaseStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
+  allowsBareFinalizers: true,
   coversSchema: true,
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,

@@ -7,6 +7,8 @@ import { textAt } from "../../api/scheme/selectable-fields.ts";
 
 const eventStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "none",
+  allowsBareFinalizers: true,
   coversSchema: true,
   allowCreateOnUpdate: true,
   validate: validateEvent,

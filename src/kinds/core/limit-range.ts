@@ -6,6 +6,7 @@ import { defaultLimitRangeItem } from "./defaults/limit-range.ts";
 
 const limitRangeStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   allowCreateOnUpdate: true,
   validate: validateLimitRange,

@@ -21,7 +21,7 @@ test.each([
   [
     { metadata: { name: "a".repeat(64) } },
     [
-      `metadata.name: Invalid value: "${"a".repeat(64)}": must be no more than 63 bytes`,
+      `metadata.name: Invalid value: "${"a".repeat(64)}": must be no more than 63 characters`,
       `metadata.labels: Invalid value: "${"a".repeat(64)}": must be no more than 63 bytes`,
     ],
   ],

@@ -11,6 +11,7 @@ import { templateCells } from "../apps/template-cells.ts";
 
 const podTemplateStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   returnsDeletedObject: true,
   generationFields: ["template"],

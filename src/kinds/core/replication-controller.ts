@@ -16,6 +16,7 @@ import { defaultReplicationController } from "./defaults/replication-controller.
 
 const replicationControllerStrategy: Strategy = {
   ...specStrategy,
+  metaRules: "update",
   orphansByDefault: true,
   validate: validateReplicationController,
   warnings: workloadWarnings,

@@ -14,6 +14,7 @@ import { roundQuota } from "./defaults/resource-list.ts";
 
 const resourceQuotaStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],

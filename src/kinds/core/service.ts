@@ -9,6 +9,7 @@ import { defaultService } from "./defaults/service.ts";
 
 const serviceStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   allowCreateOnUpdate: true,
   returnsDeletedObject: true,

@@ -11,6 +11,7 @@ export function customStrategy(validator: () => InstanceValidator, hasStatus: bo
   return {
     ...defaultStrategy,
     allowUnconditionalUpdate: false,
+    metaRules: "update",
     allowsBareFinalizers: true,
     generationFields: "all",
     resetFields: hasStatus ? ["status"] : [],

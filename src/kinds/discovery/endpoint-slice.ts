@@ -20,6 +20,7 @@ const carefulManagers: ReadonlySet<string> = new Set([
 
 const endpointSliceStrategy: Strategy<discoveryV1.EndpointSlice> = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   generationFields: ["metadata.labels", "addressType", "endpoints", "ports"],
   prepareForCreate: (slice) => dropTopology(slice.endpoints ?? [], []),

@@ -10,6 +10,7 @@ import { defaultFlowSchema } from "./defaults/flow-schema.ts";
 
 const flowSchemaStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   generationFields: ["spec"],
   resetFields: ["status"],
@@ -17,7 +18,7 @@ const flowSchemaStrategy: Strategy = {
 };
 
 const flowSchemaStatusStrategy: Strategy = {
-  ...statusStrategy(flowSchemaStrategy),
+  ...statusStrategy(flowSchemaStrategy, { keepsMetadata: true }),
   validate: validateTypedConditions,
 };
 

@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from "../../api/json.ts";
 
 const priorityLevelStrategy: Strategy = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   generationFields: ["spec"],
   resetFields: ["status"],
@@ -16,7 +17,7 @@ const priorityLevelStrategy: Strategy = {
 };
 
 const priorityLevelStatusStrategy: Strategy = {
-  ...statusStrategy(priorityLevelStrategy),
+  ...statusStrategy(priorityLevelStrategy, { keepsMetadata: true }),
   validate: validateTypedConditions,
 };
 

@@ -10,6 +10,7 @@ import { networkPolicyWarnings, validateNetworkPolicy } from "./validation/netwo
 export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
   endpoint: stored({
     ...defaultStrategy,
+    metaRules: "update",
     coversSchema: true,
     generationFields: ["spec"],
     validate: validateNetworkPolicy,

@@ -9,6 +9,7 @@ import { validateServiceCidr, validateServiceCidrUpdate } from "./validation/ser
 
 const serviceCidrStrategy: Strategy<networkingV1.ServiceCIDR> = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   resetFields: ["status"],
   validate: forNewObjects(validateServiceCidr),
@@ -19,7 +20,7 @@ export const serviceCidr = builtInKind("servicecidrs.networking.k8s.io", {
   endpoint: stored(serviceCidrStrategy),
   table: { cells: serviceCidrCells },
   subresources: {
-    status: subresource(statusStrategy(serviceCidrStrategy)),
+    status: subresource(statusStrategy(serviceCidrStrategy, { keepsMetadata: true })),
   },
 });
 

@@ -8,6 +8,8 @@ import type { JsonObject } from "../../api/json.ts";
 
 const podDisruptionBudgetStrategy: Strategy = {
   ...specStrategy,
+  metaRules: "none",
+  allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
   validate: validatePodDisruptionBudget,
 };

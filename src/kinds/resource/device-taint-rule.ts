@@ -11,6 +11,7 @@ import { validateDeviceTaintRule, validateDeviceTaintRuleStatus } from "./valida
 
 const deviceTaintRuleStrategy: Strategy<resourceV1beta2.DeviceTaintRule> = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   returnsDeletedObject: true,
   generationFields: ["spec"],
@@ -21,7 +22,7 @@ const deviceTaintRuleStrategy: Strategy<resourceV1beta2.DeviceTaintRule> = {
 };
 
 const deviceTaintRuleStatusStrategy: Strategy<resourceV1beta2.DeviceTaintRule> = {
-  ...statusStrategy(deviceTaintRuleStrategy),
+  ...statusStrategy(deviceTaintRuleStrategy, { keepsMetadata: true }),
   validate: validateDeviceTaintRuleStatus,
 };
 

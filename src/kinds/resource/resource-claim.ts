@@ -20,7 +20,7 @@ const resourceClaimStrategy: Strategy<resourceV1.ResourceClaim> = {
 };
 
 const resourceClaimStatusStrategy: Strategy<resourceV1.ResourceClaim> = {
-  ...statusStrategy(resourceClaimStrategy),
+  ...statusStrategy(resourceClaimStrategy, { keepsMetadata: true }),
   validate: validateResourceClaimStatus,
 };
 

@@ -14,6 +14,7 @@ import {
 
 const resourcePoolStatusRequestStrategy: Strategy<resourceV1alpha3.ResourcePoolStatusRequest> = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
@@ -22,7 +23,7 @@ const resourcePoolStatusRequestStrategy: Strategy<resourceV1alpha3.ResourcePoolS
 };
 
 const resourcePoolStatusRequestStatusStrategy: Strategy<resourceV1alpha3.ResourcePoolStatusRequest> = {
-  ...statusStrategy(resourcePoolStatusRequestStrategy),
+  ...statusStrategy(resourcePoolStatusRequestStrategy, { keepsMetadata: true }),
   validate: validatePoolStatus,
 };
 

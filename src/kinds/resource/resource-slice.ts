@@ -12,6 +12,7 @@ import { validateResourceSlice } from "./validation/resource-slice.ts";
 
 const resourceSliceStrategy: Strategy<resourceV1.ResourceSlice> = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   returnsDeletedObject: true,
   generationFields: ["spec"],

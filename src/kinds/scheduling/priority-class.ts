@@ -9,6 +9,7 @@ import { validatePriorityClass, validatePriorityClassUpdate } from "./validation
 
 const priorityClassStrategy: Strategy<schedulingV1.PriorityClass> = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   prepareForCreate(object) {
     object.metadata.generation = 1;

@@ -13,6 +13,7 @@ const tokensInAttributesText =
 
 const csiDriverStrategy: Strategy<storageV1.CSIDriver> = {
   ...defaultStrategy,
+  metaRules: "update",
   coversSchema: true,
   allowUnconditionalUpdate: false,
   returnsDeletedObject: true,

@@ -8,6 +8,7 @@ import { validateCsiNode, validateCsiNodeUpdate } from "./validation/csi-node.ts
 export const csiNode = builtInKind("csinodes.storage.k8s.io", {
   endpoint: stored({
     ...defaultStrategy,
+    metaRules: "whole",
     coversSchema: true,
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,

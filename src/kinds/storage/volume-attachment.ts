@@ -13,6 +13,7 @@ import {
 
 const volumeAttachmentStrategy: Strategy<storageV1.VolumeAttachment> = {
   ...defaultStrategy,
+  metaRules: "whole",
   coversSchema: true,
   allowUnconditionalUpdate: false,
   returnsDeletedObject: true,
@@ -22,7 +23,7 @@ const volumeAttachmentStrategy: Strategy<storageV1.VolumeAttachment> = {
 };
 
 const volumeAttachmentStatusStrategy: Strategy<storageV1.VolumeAttachment> = {
-  ...statusStrategy(volumeAttachmentStrategy),
+  ...statusStrategy(volumeAttachmentStrategy, { keepsMetadata: true }),
   validate: validateVolumeAttachmentStatus,
 };
 

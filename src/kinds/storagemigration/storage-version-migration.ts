@@ -22,7 +22,7 @@ const storageVersionMigrationStrategy: Strategy = {
 };
 
 const storageVersionMigrationStatusStrategy: Strategy = {
-  ...statusStrategy(storageVersionMigrationStrategy),
+  ...statusStrategy(storageVersionMigrationStrategy, { keepsMetadata: true }),
   validate: validateStorageVersionMigrationStatus,
 };
 

@@ -252,7 +252,7 @@ describe("a row of", () => {
       "networking.k8s.io",
       "IPAddress",
       { spec: { parentRef: { resource: "services", namespace: "default", name: "kubernetes" } } },
-      ["x", "services/default/kubernetes"],
+      ["x", "services/default/kubernetes", "5m"],
     ],
     [
       "networking.k8s.io",
@@ -324,7 +324,7 @@ describe("a row of", () => {
       },
       ["x", false, false, false, "a,b", false, "Persistent", "5m"],
     ],
-    ["storage.k8s.io", "CSIStorageCapacity", { storageClassName: "fast", capacity: "1Ti" }, ["x", "fast", "1Ti"]],
+    ["storage.k8s.io", "CSIStorageCapacity", { storageClassName: "fast" }, ["x", "2026-01-01T00:55:00Z"]],
     [
       "autoscaling",
       "HorizontalPodAutoscaler",

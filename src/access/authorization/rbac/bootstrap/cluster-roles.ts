@@ -24,7 +24,7 @@ export const nodeRules: readonly GatedRule[] = [
   allow("create get list watch", "core", "nodes"),
   allow("patch update", "core", "nodes/status"),
   allow("patch update", "core", "nodes"),
-  allow("create patch update", "core", "events"),
+  allowEvents,
   allow(read, "core", "pods"),
   allow("create delete", "core", "pods"),
   allow("patch update", "core", "pods/status"),
@@ -74,9 +74,10 @@ export const defaultClusterRoles: readonly DefaultRole[] = [
       allow(
         write,
         "core",
-        "configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy",
+        "configmaps persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy",
       ),
       allow("create", "core", "serviceaccounts/token"),
+      allow(write, "core events.k8s.io", "events"),
       allow(
         write,
         "apps",
@@ -107,8 +108,9 @@ export const defaultClusterRoles: readonly DefaultRole[] = [
       allow(
         read,
         "core",
-        "bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status",
+        "bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status",
       ),
+      allow(read, "core events.k8s.io", "events"),
       allow(read, "core", "namespaces"),
       allow(read, "discovery.k8s.io", "endpointslices"),
       allow(
@@ -132,9 +134,8 @@ export const defaultClusterRoles: readonly DefaultRole[] = [
   {
     name: "system:monitoring",
     rules: [
-      allowUrls("get", "/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*"),
-      allowUrls("get", "/flagz"),
-      allowUrls("get", "/statusz"),
+      allowUrls("get", "/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz"),
+      allow("get", "core", "nodes/metrics"),
     ],
   },
   { name: "system:quorate:cluster-admin", rules: [allowUrls("get post delete", "/cluster/*")] },
@@ -249,10 +250,7 @@ export const defaultClusterRoles: readonly DefaultRole[] = [
       allowEvents,
       allow("create", "coordination.k8s.io", "leases"),
       allow("get list update watch", "coordination.k8s.io", "leases", "kube-scheduler"),
-      {
-        gate: "CoordinatedLeaderElection",
-        rule: allow(readWrite, "coordination.k8s.io", "leasecandidates"),
-      },
+      allow(readWrite, "coordination.k8s.io", "leasecandidates"),
       allow(read, "core", "nodes"),
       allow("delete get list watch", "core", "pods"),
       allow("create", "core", "bindings pods/binding"),
@@ -272,8 +270,10 @@ export const defaultClusterRoles: readonly DefaultRole[] = [
       allow(read, "resource.k8s.io", "deviceclasses"),
       allow("get list patch update watch", "resource.k8s.io", "resourceclaims"),
       allow("get list patch update watch", "resource.k8s.io", "resourceclaims/status"),
-      allow("get list patch update watch", "core", "pods/finalizers"),
+      allow("update", "core", "pods/finalizers"),
       allow(read, "resource.k8s.io", "resourceslices"),
+      allow("create delete", "resource.k8s.io", "resourceclaims"),
+      allow("patch update", "resource.k8s.io", "resourceclaims/binding"),
       { gate: "DRADeviceTaintRules", rule: allow(read, "resource.k8s.io", "devicetaintrules") },
       { gate: "GenericWorkload", rule: allow(read, "scheduling.k8s.io", "podgroups workloads") },
     ],

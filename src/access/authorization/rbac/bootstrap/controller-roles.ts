@@ -140,7 +140,6 @@ const controllers: Readonly<Record<string, readonly GatedRule[]>> = {
     allow("patch update", "core", "nodes/status"),
     allow("patch update", "core", "pods/status"),
     allow("delete get list watch", "core", "pods"),
-    allow(read, "coordination.k8s.io", "leases"),
     allowEvents,
   ],
   "persistent-volume-binder": [

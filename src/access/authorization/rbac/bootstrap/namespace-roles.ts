@@ -7,6 +7,10 @@ export interface DefaultNamespaceRole {
   readonly rules: readonly JsonObject[];
 }
 
+const leaderElection = ["leases", "leasecandidates"].map((resource) =>
+  allow("create get list update watch", "coordination.k8s.io", resource),
+);
+
 export const defaultNamespaceRoles: readonly DefaultNamespaceRole[] = [
   {
     namespace: "kube-system",
@@ -27,16 +31,12 @@ export const defaultNamespaceRoles: readonly DefaultNamespaceRole[] = [
   {
     namespace: "kube-system",
     name: "system::leader-locking-kube-controller-manager",
-    rules: [
-      allow("watch", "core", "configmaps"),
-      allow("get update", "core", "configmaps", "kube-controller-manager"),
-      allow("create get list update watch", "coordination.k8s.io", "leases"),
-    ],
+    rules: leaderElection,
   },
   {
     namespace: "kube-system",
     name: "system::leader-locking-kube-scheduler",
-    rules: [allow("watch", "core", "configmaps"), allow("get update", "core", "configmaps", "kube-scheduler")],
+    rules: leaderElection,
   },
   {
     namespace: "kube-public",

@@ -1,0 +1,10 @@
+/** Kinds that every group version has besides its own. */
+export const metaKinds: ReadonlySet<string> = new Set([
+  "CreateOptions",
+  "DeleteOptions",
+  "GetOptions",
+  "ListOptions",
+  "PatchOptions",
+  "UpdateOptions",
+  "WatchEvent",
+]);

@@ -1,0 +1,25 @@
+import { type FieldError, fieldError } from "../field-error.ts";
+
+const managerBytesMax = 128;
+/** One name lists no more stray characters than this. */
+const problemsMax = 100;
+
+/** Reports a manager's name that is too long, and each character of it that cannot be printed. */
+export function validateFieldManager(manager: string, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(manager) > managerBytesMax) errors.push(fieldError.tooLong(field, managerBytesMax));
+  let position = 0;
+  for (const character of manager) {
+    if (!isPrintable(character) && errors.length < problemsMax) {
+      const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0");
+      errors.push(fieldError.invalid(field, manager, `invalid character U+${code} (at position ${position})`));
+    }
+    position += Buffer.byteLength(character);
+  }
+  return errors;
+}
+
+/** Go prints letters, marks, numbers, punctuation, symbols and the plain space. */
+function isPrintable(character: string): boolean {
+  return character === " " || !/[\p{C}\p{Z}]/u.test(character);
+}

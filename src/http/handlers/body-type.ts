@@ -1,0 +1,118 @@
+import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { type StatusError, status } from "../../api/status.ts";
+import { formerKinds } from "../../api/scheme/former-kinds.ts";
+import { metaKinds } from "../../api/scheme/meta-kinds.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { malformedBody } from "../decode-body.ts";
+
+/** The kind that a body has to be of, and how to read it. */
+export interface ExpectedBody {
+  readonly gvk: GroupVersionKind;
+  readonly form: ObjectForm;
+  /** Other apiVersions that are taken for this one. */
+  readonly aliases?: readonly string[] | undefined;
+  /** The stored form, where it is of another group. */
+  readonly internal?: GroupVersionKind | undefined;
+}
+
+/** The resources whose kinds a body can be of. */
+export interface KnownKinds {
+  all(): readonly ResourceInfo[];
+}
+
+const goTypeMetaStruct =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+const schemeName = "pkg/runtime/scheme.go:111";
+
+/**
+ * The document of a body, whose type still is to be compared; null stands for an empty one.
+ * @throws StatusError 400 for a document that has no place for a type, or a type that is no text
+ */
+export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind: string): JsonObject {
+  if (value === null) return {};
+  const refusal = (why: string) =>
+    malformedBody(bytes, `couldn't get version/kind; json parse error: json: cannot unmarshal ${why}`, expectedKind);
+  if (!isJsonObject(value)) throw refusal(`${jsonTypeOf(value)} into Go value of type ${goTypeMetaStruct}`);
+  for (const key of Object.keys(value)) {
+    if (key !== "apiVersion" && key !== "kind") continue;
+    const given = value[key] as JsonValue;
+    if (given === null || typeof given === "string") continue;
+    throw refusal(`${jsonTypeOf(given)} into Go struct field .${key} of type string`);
+  }
+  return value;
+}
+
+/** Compares the type that a body names with the one of the path. A body without type takes the path's. @throws StatusError 400 */
+export function refuseOtherType(
+  body: { readonly apiVersion?: JsonValue; readonly kind?: JsonValue },
+  { gvk, aliases = [], internal = gvk }: ExpectedBody,
+  known: KnownKinds,
+): void {
+  const expected = apiVersionOf(gvk);
+  const apiVersion = textOr(body.apiVersion, expected);
+  const kind = textOr(body.kind, gvk.kind);
+  if (kind === gvk.kind && (apiVersion === expected || aliases.includes(apiVersion))) return;
+  const { group, version } = parseApiVersion(apiVersion) ?? { group: "", version: apiVersion };
+  const refusal = (why: string) => cannotHandle({ group, version, kind }, gvk.kind, why);
+  const wanted = goType(internal);
+  const isFormer = kind === gvk.kind && formerKinds.get(apiVersion)?.includes(kind) === true;
+  const found = isFormer ? wanted : internalTypeOf({ group, version, kind }, known);
+  if (found === undefined) {
+    const name = JSON.stringify(kind);
+    const registry = `is registered for version ${JSON.stringify(apiVersion)} in scheme "${schemeName}"`;
+    throw refusal(`no kind ${name} ${registry}`);
+  }
+  if (found !== wanted) throw refusal(`converting (${version}.${kind}) to (${wanted}): unknown conversion`);
+  throw status.badRequest(
+    `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+  );
+}
+
+/** `Pod in version "v1" cannot be handled as a Binding: …`. */
+export function cannotHandle({ kind, version }: GroupVersionKind, expected: string, why: string): StatusError {
+  return status.badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected}: ${why}`);
+}
+
+/** Upstream's name of the type that stands for all versions of a kind; undefined for a kind that nobody knows. */
+function internalTypeOf(gvk: GroupVersionKind, known: KnownKinds): string | undefined {
+  for (const info of known.all()) {
+    if (isOf(gvk, info)) {
+      const internal = info.storedAs?.info ?? info;
+      if (info.kind === gvk.kind) return goType(internal);
+      if (info.listKind === gvk.kind) return goType({ group: internal.group, kind: info.listKind });
+      if (metaKinds.has(gvk.kind)) return `v1.${gvk.kind}`;
+    }
+    for (const { gvk: body } of info.subresources.values()) {
+      if (isOf(gvk, body) && body.kind === gvk.kind) return goType(body);
+    }
+  }
+  return undefined;
+}
+
+function isOf(gvk: GroupVersionKind, { group, version }: GroupVersion): boolean {
+  return gvk.group === group && gvk.version === version;
+}
+
+function goType({ group, kind }: { readonly group: string; readonly kind: string }): string {
+  const [first = ""] = group.split(".");
+  return `${goPackages.get(group) ?? first}.${kind}`;
+}
+
+const goPackages: ReadonlyMap<string, string> = new Map([
+  ["", "core"],
+  ["rbac.authorization.k8s.io", "rbac"],
+  ["internal.apiserver.k8s.io", "apiserverinternal"],
+]);
+
+function textOr(value: JsonValue | undefined, otherwise: string): string {
+  return typeof value === "string" && value !== "" ? value : otherwise;
+}
+
+function jsonTypeOf(value: JsonValue): string {
+  if (Array.isArray(value)) return "array";
+  if (isJsonObject(value)) return "object";
+  if (typeof value === "boolean") return "bool";
+  return typeof value === "string" ? "string" : "number";
+}

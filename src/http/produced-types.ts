@@ -1,0 +1,35 @@
+import type { MediaType } from "../api/codec/representation.ts";
+import { status } from "../api/status.ts";
+
+/** Media types that upstream's router lists for a path, in its order. */
+const documents: readonly MediaType[] = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const collections = [...documents, "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+
+export const producedTypes = {
+  /** Objects, and the answers of writes. */
+  documents,
+  /** Lists and watches. */
+  collections,
+  json: ["application/json"],
+  /** Logs are texts, and their errors documents. */
+  log: ["text/plain", ...documents],
+} satisfies Record<string, readonly string[]>;
+
+/** Clauses of an Accept header beyond this many are not looked at. */
+const clausesMax = 32;
+
+/**
+ * Refuses what upstream's router refuses before a handler sees the request: it compares types to the letter and looks at
+ * no parameter. What passes is still negotiated.
+ * @throws StatusError 406
+ */
+export function refuseUnproduced(accept: string | undefined, produced: readonly string[], cbor = false): void {
+  if (accept === undefined || accept.trim() === "") return;
+  const types = cbor ? [...produced, "application/cbor"] : produced;
+  const isProduced = accept.split(",", clausesMax).some((clause) => {
+    const semicolon = clause.indexOf(";");
+    const type = (semicolon < 0 ? clause : clause.slice(0, semicolon)).trim();
+    return type === "*/*" || types.includes(type);
+  });
+  if (!isProduced) throw status.noRouteForAccept(types);
+}
