@@ -10,6 +10,7 @@ import { JsonSyntaxError, parseJson, stringifyJson } from "../../api/codec/json.
 import { applyJsonPatch } from "../../apply/patch/json-patch.ts";
 import { applyMergePatch } from "../../apply/patch/merge-patch.ts";
 import { type PatchType, parsePatchType } from "../../apply/patch/patch-type.ts";
+import { inMergedOrder, inPatchedOrder } from "../../apply/patch/patched-order.ts";
 import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import { maxUnknownFields } from "../../api/schema/decode.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
@@ -67,8 +68,7 @@ export const patch: VerbHandler = async (call) => {
     const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.form);
     if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
-    const refusal = (why: string) =>
-      refusedPatch(patchType === "strategic" ? goText(document) : stringifyJson(merged), why);
+    const refusal = (why: string) => refusedPatch(shownPatch(patchType, merged, document), why);
     if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
@@ -165,6 +165,12 @@ function orRefused<T>(refusal: (why: string) => Error, decode: () => T): T {
     if (error instanceof DecodeTypeError) throw refusal(error.message);
     throw error;
   }
+}
+
+/** An error shows the patched object, or the strategic patch itself. */
+function shownPatch(type: PatchType, merged: JsonObject, document: JsonValue): string {
+  if (type === "strategic") return goText(document);
+  return stringifyJson(type === "json" ? inPatchedOrder(merged, document) : inMergedOrder(merged, document));
 }
 
 /** What a patch makes does not fit the type: it names neither the kind nor the object. */
