@@ -121,15 +121,25 @@ function base64(value: JsonValue, place: PlaceOf): JsonValue {
   return hasStrayBits(clean) ? Buffer.from(clean, "base64").toString("base64") : clean;
 }
 
-/** Index of the first character that cannot be there, or -1. */
+/** Index at which Go gives up, or -1. */
 function invalidBase64At(value: string): number {
-  let end = value.length;
-  if (end > 0 && value[end - 1] === "=") end -= value[end - 2] === "=" ? 2 : 1;
-  for (let at = 0; at < end; at++) {
-    if (!isBase64(value.charCodeAt(at))) return at;
+  for (let at = 0; at < value.length; at++) {
+    if (isBase64(value.charCodeAt(at))) continue;
+    return value[at] === "=" ? invalidPaddingAt(value, at) : at;
   }
-  if (value.length % 4 !== 0) return value.length;
-  return -1;
+  // A group of four that lacks padding counts from its start.
+  const rest = value.length % 4;
+  return rest === 0 ? -1 : value.length - rest;
+}
+
+/** @param at the first `=` */
+function invalidPaddingAt(value: string, at: number): number {
+  const inGroup = at % 4;
+  if (inGroup <= 1) return at;
+  if (inGroup === 2 && at + 1 === value.length) return value.length;
+  if (inGroup === 2 && value[at + 1] !== "=") return at;
+  const end = inGroup === 2 ? at + 2 : at + 1;
+  return end < value.length ? end : -1;
 }
 
 function isBase64(code: number): boolean {

@@ -1,4 +1,5 @@
 import { ageOf } from "../../api/codec/table/human-duration.ts";
+import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type * as networkingV1 from "../../api/types/networking-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
@@ -14,18 +15,19 @@ export const ipAddress = builtInKind("ipaddresses.networking.k8s.io", {
     validate: validateIpAddress,
     validateUpdate: validateIpAddressUpdate,
   }),
-  table: { cells: () => ({}), row: ipAddressRow },
+  table: { cells: ipAddressCells, row: ipAddressRow },
 });
+
+function ipAddressCells({ spec }: JsonObject): Cells {
+  const parent = (spec as networkingV1.IPAddress["spec"])?.parentRef;
+  return { ParentRef: parent === undefined ? "<none>" : parentText(parent) };
+}
 
 /** The age is there without a column, as upstream has it. */
 function ipAddressRow(address: JsonObject, nowMs: number): readonly JsonValue[] {
-  const { metadata, spec } = address as unknown as networkingV1.IPAddress;
-  const parent = spec?.parentRef;
-  return [
-    metadata.name ?? "",
-    parent === undefined ? "<none>" : parentText(parent),
-    ageOf(metadata.creationTimestamp ?? undefined, nowMs),
-  ];
+  const { metadata } = address as unknown as networkingV1.IPAddress;
+  const age = ageOf(metadata.creationTimestamp ?? undefined, nowMs);
+  return [metadata.name ?? "", ipAddressCells(address)["ParentRef"] ?? "", age];
 }
 
 /** `services/default/kubernetes`: resource and group, namespace where there is one, name. */
