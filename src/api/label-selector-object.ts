@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import type { LabelRequirement, LabelSelector } from "./label-selector.ts";
+import { labelKeyErrors, labelValueErrors } from "./label-syntax.ts";
 
 /** Operators of `matchExpressions` → operators of selectors in text. */
 const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([
@@ -11,7 +12,8 @@ const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([
 
 /**
  * The selector that an object's `{matchLabels, matchExpressions}` stands for; an empty one selects everything.
- * Undefined when it has an operator that does not exist, or lacks values: such a selector cannot be evaluated.
+ * Undefined for a selector that cannot be evaluated: a key or a value is malformed, an operator does not exist, or
+ * values are missing.
  */
 export function labelSelectorOf(value: JsonValue | undefined): LabelSelector | undefined {
   const { matchLabels, matchExpressions } = isJsonObject(value) ? value : ({} as JsonObject);
@@ -23,7 +25,12 @@ export function labelSelectorOf(value: JsonValue | undefined): LabelSelector | u
     if (requirement === undefined) return undefined;
     requirements.push(requirement);
   }
+  if (!requirements.every(isWellFormed)) return undefined;
   return { requirements: requirements.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))) };
+}
+
+function isWellFormed({ key, values }: LabelRequirement): boolean {
+  return labelKeyErrors(key).length === 0 && values.every((value) => labelValueErrors(value).length === 0);
 }
 
 function requirementOf({ key, operator, values }: JsonObject): LabelRequirement | undefined {

@@ -243,7 +243,8 @@ describe("pull policy", () => {
     ["registry.example:5000/nginx", "Always"],
     ["registry.example:5000/nginx:1", "IfNotPresent"],
     ["nginx@sha256:abc", "IfNotPresent"],
-    ["nginx:latest@sha256:abc", "Always"],
+    [`nginx:latest@sha256:${"a".repeat(64)}`, "Always"],
+    ["nginx:latest@sha256:abc", "IfNotPresent"],
     ["", "IfNotPresent"],
   ];
   for (const [image, policy] of cases) {

@@ -1,7 +1,8 @@
+import type { KubeObject } from "../api/object-meta.ts";
 import { defaultStrategy, statusStrategy } from "../registry/default-strategy.ts";
 import type { Strategy } from "../registry/strategy.ts";
 
-/** What kinds with a spec and a status do: the one counts as a generation, the other is written by its own path. */
+/** Kinds with a spec and a status: changes of the spec are counted, and the status is written by its own path. */
 export const specStrategy: Strategy = {
   ...defaultStrategy,
   generationFields: ["spec"],
@@ -10,6 +11,9 @@ export const specStrategy: Strategy = {
 };
 
 /** The `status` path of such a kind, with rules of its own. */
-export function statusRules(parent: Strategy, validateUpdate: Strategy["validateUpdate"]): Strategy {
+export function statusRules<T extends KubeObject>(
+  parent: Strategy<T>,
+  validateUpdate: Strategy<T>["validateUpdate"],
+): Strategy<T> {
   return { ...statusStrategy(parent), validateUpdate };
 }

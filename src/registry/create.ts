@@ -49,7 +49,7 @@ const completion: readonly WriteStep[] = [
 ];
 
 /** The last steps before it is stored. */
-const acceptance: readonly WriteStep[] = [writeSteps.judge, writeSteps.complete];
+const acceptance: readonly WriteStep[] = [writeSteps.judge, writeSteps.applyDefaultsAgain, writeSteps.complete];
 
 /** Creates an object. @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
 export async function createObject(

@@ -87,6 +87,7 @@ export function deletionResult(
 /** The finalizers that the propagation policy asks for; a dependent-handling finalizer of the other kind goes. */
 function finalizersFor(old: KubeObject, options: DeleteOptions, strategy: Strategy): string[] {
   const present = old.metadata.finalizers ?? [];
+  if (strategy.hasNoDependents === true) return present;
   const others = present.filter((name) => name !== orphanFinalizer && name !== foregroundDeletionFinalizer);
   switch (policyFor(present, options, strategy)) {
     case "Orphan":

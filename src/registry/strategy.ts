@@ -72,12 +72,16 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly declaresRules?: true;
   /** The rules above include what the schema says about required fields and closed sets: it is not asked again. */
   readonly coversSchema?: true;
+  /** Defaults depend on what the server fills in, and so are applied to the valid object once more. */
+  readonly defaultsAgain?: true;
   /** The rules of metadata that the validation of this kind includes; default: both. */
   readonly metaRules?: MetaRules;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
   /** A delete that does not mention the dependents keeps them (batch/v1 jobs, replication controllers). */
   readonly orphansByDefault?: true;
+  /** A delete leaves no finalizer for dependents, whatever it asks for: nothing depends on such objects (events). */
+  readonly hasNoDependents?: true;
   /** Texts that a write answers with besides its result: what is valid and hardly meant. */
   warnings?(object: T, old?: T): readonly string[];
   /** Texts that a delete answers with besides its result. */

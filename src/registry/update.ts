@@ -46,6 +46,7 @@ const steps: readonly WriteStep[] = [
   refuseInvalid,
   writeSteps.warn,
   writeSteps.judge,
+  writeSteps.applyDefaultsAgain,
   writeSteps.complete,
 ];
 

@@ -135,6 +135,10 @@ export const writeSteps = {
     const name = object.metadata.name ?? "";
     return write.admission.validate({ ...attributes, name, object });
   },
+  /** Upstream fills in defaults once more when it reads back what it has stored. */
+  applyDefaultsAgain(write: Write): void {
+    if (write.strategy.defaultsAgain === true) writeSteps.applyDefaults(write);
+  },
   complete({ kind, object }: Write): void {
     kind.info.form.complete(object as unknown as JsonObject);
   },

@@ -1,13 +1,18 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, Schema, StructSchema } from "./schema.ts";
 
+type Visit = (parent: JsonObject, field: Field, remove: (() => void) | undefined) => void;
+
 /** The parts of a struct that may hold fields behind a gate that is off. */
 interface Plan {
   readonly closed: readonly Field[];
   readonly nested: readonly Field[];
 }
 
-/** Fields behind feature gates that are off: nobody can begin to use them, and who uses them keeps them. */
+/** Structs that go with the last of their fields. */
+const goesWhenEmpty: ReadonlySet<string> = new Set(["core/v1.Lifecycle"]);
+
+/** Drops fields behind feature gates that are off: nobody can begin to use them, and an object that uses them keeps them. */
 export class GatedFields {
   readonly #enabled: (gate: string) => boolean;
   readonly #plans = new WeakMap<StructSchema, Plan>();
@@ -23,20 +28,24 @@ export class GatedFields {
     if (closed.length === 0 && nested.length === 0) return;
     const used = new Set<Field>();
     if (old !== undefined) this.#walk(schema, old, (_, field) => used.add(field));
-    this.#walk(schema, object, (parent, field) => {
-      if (!used.has(field)) delete parent[field.name];
+    this.#walk(schema, object, (parent, field, remove) => {
+      if (used.has(field)) return;
+      delete parent[field.name];
+      if (Object.keys(parent).length === 0) remove?.();
     });
   }
 
-  #walk(schema: StructSchema, object: JsonObject, visit: (parent: JsonObject, field: Field) => void): void {
+  /** @param remove takes the struct out of its parent, for those that go when they are empty */
+  #walk(schema: StructSchema, object: JsonObject, visit: Visit, remove?: () => void): void {
     const { closed, nested } = this.#planOf(schema);
-    for (const field of closed) if (object[field.name] !== undefined) visit(object, field);
-    for (const { name, schema: part } of nested) this.#walkValue(part, object[name], visit);
+    for (const field of closed) if (object[field.name] !== undefined) visit(object, field, remove);
+    for (const { name, schema: part } of nested) this.#walkValue(part, object[name], visit, () => delete object[name]);
   }
 
-  #walkValue(schema: Schema, value: JsonValue | undefined, visit: (parent: JsonObject, field: Field) => void): void {
+  #walkValue(schema: Schema, value: JsonValue | undefined, visit: Visit, remove?: () => void): void {
     if (schema.kind === "struct") {
-      if (isJsonObject(value)) this.#walk(schema, value, visit);
+      const goes = goesWhenEmpty.has(schema.name) ? remove : undefined;
+      if (isJsonObject(value)) this.#walk(schema, value, visit, goes);
     } else if (schema.kind === "list") {
       if (Array.isArray(value)) for (const item of value) this.#walkValue(schema.items, item, visit);
     } else if (schema.kind === "map") {

@@ -12,14 +12,7 @@ const depthMax = 32;
  * under the names that they have in Go.
  * @param value the struct as JSON has it, or undefined for none
  */
-export function internalForm(value: unknown, type: InternalType): JsonValue;
-/** @param fields in the order of the internal type, for one that the facts do not have */
-export function internalForm(value: JsonObject, fields: readonly string[]): JsonObject;
-export function internalForm(value: unknown, type: InternalType | readonly string[]): JsonValue {
-  if (typeof type !== "string") {
-    const object = value as JsonObject;
-    return Object.fromEntries(type.map((name) => [capitalised(name), inner(object[name])]));
-  }
+export function internalForm(value: unknown, type: InternalType): JsonValue {
   return isJsonObject(value) ? structForm(value, type, {}, 0) : null;
 }
 
@@ -108,14 +101,4 @@ function parseField(text: string): { name: string; key: string; type: string; is
 function keyOf(value: JsonObject, name: string): string {
   const lower = name.toLowerCase();
   return Object.keys(value).find((key) => key.toLowerCase() === lower) ?? name;
-}
-
-function inner(value: JsonValue | undefined): JsonValue {
-  if (Array.isArray(value)) return value.map(inner);
-  if (!isJsonObject(value)) return value ?? null;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [capitalised(name), inner(field)]));
-}
-
-function capitalised(name: string): string {
-  return name.startsWith("seLinux") ? `SE${name.slice(2)}` : `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }

@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { labelKeyErrors, labelValueErrors } from "../label-syntax.ts";
 import { fieldsOf } from "./key-values.ts";
 import { fieldErrorsMax, validateLabels } from "./labels.ts";
@@ -15,6 +15,14 @@ export function validateLabelSelector(selector: JsonValue | undefined, field: st
       validateRequirement(expression, `${field}.matchExpressions[${at}]`),
     ),
   ].slice(0, fieldErrorsMax);
+}
+
+/** Returns a selector as errors show it: the keys of a map in order. */
+export function shownSelector(selector: JsonValue | undefined): JsonValue | undefined {
+  const { matchLabels, ...rest } = fieldsOf(selector);
+  if (!isJsonObject(selector) || !isJsonObject(matchLabels)) return selector;
+  const sorted = Object.entries(matchLabels).sort(([one], [other]) => (one < other ? -1 : 1));
+  return { matchLabels: Object.fromEntries(sorted), ...rest };
 }
 
 /** True when the selector has no requirement: it selects everything. */

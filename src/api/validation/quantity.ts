@@ -18,6 +18,14 @@ export function isWhole({ nanos }: Quantity): boolean {
   return nanos % nanosPerUnit === 0n;
 }
 
+/** True for a whole number, and for one that upstream rounds up to it when it counts in thousandths. */
+export function isWholeInThousandths({ nanos }: Quantity): boolean {
+  const perThousandth = nanosPerUnit / 1000n;
+  const rest = nanos % perThousandth;
+  const thousandths = nanos / perThousandth + (rest > 0n ? 1n : 0n);
+  return thousandths % 1000n === 0n;
+}
+
 /** Absent and malformed amounts pass: decoding has refused what is no quantity. */
 export function validateQuantityNotNegative(value: JsonValue | undefined, field: string): FieldError[] {
   const quantity = parsedQuantity(value);

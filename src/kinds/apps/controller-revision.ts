@@ -1,4 +1,5 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { ControllerRevision } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateControllerRevision, validateControllerRevisionUpdate } from "./validation/controller-revision.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
@@ -6,7 +7,7 @@ import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/rea
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
-const controllerRevisionStrategy: Strategy = {
+const controllerRevisionStrategy: Strategy<ControllerRevision> = {
   ...defaultStrategy,
   coversSchema: true,
   validate: (revision, old) => validateControllerRevision(revision, old),

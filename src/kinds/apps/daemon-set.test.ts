@@ -60,11 +60,6 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
     1,
     "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in DaemonSet is not Supported",
   ],
-  [
-    "spec.template.spec.volumes",
-    [{ name: "v", gcePersistentDisk: { pdName: "a" } }],
-    "spec.template.spec.volumes[0].gcePersistentDisk.readOnly: Invalid value: false: must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only",
-  ],
 ])("a DaemonSet with %s = %j is refused", async (field, value, ...causes) => {
   expect(await refusal(path, changed(rich, field, value))).toEqual(causes);
 });

@@ -1,10 +1,10 @@
-import { equalJson, type JsonValue, type JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import { equalJson, type JsonObject } from "../../api/json.ts";
+import type { DaemonSet } from "../../api/types/apps-v1.ts";
+import type { PodTemplateSpec } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateDaemonSet, validateDaemonSetStatusUpdate } from "./validation/daemon-set.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
 import { validateSelectorUpdate } from "./validation/replica-set.ts";
-import { templateWarnings } from "../core/workload-warnings.ts";
+import { podWarnings } from "../core/pod-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { numberIn, pairsText, structIn } from "../../api/codec/table/reading.ts";
@@ -13,7 +13,7 @@ import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { templateCells } from "./template-cells.ts";
 import { defaultDaemonSet, templateGenerationAnnotation } from "./defaults/daemon-set.ts";
 
-const daemonSetStrategy: Strategy = {
+const daemonSetStrategy: Strategy<DaemonSet> = {
   ...specStrategy,
   metaRules: "update",
   prepareForCreate(object) {
@@ -25,10 +25,22 @@ const daemonSetStrategy: Strategy = {
   },
   validate: validateDaemonSet,
   validateUpdate: validateSelectorUpdate,
-  warnings: templateWarnings,
+  warnings: (set, old) =>
+    old !== undefined && templateGenerationOf(set) === templateGenerationOf(old)
+      ? []
+      : podWarnings(set.spec?.template ?? {}, "spec.template"),
 };
 
-const daemonSetStatusStrategy = statusRules(daemonSetStrategy, validateDaemonSetStatusUpdate);
+const writeStatus = statusRules(daemonSetStrategy, validateDaemonSetStatusUpdate);
+
+const daemonSetStatusStrategy: Strategy<DaemonSet> = {
+  ...writeStatus,
+  prepareForUpdate(object, old, nowMs) {
+    writeStatus.prepareForUpdate(object, old, nowMs);
+    // The annotation stands for a field of the spec.
+    setTemplateGeneration(object, templateGenerationOf(old));
+  },
+};
 
 export const daemonSet = builtInKind("daemonsets.apps", {
   endpoint: stored(daemonSetStrategy),
@@ -41,16 +53,16 @@ export const daemonSet = builtInKind("daemonsets.apps", {
   },
 });
 
-function templateOf(object: KubeObject): JsonValue | undefined {
-  return fieldsOf(object["spec"])["template"];
+function templateOf({ spec }: DaemonSet): PodTemplateSpec | undefined {
+  return spec?.template;
 }
 
-function templateGenerationOf({ metadata }: KubeObject): number {
+function templateGenerationOf({ metadata }: DaemonSet): number {
   const text = metadata.annotations?.[templateGenerationAnnotation] ?? "";
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
 }
 
-function setTemplateGeneration({ metadata }: KubeObject, generation: number): void {
+function setTemplateGeneration({ metadata }: DaemonSet, generation: number): void {
   if (generation === 0) return;
   metadata.annotations = { ...metadata.annotations, [templateGenerationAnnotation]: String(generation) };
 }

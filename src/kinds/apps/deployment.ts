@@ -1,3 +1,4 @@
+import type { Deployment } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateDeployment, validateDeploymentStatusUpdate } from "./validation/deployment.ts";
 import { validateSelectorUpdate } from "./validation/replica-set.ts";
@@ -12,7 +13,7 @@ import type { JsonObject } from "../../api/json.ts";
 import { templateCells } from "./template-cells.ts";
 import { defaultDeployment } from "./defaults/deployment.ts";
 
-const deploymentStrategy: Strategy = {
+const deploymentStrategy: Strategy<Deployment> = {
   ...specStrategy,
   metaRules: "update",
   // Annotations count because a deployment gives its own to its replica sets.
@@ -24,7 +25,7 @@ const deploymentStrategy: Strategy = {
 
 const plainStatusStrategy = statusRules(deploymentStrategy, validateDeploymentStatusUpdate);
 
-const deploymentStatusStrategy: Strategy = {
+const deploymentStatusStrategy: Strategy<Deployment> = {
   ...plainStatusStrategy,
   generationFields: [],
   prepareForUpdate(object, old, nowMs) {

@@ -1,3 +1,4 @@
+import type { ReplicaSet } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateReplicaSet, validateReplicaSetStatus, validateSelectorUpdate } from "./validation/replica-set.ts";
 import { workloadWarnings } from "../core/workload-warnings.ts";
@@ -11,7 +12,7 @@ import type { JsonObject } from "../../api/json.ts";
 import { replicaCells } from "./replica-cells.ts";
 import { defaultReplicaSet } from "./defaults/deployment.ts";
 
-const replicaSetStrategy: Strategy = {
+const replicaSetStrategy: Strategy<ReplicaSet> = {
   ...specStrategy,
   metaRules: "update",
   validate: validateReplicaSet,

@@ -1,3 +1,4 @@
+import type { StatefulSet } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
 import {
@@ -5,6 +6,7 @@ import {
   validateStatefulSetStatusUpdate,
   validateStatefulSetUpdate,
 } from "./validation/stateful-set.ts";
+import { claimSpecWarnings } from "../core/claim-warnings.ts";
 import { templateWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
@@ -15,13 +17,13 @@ import type { JsonObject } from "../../api/json.ts";
 import { templateCells } from "./template-cells.ts";
 import { defaultStatefulSet } from "./defaults/stateful-set.ts";
 
-const statefulSetStrategy: Strategy = {
+const statefulSetStrategy: Strategy<StatefulSet> = {
   ...specStrategy,
   metaRules: "update",
   validateName: dnsLabelProblems,
   validate: (set, old) => validateStatefulSet(set, old),
   validateUpdate: validateStatefulSetUpdate,
-  warnings: templateWarnings,
+  warnings: statefulSetWarnings,
 };
 
 const statefulSetStatusStrategy = statusRules(statefulSetStrategy, validateStatefulSetStatusUpdate);
@@ -37,6 +39,21 @@ export const statefulSet = builtInKind("statefulsets.apps", {
     status: subresource(statefulSetStatusStrategy),
   },
 });
+
+function statefulSetWarnings(set: StatefulSet, old?: StatefulSet): string[] {
+  const { volumeClaimTemplates = [], revisionHistoryLimit = 0 } = set.spec ?? {};
+  const warnings = [
+    ...templateWarnings(set, old),
+    ...volumeClaimTemplates.flatMap(({ spec = {} }, at) => {
+      const field = `spec.volumeClaimTemplates[${at}]`;
+      // The two paths are upstream's.
+      return claimSpecWarnings(spec, old === undefined ? field : `${field}.Spec`);
+    }),
+  ];
+  if (revisionHistoryLimit >= 0) return warnings;
+  const text = "a negative value retains all historical revisions; a value >= 0 is recommended";
+  return [...warnings, `spec.revisionHistoryLimit: ${text}`];
+}
 
 function statefulSetCells(statefulSet: JsonObject): Cells {
   const spec = structIn(statefulSet, "spec");

@@ -50,7 +50,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   [
     "maxReplicas",
     undefined,
-    "maxReplicas: Invalid value: 0: must be greater than 0",
+    "maxReplicas: Required value: must be set and greater than 0",
     "maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`",
   ],
   ["scaleTargetRef.kind", "", "scaleTargetRef.kind: Required value"],
@@ -58,6 +58,7 @@ test.each<[field: string, value: JsonValue | undefined, ...causes: string[]]>([
   [
     "metrics[0]",
     { type: "Magic" },
+    'metrics[0].type: Unsupported value: "Magic": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
     'metrics[0].type: Unsupported value: "Magic": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
   ],
   [

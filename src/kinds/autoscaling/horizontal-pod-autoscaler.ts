@@ -1,4 +1,5 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { HorizontalPodAutoscaler } from "../../api/types/autoscaling-v2.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateHorizontalPodAutoscaler,
@@ -10,7 +11,7 @@ import { horizontalPodAutoscalerCells } from "./horizontal-pod-autoscaler-cells.
 import { autoscalerConversion } from "./conversion.ts";
 import { defaultAutoscaler, defaultReplicas } from "./defaults/horizontal-pod-autoscaler.ts";
 
-const horizontalPodAutoscalerStrategy: Strategy = {
+const horizontalPodAutoscalerStrategy: Strategy<HorizontalPodAutoscaler> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,

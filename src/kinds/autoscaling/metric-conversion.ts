@@ -15,6 +15,8 @@ interface SourceForm {
   readonly target: ReadonlyMap<string, string>;
   /** v1 name → name inside `current`. */
   readonly current: ReadonlyMap<string, string>;
+  /** The v1 name of the current value that is always written. */
+  readonly always: string;
   /** The type of a target with these values. */
   targetType(target: JsonObject): string;
 }
@@ -36,6 +38,7 @@ const resourceForm = {
     ["currentAverageUtilization", "averageUtilization"],
     ["currentAverageValue", "averageValue"],
   ]),
+  always: "currentAverageValue",
   targetType: byUtilization,
 };
 
@@ -52,6 +55,7 @@ const forms: readonly SourceForm[] = [
       ["currentValue", "value"],
       ["averageValue", "averageValue"],
     ]),
+    always: "currentValue",
     targetType: ({ averageValue }) => (averageValue === undefined ? "Value" : "AverageValue"),
   },
   {
@@ -60,6 +64,7 @@ const forms: readonly SourceForm[] = [
     metric: metricNames,
     target: new Map([["targetAverageValue", "averageValue"]]),
     current: new Map([["currentAverageValue", "averageValue"]]),
+    always: "currentAverageValue",
     targetType: () => "AverageValue",
   },
   { source: "resource", plain: new Map([["name", "name"]]), ...resourceForm },
@@ -86,6 +91,7 @@ const forms: readonly SourceForm[] = [
       ["currentValue", "value"],
       ["currentAverageValue", "averageValue"],
     ]),
+    always: "currentValue",
     targetType: ({ value }) => (value === undefined ? "AverageValue" : "Value"),
   },
 ];
@@ -125,7 +131,7 @@ export function servedMetricStatus(status: JsonObject): JsonObject {
   return eachSource(status, (source, form) => ({
     ...spread(source, form.plain),
     ...spread(structOf(source["metric"]), form.metric),
-    ...spread(structOf(source["current"]), form.current),
+    ...withZero(spread(structOf(source["current"]), form.current), form.always),
   }));
 }
 
@@ -134,6 +140,10 @@ function withoutFiller(values: JsonObject): JsonObject {
   const names = Object.keys(values);
   if (names.length < 2) return values;
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "0"));
+}
+
+function withZero(values: JsonObject, name: string): JsonObject {
+  return values[name] === undefined ? { ...values, [name]: "0" } : values;
 }
 
 function eachSource(metric: JsonObject, convert: (source: JsonObject, form: SourceForm) => JsonObject): JsonObject {

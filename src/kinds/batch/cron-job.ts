@@ -1,3 +1,4 @@
+import type { CronJob } from "../../api/types/batch-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateCronJob } from "./validation/cron-job.ts";
 import { cronJobWarnings } from "../core/workload-warnings.ts";
@@ -12,7 +13,7 @@ import type { JsonObject } from "../../api/json.ts";
 import { templateCells } from "../apps/template-cells.ts";
 import { defaultCronJob } from "./defaults/job.ts";
 
-const cronJobStrategy: Strategy = {
+const cronJobStrategy: Strategy<CronJob> = {
   ...specStrategy,
   metaRules: "update",
   validate: (cronJob, old) => validateCronJob(cronJob, old),

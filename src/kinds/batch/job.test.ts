@@ -216,7 +216,7 @@ describe("an update", () => {
     ["spec.template.metadata.annotations", { a: "b" }, 0],
     ["spec.template.spec.containers[0].resources", { limits: { cpu: "1" } }, 0],
     ["spec.template.spec.containers[0].image", "j", 1],
-    ["spec.completions", 2, 2],
+    ["spec.completions", 2, 4],
     ["spec.podFailurePolicy", undefined, 1],
   ])("that makes %s = %j of a suspended job has %d causes", async (field, value, count) => {
     expect(await causesOf(rich, field, value)).toHaveLength(count);

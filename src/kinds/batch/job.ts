@@ -1,5 +1,6 @@
 import { emptyJsonObject, equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import type { Job } from "../../api/types/batch-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "./validation/job.ts";
 import { validateJobStatusUpdate } from "./validation/job-status.ts";
@@ -14,9 +15,10 @@ import { defaultJob } from "./defaults/job.ts";
 const orphanWarning =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 
-const jobStrategy: Strategy = {
+const jobStrategy: Strategy<Job> = {
   ...specStrategy,
   orphansByDefault: true,
+  defaultsAgain: true,
   prepareForCreate: selectOwnPods,
   validate: (job, old) => validateJob(job, old),
   validateUpdate: validateJobUpdate,
@@ -49,8 +51,8 @@ function selectOwnPods(job: KubeObject): void {
   if (spec["manualSelector"] === true) return;
   const { name = "", uid = "" } = job.metadata;
   const labels = childOf(childOf(childOf(spec, "template"), "metadata"), "labels");
-  // A job without labels of its own has those of its template, and so what is added to them.
-  const mirrors = equalJson({ ...job.metadata.labels }, labels);
+  // A job that took over the labels of its template takes over what is added to them.
+  const mirrors = Object.keys(labels).length > 0 && equalJson({ ...job.metadata.labels }, labels);
   for (const key of jobNameLabels) addMissing(labels, key, name);
   for (const key of jobUidLabels) addMissing(labels, key, uid);
   if (mirrors) job.metadata.labels = { ...(labels as Record<string, string>) };

@@ -1,26 +1,26 @@
-import { cloneJson, type JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { isPresent, textOf } from "../../api/validation/fields.ts";
+import type { PersistentVolumeClaim, TypedLocalObjectReference } from "../../api/types/core-v1.ts";
 
 /**
- * What a claim is filled from has two fields. The older one ignores everything but claims and snapshots, as it did when
- * there was nothing else; then each shows what the other says. A source in another namespace has no older form.
+ * Settles the two fields that say what a claim is filled from. The older one ignores everything but claims and
+ * snapshots, as it did when there was nothing else; then each shows what the other says. A source in another namespace
+ * is behind a gate, and has no older form.
  */
-export function settleDataSource(claim: KubeObject, old?: KubeObject): void {
-  const spec = fieldsOf(claim["spec"]);
-  const hadSource = isPresent(fieldsOf(old?.["spec"])["dataSource"]);
+export function settleDataSource({ spec }: PersistentVolumeClaim, old?: PersistentVolumeClaim): void {
+  if (spec === undefined) return;
+  const hadSource = old?.spec?.dataSource !== undefined || old?.spec?.dataSourceRef !== undefined;
+  const isFar = (spec.dataSourceRef?.namespace ?? "") !== "";
+  if (isFar && old?.spec?.dataSourceRef === undefined) delete spec.dataSourceRef;
   const { dataSource: older, dataSourceRef: newer } = spec;
-  if (isPresent(newer)) {
-    const { namespace, ...reference } = fieldsOf(newer);
-    if (!isPresent(older) && textOf(namespace) === "") spec["dataSource"] = cloneJson(reference);
-  } else if (isPresent(older)) {
-    if (hadSource || isClaimOrSnapshot(fieldsOf(older))) spec["dataSourceRef"] = cloneJson(older);
-    else delete spec["dataSource"];
+  if (newer !== undefined) {
+    const { namespace = "", ...reference } = newer;
+    if (older === undefined && namespace === "") spec.dataSource = reference;
+  } else if (older !== undefined) {
+    if (hadSource || isClaimOrSnapshot(older)) spec.dataSourceRef = { ...older };
+    else delete spec.dataSource;
   }
 }
 
-function isClaimOrSnapshot({ apiGroup, kind }: JsonObject): boolean {
-  if (textOf(apiGroup) === "") return kind === "PersistentVolumeClaim";
+function isClaimOrSnapshot({ apiGroup, kind }: TypedLocalObjectReference): boolean {
+  if ((apiGroup ?? "") === "") return kind === "PersistentVolumeClaim";
   return apiGroup === "snapshot.storage.k8s.io" && kind === "VolumeSnapshot";
 }

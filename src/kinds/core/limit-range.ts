@@ -1,14 +1,18 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { LimitRange } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateLimitRange } from "./validation/limit-range.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { defaultLimitRangeItem } from "./defaults/limit-range.ts";
 
-const limitRangeStrategy: Strategy = {
+const limitRangeStrategy: Strategy<LimitRange> = {
   ...defaultStrategy,
   metaRules: "whole",
   coversSchema: true,
   allowCreateOnUpdate: true,
+  prepareForCreate({ metadata }) {
+    if ((metadata.name ?? "") === "") metadata.name = crypto.randomUUID();
+  },
   validate: validateLimitRange,
 };
 

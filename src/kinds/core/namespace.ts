@@ -1,5 +1,5 @@
-import type { KubeObject } from "../../api/object-meta.ts";
-import { namespaceFinalizer, namespaceNameLabel } from "../../api/vendor.ts";
+import type { Namespace } from "../../api/types/core-v1.ts";
+import { namespaceFinalizer } from "../../api/vendor.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { dnsLabelProblems } from "../../api/validation/names.ts";
@@ -14,42 +14,35 @@ import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultNamespace } from "./defaults/namespace.ts";
 
-interface Namespace extends KubeObject {
-  spec?: { finalizers?: string[] };
-  status?: { phase?: string };
-}
-
-/** A namespace goes only when its content is gone: the controller that sees to it empties `spec.finalizers`. */
-const namespaceStrategy: Strategy = {
+/** A namespace goes when its content is gone: the controller that removes it empties `spec.finalizers`. */
+const namespaceStrategy: Strategy<Namespace> = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
+  defaultsAgain: true,
   resetFields: ["status"],
   validateName: dnsLabelProblems,
-  prepareForCreate(object: Namespace) {
+  prepareForCreate(object) {
     object.status = { phase: "Active" };
     const finalizers = object.spec?.finalizers ?? [];
     if (!finalizers.includes(namespaceFinalizer)) object.spec = { finalizers: [...finalizers, namespaceFinalizer] };
-    labelWithName(object);
   },
-  prepareForUpdate(object: Namespace, old: Namespace) {
+  prepareForUpdate(object, old) {
     object.spec = { ...object.spec, finalizers: old.spec?.finalizers ?? [] };
     if (object.spec.finalizers?.length === 0) delete object.spec.finalizers;
-    labelWithName(object);
   },
   validate: validateNamespace,
   holdsDeletion: hasSpecFinalizers,
-  prepareForDelete(object: Namespace) {
+  prepareForDelete(object) {
     object.status = { ...object.status, phase: "Terminating" };
   },
 };
 
 /** `namespaces/finalize`: replaces `spec.finalizers`, which no other path does. */
-const namespaceFinalizeStrategy: Strategy = {
+const namespaceFinalizeStrategy: Strategy<Namespace> = {
   ...namespaceStrategy,
-  prepareForUpdate(object: Namespace, old: Namespace) {
+  prepareForUpdate(object, old) {
     const finalizers = object.spec?.finalizers;
-    labelWithName(object);
     object.spec = finalizers === undefined ? {} : { finalizers };
     if (old.status !== undefined) object.status = old.status;
   },
@@ -57,7 +50,7 @@ const namespaceFinalizeStrategy: Strategy = {
   validateUpdate: validateNamespaceFinalizers,
 };
 
-const namespaceStatusStrategy: Strategy = {
+const namespaceStatusStrategy: Strategy<Namespace> = {
   ...statusStrategy(namespaceStrategy),
   validateUpdate: validateNamespaceStatusUpdate,
 };
@@ -76,10 +69,6 @@ export const namespace = builtInKind("namespaces", {
 
 function hasSpecFinalizers(object: Namespace): boolean {
   return (object.spec?.finalizers ?? []).length > 0;
-}
-
-function labelWithName({ metadata }: Namespace): void {
-  metadata.labels = { ...metadata.labels, [namespaceNameLabel]: metadata.name ?? "" };
 }
 
 function namespaceCells(namespace: JsonObject): Cells {

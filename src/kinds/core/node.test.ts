@@ -48,7 +48,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "spec.taints[1].effect",
     "NoSchedule",
     [
-      'metadata.taints[1]: Duplicate value: {"key":"dedicated","value":"db","effect":"NoSchedule"}: taints must be unique by key and effect pair',
+      'metadata.taints[1]: Duplicate value: {"Key":"dedicated","Value":"db","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair',
     ],
   ],
   [
@@ -99,7 +99,7 @@ test("the addresses of a status are different", async () => {
     { type: "InternalIP", address: "192.0.2.10" },
   ]);
   expect(await updateRefusal(path, node, twice, "status")).toEqual([
-    'status.addresses[1]: Duplicate value: {"type":"InternalIP","address":"192.0.2.10"}',
+    'status.addresses[1]: Duplicate value: {"Type":"InternalIP","Address":"192.0.2.10"}',
   ]);
 });
 

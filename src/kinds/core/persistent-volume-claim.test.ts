@@ -64,7 +64,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   [
     "spec.dataSourceRef",
     { kind: "PersistentVolumeClaim", name: "x" },
-    ['spec: Invalid value: "spec.dataSource": must match dataSourceRef'],
+    ["spec: Invalid value: {}: must match dataSourceRef"],
   ],
   [
     "spec.volumeAttributesClassName",

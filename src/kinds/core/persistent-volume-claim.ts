@@ -1,5 +1,7 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import type { PersistentVolumeClaim } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import { claimWarnings } from "./claim-warnings.ts";
 import { settleDataSource } from "./claim-data-source.ts";
 import { validateClaim, validateClaimStatus, validateClaimUpdate } from "./validation/persistent-volume-claim.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
@@ -11,21 +13,22 @@ import { accessModesText, claimedCells } from "./volume-cells.ts";
 import { defaultClaim } from "./defaults/persistent-volume.ts";
 import { roundRequirements } from "./defaults/resource-list.ts";
 
-const persistentVolumeClaimStrategy: Strategy = {
+const persistentVolumeClaimStrategy: Strategy<PersistentVolumeClaim> = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
   prepareForCreate(claim) {
-    claim["status"] = { phase: "Pending" };
+    claim.status = { phase: "Pending" };
     settleDataSource(claim);
   },
   prepareForUpdate: settleDataSource,
   validate: validateClaim,
   validateUpdate: validateClaimUpdate,
+  warnings: claimWarnings,
 };
 
-const persistentVolumeClaimStatusStrategy: Strategy = {
+const persistentVolumeClaimStatusStrategy: Strategy<PersistentVolumeClaim> = {
   ...statusStrategy(persistentVolumeClaimStrategy),
   validate: validateClaimStatus,
 };

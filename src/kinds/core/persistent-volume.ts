@@ -1,4 +1,7 @@
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
+import { formatTime } from "../../api/time.ts";
+import type { PersistentVolume } from "../../api/types/core-v1.ts";
+import { persistentVolumeWarnings } from "./persistent-volume-warnings.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validatePersistentVolume, validatePersistentVolumeUpdate } from "./validation/persistent-volume.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
@@ -14,16 +17,35 @@ import {
 } from "./defaults/persistent-volume-source.ts";
 import { defaultPersistentVolume } from "./defaults/persistent-volume.ts";
 
-const persistentVolumeStrategy: Strategy = {
+const persistentVolumeStrategy: Strategy<PersistentVolume> = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
   resetFields: ["status"],
   prepareForCreate(volume) {
-    volume["status"] = { phase: "Pending" };
+    const { creationTimestamp: now } = volume.metadata;
+    volume.status = { phase: "Pending", ...(now ? { lastPhaseTransitionTime: now } : {}) };
   },
   validate: validatePersistentVolume,
   validateUpdate: validatePersistentVolumeUpdate,
+  warnings: persistentVolumeWarnings,
+};
+
+const writeStatus = statusStrategy(persistentVolumeStrategy);
+
+const persistentVolumeStatusStrategy: Strategy<PersistentVolume> = {
+  ...writeStatus,
+  prepareForUpdate(volume, old, nowMs) {
+    writeStatus.prepareForUpdate(volume, old, nowMs);
+    const { status = {} } = volume;
+    const { phase, lastPhaseTransitionTime: before } = old.status ?? {};
+    const { lastPhaseTransitionTime: time } = status;
+    if (status.phase === phase) {
+      if (time === undefined && before !== undefined) volume.status = { ...status, lastPhaseTransitionTime: before };
+    } else if (time === undefined || time === before) {
+      volume.status = { ...status, lastPhaseTransitionTime: formatTime(nowMs) };
+    }
+  },
 };
 
 export const persistentVolume = builtInKind("persistentvolumes", {
@@ -36,7 +58,7 @@ export const persistentVolume = builtInKind("persistentvolumes", {
     "core/v1.ScaleIOPersistentVolumeSource": defaultPersistentScaleIo,
   },
   subresources: {
-    status: subresource(statusStrategy(persistentVolumeStrategy)),
+    status: subresource(persistentVolumeStatusStrategy),
   },
 });
 

@@ -1,7 +1,7 @@
-import type { JsonValue, JsonObject } from "../../api/json.ts";
+import type { JsonObject } from "../../api/json.ts";
+import type { PodTemplate } from "../../api/types/core-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
 import { validatePodTemplate } from "./validation/pod-template.ts";
 import { podWarnings } from "./pod-warnings.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
@@ -9,14 +9,15 @@ import { pairsText, structIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { templateCells } from "../apps/template-cells.ts";
 
-const podTemplateStrategy: Strategy = {
+const podTemplateStrategy: Strategy<PodTemplate> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,
   returnsDeletedObject: true,
   generationFields: ["template"],
-  warnings: (object) => podWarnings(fieldsOf(object["template"]), "template"),
-  validate: (object) => validatePodTemplate(object["template"] as JsonValue | undefined, "template"),
+  warnings: ({ metadata, template = {} }, old) =>
+    metadata.generation === old?.metadata.generation ? [] : podWarnings(template, "template"),
+  validate: ({ template }) => validatePodTemplate(template, "template"),
 };
 
 export const podTemplate = builtInKind("podtemplates", {

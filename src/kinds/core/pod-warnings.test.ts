@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { JsonObject } from "../../api/json.ts";
 import { podWarnings } from "./pod-warnings.ts";
 
-const container: JsonObject = { name: "c", image: "i" };
+const container = { name: "c", image: "i" };
 const noMatch = "a null labelSelector results in matching no pod";
 
 test.each<[spec: JsonObject, ...warnings: string[]]>([
@@ -69,13 +69,16 @@ test.each<[spec: JsonObject, ...warnings: string[]]>([
     "spec.containers[0].ports[2]: overlapping port definition with spec.containers[0].ports[1]",
   ],
 ])("a pod with %j is warned of", (spec, ...warnings) => {
-  expect(podWarnings({ spec }, "")).toEqual(warnings);
+  expect(podWarnings({ spec: { containers: null, ...spec } }, "")).toEqual(warnings);
 });
 
 test("paths lead to the template that the pod is in", () => {
   const metadata = { annotations: { "scheduler.alpha.kubernetes.io/critical-pod": "" } };
   expect(
-    podWarnings({ metadata, spec: { nodeSelector: { "beta.kubernetes.io/arch": "a" } } }, "spec.template"),
+    podWarnings(
+      { metadata, spec: { containers: null, nodeSelector: { "beta.kubernetes.io/arch": "a" } } },
+      "spec.template",
+    ),
   ).toEqual([
     'spec.template.spec.nodeSelector[beta.kubernetes.io/arch]: deprecated since v1.14; use "kubernetes.io/arch" instead',
     'spec.template.metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',

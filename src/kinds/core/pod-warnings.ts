@@ -1,9 +1,20 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
-import { containersOf } from "./validation/container.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { isPresent, objectsOf, textOf } from "../../api/validation/fields.ts";
-import { isWhole, parsedQuantity } from "../../api/validation/quantity.ts";
+import { labelValueErrors } from "../../api/label-syntax.ts";
+import type {
+  Affinity,
+  LocalObjectReference,
+  NodeAffinity,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodSpec,
+  PodTemplateSpec,
+} from "../../api/types/core-v1.ts";
+import { warnAboutIp } from "../../api/validation/strict-ip.ts";
+import { containerWarnings } from "./container-warnings.ts";
+import { fractionWarnings } from "./fraction-warnings.ts";
 import { portWarnings } from "./port-warnings.ts";
+import { podSeccompAnnotation } from "./validation/pod-annotations.ts";
+import { containersOf } from "./validation/container.ts";
+import { volumeWarnings } from "./volume-warnings.ts";
 
 /** More do not fit into the headers of an answer. */
 const warningsMax = 100;
@@ -22,41 +33,37 @@ const deadAnnotations: ReadonlyMap<string, string> = new Map([
   ["security.alpha.kubernetes.io/sysctls", 'non-functional in v1.11+; use the "sysctls" field instead'],
   ["security.alpha.kubernetes.io/unsafe-sysctls", 'non-functional in v1.11+; use the "sysctls" field instead'],
 ]);
-/** Kinds of volumes that are, or will be, no more. */
-const deadVolumes: readonly (readonly [source: string, text: string])[] = [
-  ["photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
-  ["gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"],
-  ["scaleIO", "deprecated in v1.16, non-functional in v1.22+"],
-  ["flocker", "deprecated in v1.22, non-functional in v1.25+"],
-  ["storageos", "deprecated in v1.22, non-functional in v1.25+"],
-  ["quobyte", "deprecated in v1.22, non-functional in v1.25+"],
-  ["glusterfs", "deprecated in v1.25, non-functional in v1.26+"],
-  ["cephfs", "deprecated in v1.28, non-functional in v1.31+"],
-  ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
-];
+
+type Annotations = Readonly<Record<string, string>>;
 
 /**
- * What is valid in a pod or a template of pods, and hardly meant.
+ * Warns about parts of a pod or a template that are valid and hardly meant.
  * @param path of the template; empty for a pod
  */
-export function podWarnings(template: JsonObject, path: string): string[] {
-  const annotations = fieldsOf(fieldsOf(template["metadata"])["annotations"]);
-  const spec = fieldsOf(template["spec"]);
-  const specPath = path === "" ? "spec" : `${path}.spec`;
-  const annotationPath = `${path === "" ? "" : `${path}.`}metadata.annotations`;
+export function podWarnings({ metadata, spec = { containers: null } }: PodTemplateSpec, path: string): string[] {
+  const annotations = metadata?.annotations ?? {};
+  const parent = path === "" ? "" : `${path}.`;
+  const specPath = `${parent}spec`;
+  const annotationPath = `${parent}metadata.annotations`;
   const containers = containersOf(spec, specPath);
+  const context = { annotations, annotationPath, podProfile: spec.securityContext?.appArmorProfile };
   const rules: (() => string[])[] = [
     () => nodeLabelWarnings(spec, specPath),
     () => spreadWarnings(spec, `${specPath}.topologySpreadConstraints`),
     () => annotationWarnings(annotations, annotationPath),
-    () => volumeWarnings(spec, `${specPath}.volumes`),
-    () => repeated(objectsOf(spec["hostAliases"]), "ip", `${specPath}.hostAliases`),
-    () => repeated(objectsOf(spec["imagePullSecrets"]), "name", `${specPath}.imagePullSecrets`),
-    () => namelessSecretWarnings(spec, `${specPath}.imagePullSecrets`),
-    () => fractionWarnings(spec["overhead"], `${specPath}.overhead`),
-    () => containers.flatMap(({ container, field }) => containerWarnings(container, field)).slice(0, warningsMax),
+    () => volumeWarnings(spec.volumes ?? [], `${specPath}.volumes`),
+    () => repeatedAliasWarnings(spec, `${specPath}.hostAliases`),
+    () => pullSecretWarnings(spec.imagePullSecrets ?? [], `${specPath}.imagePullSecrets`),
+    () => fractionWarnings(spec.overhead, `${specPath}.overhead`),
+    () => seccompWarnings(spec, annotations, annotationPath),
+    () =>
+      containers
+        .flatMap(({ container, field }) => containerWarnings(container, field, { ...context, isTemplate: path !== "" }))
+        .slice(0, warningsMax),
     () => portWarnings(containers, warningsMax),
-    () => affinityWarnings(spec, `${specPath}.affinity`),
+    () => graceWarnings(spec, specPath),
+    () => affinityWarnings(spec.affinity ?? {}, `${specPath}.affinity`),
+    () => addressWarnings(spec, specPath),
   ];
   const warnings: string[] = [];
   for (const rule of rules) {
@@ -65,31 +72,44 @@ export function podWarnings(template: JsonObject, path: string): string[] {
   return warnings.slice(0, warningsMax);
 }
 
-function nodeLabelWarnings(spec: JsonObject, path: string): string[] {
-  const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution } =
-    fieldsOf(fieldsOf(spec["affinity"])["nodeAffinity"]);
-  const field = `${path}.affinity.nodeAffinity`;
-  const terms = [
-    ...objectsOf(fieldsOf(required)["nodeSelectorTerms"]).map((term, at) => ({
-      term,
-      at: `${field}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${at}]`,
-    })),
-    ...objectsOf(preferredDuringSchedulingIgnoredDuringExecution).map((term, at) => ({
-      term: fieldsOf(term["preference"]),
-      at: `${field}.preferredDuringSchedulingIgnoredDuringExecution[${at}].preference`,
-    })),
-  ];
+function nodeLabelWarnings({ nodeSelector, affinity }: PodSpec, path: string): string[] {
   return [
-    ...Object.keys(fieldsOf(spec["nodeSelector"])).flatMap((key) => {
+    ...Object.keys(nodeSelector ?? {}).flatMap((key) => {
       const text = renamedLabels.get(key);
       return text === undefined ? [] : [`${path}.nodeSelector[${key}]: ${text}`];
     }),
-    ...terms.flatMap(({ term, at }) =>
-      objectsOf(term["matchExpressions"]).flatMap(({ key }, index) =>
-        renamed(textOf(key), `${at}.matchExpressions[${index}].key`),
-      ),
-    ),
+    ...nodeAffinityWarnings(affinity?.nodeAffinity ?? {}, `${path}.affinity.nodeAffinity`),
   ];
+}
+
+function nodeAffinityWarnings(affinity: NodeAffinity, field: string): string[] {
+  const {
+    requiredDuringSchedulingIgnoredDuringExecution: required,
+    preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
+  } = affinity;
+  return [
+    ...(required?.nodeSelectorTerms ?? []).flatMap((term, at) => {
+      const item = `${field}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${at}]`;
+      return nodeTermWarnings(term, item, false);
+    }),
+    ...preferred.flatMap(({ preference }, at) => {
+      const item = `${field}.preferredDuringSchedulingIgnoredDuringExecution[${at}].preference`;
+      return nodeTermWarnings(preference, item, true);
+    }),
+  ];
+}
+
+/** @param checksValues values of preferences are not validated: a bad one matches nothing */
+export function nodeTermWarnings(term: NodeSelectorTerm, field: string, checksValues: boolean): string[] {
+  return (term.matchExpressions ?? []).flatMap(({ key, values = [] }, at) => {
+    const item = `${field}.matchExpressions[${at}]`;
+    return [
+      ...renamed(key, `${item}.key`),
+      ...(checksValues ? values : []).flatMap((value, index) =>
+        labelValueErrors(value).map((problem) => `${item}.values[${index}]: ${value} is invalid, ${problem}`),
+      ),
+    ];
+  });
 }
 
 function renamed(key: string, field: string): string[] {
@@ -97,98 +117,83 @@ function renamed(key: string, field: string): string[] {
   return text === undefined ? [] : [`${field}: ${key} is ${text}`];
 }
 
-function spreadWarnings(spec: JsonObject, field: string): string[] {
-  return objectsOf(spec["topologySpreadConstraints"]).flatMap((constraint, at) => [
-    ...renamed(textOf(constraint["topologyKey"]), `${field}[${at}].topologyKey`),
-    ...(isPresent(constraint["labelSelector"]) ? [] : [`${field}[${at}].labelSelector: ${emptySelector}`]),
+function spreadWarnings({ topologySpreadConstraints = [] }: PodSpec, field: string): string[] {
+  return topologySpreadConstraints.flatMap(({ topologyKey, labelSelector }, at) => [
+    ...renamed(topologyKey, `${field}[${at}].topologyKey`),
+    ...(labelSelector === undefined ? [`${field}[${at}].labelSelector: ${emptySelector}`] : []),
   ]);
 }
 
-function annotationWarnings(annotations: JsonObject, field: string): string[] {
+function annotationWarnings(annotations: Annotations, field: string): string[] {
   return [...deadAnnotations].flatMap(([key, text]) =>
     Object.hasOwn(annotations, key) ? [`${field}[${key}]: ${text}`] : [],
   );
 }
 
-function volumeWarnings(spec: JsonObject, field: string): string[] {
-  return objectsOf(spec["volumes"]).flatMap((volume, at) =>
-    deadVolumes
-      .filter(([source]) => isPresent(volume[source]))
-      .map(([source, text]) => `${field}[${at}].${source === "storageos" ? "storageOS" : source}: ${text}`),
-  );
+function seccompWarnings({ securityContext }: PodSpec, annotations: Annotations, field: string): string[] {
+  if (securityContext?.seccompProfile !== undefined || !Object.hasOwn(annotations, podSeccompAnnotation)) return [];
+  return [`${field}[${podSeccompAnnotation}]: non-functional in v1.27+; use the "seccompProfile" field instead`];
 }
 
-function repeated(items: readonly JsonObject[], name: string, field: string): string[] {
-  const seen = new Set<string>();
-  return items.flatMap((item, at) => {
-    const value = textOf(item[name]);
-    if (!seen.has(value)) {
-      seen.add(value);
-      return [];
-    }
-    return [`${field}[${at}].${name}: duplicate ${name} ${JSON.stringify(value)}`];
-  });
+function repeatedAliasWarnings({ hostAliases = [] }: PodSpec, field: string): string[] {
+  const addresses = hostAliases.map(({ ip }) => ip);
+  return repeated(addresses, (at, ip) => `${field}[${at}].ip: duplicate ip ${JSON.stringify(ip)}`);
 }
 
-function namelessSecretWarnings(spec: JsonObject, field: string): string[] {
-  return objectsOf(spec["imagePullSecrets"]).flatMap(({ name }, at) =>
-    textOf(name) === "" ? [`${field}[${at}].name: invalid empty name ""`] : [],
-  );
-}
-
-/** A part of a byte. */
-function fractionWarnings(amounts: JsonValue | undefined, field: string): string[] {
-  if (!isJsonObject(amounts)) return [];
-  return ["memory", "ephemeral-storage"].flatMap((name) => {
-    const quantity = isPresent(amounts[name]) ? parsedQuantity(amounts[name]) : undefined;
-    if (quantity === undefined || isWhole(quantity)) return [];
-    return [`${field}[${name}]: fractional byte value ${JSON.stringify(amounts[name])} is invalid, must be an integer`];
-  });
-}
-
-function containerWarnings(container: JsonObject, field: string): string[] {
-  const { limits, requests } = fieldsOf(container["resources"]);
+function pullSecretWarnings(secrets: readonly LocalObjectReference[], field: string): string[] {
+  const names = secrets.map(({ name = "" }) => name);
   return [
-    ...fractionWarnings(limits, `${field}.resources.limits`),
-    ...fractionWarnings(requests, `${field}.resources.requests`),
-    ...hiddenVariableWarnings(objectsOf(container["env"]), `${field}.env`),
+    ...repeated(names, (at, name) => `${field}[${at}].name: duplicate name ${JSON.stringify(name)}`),
+    ...names.flatMap((name, at) => (name === "" ? [`${field}[${at}].name: invalid empty name ""`] : [])),
   ];
 }
 
-/** A variable that is set again is fine only if it is built from what it was before. */
-function hiddenVariableWarnings(variables: readonly JsonObject[], field: string): string[] {
+function repeated(values: readonly string[], warn: (at: number, value: string) => string): string[] {
   const seen = new Set<string>();
-  return variables.flatMap((variable, at) => {
-    const [name, value] = [textOf(variable["name"]), textOf(variable["value"])];
-    if (!seen.has(name)) {
-      seen.add(name);
-      return [];
-    }
-    const reference = `$(${name})`;
-    const builtOnIt = !isPresent(variable["valueFrom"]) && value !== reference && value.includes(reference);
-    if (builtOnIt) return [];
-    const text = `hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`;
-    return [`${field}[${at}]: ${text}`];
-  });
+  const warnings: string[] = [];
+  for (const [at, value] of values.entries()) {
+    if (seen.has(value)) warnings.push(warn(at, value));
+    seen.add(value);
+  }
+  return warnings;
 }
 
-function affinityWarnings(spec: JsonObject, field: string): string[] {
-  return ["podAffinity", "podAntiAffinity"].flatMap((name) => {
-    const affinity = fieldsOf(fieldsOf(spec["affinity"])[name]);
-    const [required, preferred] = [
-      "requiredDuringSchedulingIgnoredDuringExecution",
-      "preferredDuringSchedulingIgnoredDuringExecution",
-    ] as const;
-    const selects = (term: JsonObject) => isPresent(term["labelSelector"]);
-    return [
-      ...objectsOf(affinity[required]).flatMap((term, at) =>
-        selects(term) ? [] : [`${field}.${name}.${required}[${at}].labelSelector: ${emptySelector}`],
+function graceWarnings({ terminationGracePeriodSeconds: seconds = 0 }: PodSpec, path: string): string[] {
+  if (seconds >= 0) return [];
+  const field = `${path}.terminationGracePeriodSeconds`;
+  return [`${field}: must be >= 0; negative values are invalid and will be treated as 1`];
+}
+
+function affinityWarnings({ podAffinity = {}, podAntiAffinity = {} }: Affinity, field: string): string[] {
+  return [
+    ...termWarnings(podAffinity, `${field}.podAffinity`),
+    ...termWarnings(podAntiAffinity, `${field}.podAntiAffinity`),
+  ];
+}
+
+function termWarnings(affinity: PodAffinity, field: string): string[] {
+  const {
+    requiredDuringSchedulingIgnoredDuringExecution: required = [],
+    preferredDuringSchedulingIgnoredDuringExecution: preferred = [],
+  } = affinity;
+  const warn = (isSelecting: boolean, item: string) =>
+    isSelecting ? [] : [`${field}.${item}.labelSelector: ${emptySelector}`];
+  return [
+    ...required.flatMap(({ labelSelector }, at) =>
+      warn(labelSelector !== undefined, `requiredDuringSchedulingIgnoredDuringExecution[${at}]`),
+    ),
+    ...preferred.flatMap(({ podAffinityTerm }, at) =>
+      warn(
+        podAffinityTerm.labelSelector !== undefined,
+        `preferredDuringSchedulingIgnoredDuringExecution[${at}].podAffinityTerm`,
       ),
-      ...objectsOf(affinity[preferred]).flatMap((weighted, at) =>
-        selects(fieldsOf(weighted["podAffinityTerm"]))
-          ? []
-          : [`${field}.${name}.${preferred}[${at}].podAffinityTerm.labelSelector: ${emptySelector}`],
-      ),
-    ];
-  });
+    ),
+  ];
+}
+
+function addressWarnings({ dnsConfig, hostAliases = [] }: PodSpec, path: string): string[] {
+  return [
+    ...(dnsConfig?.nameservers ?? []).flatMap((ip, at) => warnAboutIp(ip, `${path}.dnsConfig.nameservers[${at}]`)),
+    ...hostAliases.flatMap(({ ip }, at) => warnAboutIp(ip, `${path}.hostAliases[${at}].ip`)),
+  ];
 }

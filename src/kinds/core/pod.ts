@@ -1,11 +1,10 @@
 import type { JsonObject } from "../../api/json.ts";
-import type { KubeObject } from "../../api/object-meta.ts";
+import type { Container, Pod, PodCondition, PodSpec, PodStatus } from "../../api/types/core-v1.ts";
+import { warnAboutIp } from "../../api/validation/strict-ip.ts";
 import { defaultStrategy, statusStrategy } from "../../registry/default-strategy.ts";
 import type { DeleteOptions, Strategy } from "../../registry/strategy.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
 import { validatePod } from "./validation/pod.ts";
 import { validateEphemeralContainersUpdate } from "./validation/pod-ephemeral-update.ts";
-import { objectsOf, textOf } from "../../api/validation/fields.ts";
 import { validatePodResize } from "./validation/pod-resize.ts";
 import { validatePodStatusUpdate } from "./validation/pod-status.ts";
 import { validatePodUpdate } from "./validation/pod-update.ts";
@@ -24,21 +23,14 @@ import { defaultPod, defaultPodSpec } from "./defaults/pod.ts";
 import { roundRequirements } from "./defaults/resource-list.ts";
 import { defaultClaimTemplate, defaultVolume } from "./defaults/volume.ts";
 
-interface Pod extends KubeObject {
-  spec?: { nodeName?: string; terminationGracePeriodSeconds?: number; containers?: never[] };
-  status?: { phase?: string; qosClass?: string };
-}
-
-const gracePeriodSecondsDefault = 30;
-
-export const podStrategy: Strategy = {
+export const podStrategy: Strategy<Pod> = {
   ...defaultStrategy,
   coversSchema: true,
   returnsDeletedObject: true,
   generationFields: ["spec"],
   resetFields: ["status"],
-  prepareForCreate(object: Pod) {
-    object.status = { phase: "Pending", qosClass: qosClassOf(object) };
+  prepareForCreate(pod) {
+    pod.status = { phase: "Pending", ...gatedCondition(pod), qosClass: qosClassOf(pod) };
   },
   validate: (pod, old) => validatePod(pod, old),
   // Updates come from controllers, which read no warnings.
@@ -49,31 +41,36 @@ export const podStrategy: Strategy = {
 
 const writeStatus = statusStrategy(podStrategy);
 
-export const podStatusStrategy: Strategy = {
+export const podStatusStrategy: Strategy<Pod> = {
   ...writeStatus,
-  prepareForUpdate(object: Pod, old: Pod, nowMs) {
+  prepareForUpdate(object, old, nowMs) {
     writeStatus.prepareForUpdate(object, old, nowMs);
+    keepObservedGenerations(object.status ?? {}, old.status ?? {});
     // Writers from before there were classes of service send none: that does not change it.
     const qosClass = object.status?.qosClass || old.status?.qosClass;
     if (qosClass) object.status = { ...object.status, qosClass };
     if (object.status !== undefined) object.status = withAlignedAddresses(object.status as JsonObject);
   },
   validateUpdate: validatePodStatusUpdate,
+  warnings: ({ status = {} }) => [
+    ...(status.podIPs ?? []).flatMap(({ ip }, at) => warnAboutIp(ip, `status.podIPs[${at}].ip`)),
+    ...(status.hostIPs ?? []).flatMap(({ ip }, at) => warnAboutIp(ip, `status.hostIPs[${at}].ip`)),
+  ],
 };
 
 /** `pods/ephemeralcontainers`: adds to `spec.ephemeralContainers` and changes nothing else. */
-export const podEphemeralContainersStrategy: Strategy = partOfPod(({ ephemeralContainers }, spec) => {
-  if (ephemeralContainers === undefined) delete spec["ephemeralContainers"];
-  else spec["ephemeralContainers"] = ephemeralContainers;
+export const podEphemeralContainersStrategy: Strategy<Pod> = partOfPod(({ ephemeralContainers }, spec) => {
+  if (ephemeralContainers === undefined) delete spec.ephemeralContainers;
+  else spec.ephemeralContainers = ephemeralContainers;
 }, validateEphemeralContainersUpdate);
 
 /** `pods/resize`: changes what containers request and are limited to. */
-export const podResizeStrategy: Strategy = partOfPod(
+export const podResizeStrategy: Strategy<Pod> = partOfPod(
   (given, spec) => {
-    for (const list of ["containers", "initContainers"]) {
-      if (given[list] !== undefined || spec[list] !== undefined) {
-        spec[list] = resizedContainers(objectsOf(given[list]), objectsOf(spec[list]));
-      }
+    if (given.containers !== null) spec.containers = resizedContainers(given.containers, spec.containers ?? []);
+    const { initContainers = [] } = given;
+    if (given.initContainers !== undefined || spec.initContainers !== undefined) {
+      spec.initContainers = resizedContainers(initContainers, spec.initContainers ?? []);
     }
   },
   (pod, old) => validatePodResize(pod, old, { qosClassOf }),
@@ -123,26 +120,48 @@ export const pod = builtInKind("pods", {
   },
 });
 
-function newPodWarnings(pod: KubeObject): string[] {
-  return [
-    ...hostnameWarnings(pod.metadata.name ?? "", "this is used in the Pod's hostname"),
-    ...podWarnings(pod as unknown as JsonObject, ""),
-  ];
+function newPodWarnings(pod: Pod): string[] {
+  return [...hostnameWarnings(pod.metadata.name ?? "", "this is used in the Pod's hostname"), ...podWarnings(pod, "")];
 }
 
-/** A write that takes only some of the spec from what it is given, and all else from what is stored. */
+/** A pod with gates says from the start why it is not scheduled. */
+function gatedCondition({ metadata, spec }: Pod): Pick<PodStatus, "conditions"> {
+  if ((spec?.schedulingGates ?? []).length === 0) return {};
+  const condition: PodCondition = {
+    type: "PodScheduled",
+    status: "False",
+    lastProbeTime: null,
+    lastTransitionTime: metadata.creationTimestamp ?? null,
+    reason: "SchedulingGated",
+    message: "Scheduling is blocked due to non-empty scheduling gates",
+  };
+  return { conditions: [condition] };
+}
+
+/** A writer that knows nothing of observed generations does not take them back. */
+function keepObservedGenerations(status: PodStatus, old: PodStatus): void {
+  const { observedGeneration = 0 } = old;
+  if (!status.observedGeneration && observedGeneration) status.observedGeneration = observedGeneration;
+  const before = Map.groupBy(old.conditions ?? [], ({ type }) => type);
+  for (const condition of status.conditions ?? []) {
+    const stored = before.get(condition.type)?.shift()?.observedGeneration ?? 0;
+    if (!condition.observedGeneration && stored) condition.observedGeneration = stored;
+  }
+}
+
+/** Returns the rules of a write that takes some of the spec from its body, and all else from the stored pod. */
 function partOfPod(
-  take: (given: JsonObject, spec: JsonObject) => void,
-  validateUpdate: Strategy["validateUpdate"],
-): Strategy {
+  take: (given: PodSpec, spec: PodSpec) => void,
+  validateUpdate: Strategy<Pod>["validateUpdate"],
+): Strategy<Pod> {
   return {
     ...podStrategy,
     prepareForUpdate(object, old) {
       const { managedFields, resourceVersion } = object.metadata;
-      const spec = { ...fieldsOf(old["spec"]) };
-      take(fieldsOf(object["spec"]), spec);
-      object["spec"] = spec;
-      if (old["status"] !== undefined) object["status"] = old["status"];
+      const spec: PodSpec = { containers: null, ...old.spec };
+      take(object.spec ?? { containers: null }, spec);
+      object.spec = spec;
+      if (old.status !== undefined) object.status = old.status;
       object.metadata = { ...old.metadata };
       if (managedFields !== undefined) object.metadata.managedFields = managedFields;
       if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
@@ -151,11 +170,11 @@ function partOfPod(
   };
 }
 
-/** Names and order as given, so that validation sees when they differ; of each container only what can be resized. */
-function resizedContainers(given: readonly JsonObject[], old: readonly JsonObject[]): JsonObject[] {
-  const byName = new Map(old.map((container) => [textOf(container["name"]), container]));
+/** Takes names and order as given, so that validation sees when they differ, and of each container its resources. */
+function resizedContainers(given: readonly Container[], old: readonly Container[]): Container[] {
+  const byName = new Map(old.map((container) => [container.name, container]));
   return given.map((container) => {
-    const before = byName.get(textOf(container["name"]));
+    const before = byName.get(container.name);
     if (before === undefined) return container;
     const { resources: _resources, resizePolicy: _resizePolicy, ...rest } = before;
     const { resources, resizePolicy } = container;
@@ -167,9 +186,9 @@ function resizedContainers(given: readonly JsonObject[], old: readonly JsonObjec
   });
 }
 
-/** The node agent needs time to stop containers; a pod that no node runs needs none. */
+/** The node agent needs time to stop containers. A pod that no node runs needs none. */
 function gracePeriodSeconds(pod: Pod, options: DeleteOptions): number {
-  const asked = options.gracePeriodSeconds ?? pod.spec?.terminationGracePeriodSeconds ?? gracePeriodSecondsDefault;
+  const asked = options.gracePeriodSeconds ?? Number(pod.spec?.terminationGracePeriodSeconds ?? 0);
   const phase = pod.status?.phase;
   if ((pod.spec?.nodeName ?? "") === "" || phase === "Succeeded" || phase === "Failed") return 0;
   return asked < 0 ? 1 : asked;

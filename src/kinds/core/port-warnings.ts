@@ -1,43 +1,61 @@
-import type { JsonObject } from "../../api/json.ts";
-import { numberOf, objectsOf, textOf } from "../../api/validation/fields.ts";
+import type { ContainerPort } from "../../api/types/core-v1.ts";
+import type { PlacedContainer } from "./validation/placed-container.ts";
 
-/** With how many others of the same number a port is compared: more of them are a mistake that is told already. */
+/** The most ports of the same number that a port is compared with: more of them are a mistake that is reported already. */
 const othersMax = 100;
 
-interface Port {
+interface PlacedPort {
   readonly field: string;
-  readonly hostIp: string;
-  readonly hostPort: number;
+  readonly port: ContainerPort;
 }
 
-/** Ports of a pod's containers that are the same, or come near it. @returns at most `max` */
-export function portWarnings(
-  containers: readonly { readonly container: JsonObject; readonly field: string }[],
-  max: number,
-): string[] {
+/** Warns about ports of a pod's containers that are the same, or nearly. @returns at most `max` */
+export function portWarnings(containers: readonly PlacedContainer[], max: number): string[] {
   const warnings: string[] = [];
-  const byNumber = new Map<string, Port[]>();
-  for (const { container, field } of containers) {
-    for (const [at, port] of objectsOf(container["ports"]).entries()) {
-      const key = `${numberOf(port["containerPort"])}/${textOf(port["protocol"])}`;
-      const others = byNumber.get(key) ?? [];
-      const one: Port = {
-        field: `${field}.ports[${at}]`,
-        hostIp: textOf(port["hostIP"]),
-        hostPort: numberOf(port["hostPort"]),
-      };
-      for (const other of others) warnings.push(...conflict(one, other));
-      if (warnings.length >= max) return warnings.slice(0, max);
-      if (others.length < othersMax) byNumber.set(key, [...others, one]);
+  const byNumber = new Map<string, PlacedPort[]>();
+  const ports = containers.flatMap(({ container, field }) =>
+    (container.ports ?? []).map((port, at): PlacedPort => ({ field: `${field}.ports[${at}]`, port })),
+  );
+  for (const one of ports) {
+    const { containerPort, protocol = "", hostIP = "", hostPort = 0 } = one.port;
+    const key = `${containerPort}/${protocol}`;
+    const others = byNumber.get(key) ?? [];
+    if (hostIP !== "" && hostPort === 0) {
+      warnings.push(`${one.field}: hostIP set without hostPort: ${portText(one.port)}`);
     }
+    for (const other of others) warnings.push(...conflict(one, other));
+    if (warnings.length >= max) return warnings.slice(0, max);
+    if (others.length < othersMax) byNumber.set(key, [...others, one]);
   }
-  return warnings;
+  return [...warnings, ...nameWarnings(ports)].slice(0, max);
 }
 
-function conflict(one: Port, other: Port): string[] {
-  const warn = (what: string) => [`${one.field}: ${what} port definition with ${other.field}`];
-  if (one.hostIp === other.hostIp && one.hostPort === other.hostPort) return warn("duplicate");
-  if (one.hostPort === 0 || other.hostPort === 0) return warn("overlapping");
-  const oneAddress = (one.hostIp === "") !== (other.hostIp === "");
-  return one.hostPort === other.hostPort && oneAddress ? warn("dangerously ambiguous") : [];
+/** A port as Go prints a struct. */
+function portText({ name = "", hostPort = 0, containerPort, protocol = "", hostIP = "" }: ContainerPort): string {
+  return `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
+}
+
+function conflict({ field, port: one }: PlacedPort, { field: otherField, port: other }: PlacedPort): string[] {
+  const warn = (what: string) => [`${field}: ${what} port definition with ${otherField}`];
+  const [hostPort, otherPort] = [one.hostPort ?? 0, other.hostPort ?? 0];
+  const [hostIp, otherIp] = [one.hostIP ?? "", other.hostIP ?? ""];
+  if (hostIp === otherIp && hostPort === otherPort) return warn("duplicate");
+  if (hostPort === 0 || otherPort === 0) return warn("overlapping");
+  const isOneBound = (hostIp === "") !== (otherIp === "");
+  return hostPort === otherPort && isOneBound ? warn("dangerously ambiguous") : [];
+}
+
+/** Services and probes find a port by its name in the whole pod. */
+function nameWarnings(ports: readonly PlacedPort[]): string[] {
+  const first = new Map<string, string>();
+  return ports.flatMap(({ field, port: { name = "" } }) => {
+    if (name === "") return [];
+    const other = first.get(name);
+    if (other !== undefined) {
+      const text = `duplicate port name ${JSON.stringify(name)} with ${other}`;
+      return [`${field}: ${text}, services and probes that select ports by name will use ${other}`];
+    }
+    first.set(name, field);
+    return [];
+  });
 }

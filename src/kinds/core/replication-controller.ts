@@ -1,9 +1,10 @@
+import type { ReplicationController } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import {
   validateReplicationController,
   validateReplicationControllerStatus,
 } from "./validation/replication-controller.ts";
-import { workloadWarnings } from "./workload-warnings.ts";
+import { templateWarnings, workloadWarnings } from "./workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
@@ -14,12 +15,14 @@ import { replicaCells } from "../apps/replica-cells.ts";
 import { countReaderOf } from "../../api/scheme/selectable-fields.ts";
 import { defaultReplicationController } from "./defaults/replication-controller.ts";
 
-const replicationControllerStrategy: Strategy = {
+const replicationControllerStrategy: Strategy<ReplicationController> = {
   ...specStrategy,
   metaRules: "update",
   orphansByDefault: true,
   validate: validateReplicationController,
-  warnings: workloadWarnings,
+  // Upstream looks at the old template here, once the new one is there.
+  warnings: (controller, old) =>
+    old === undefined ? workloadWarnings(controller) : templateWarnings({ ...old, metadata: controller.metadata }, old),
 };
 
 const replicationControllerStatusStrategy = statusRules(

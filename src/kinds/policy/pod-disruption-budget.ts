@@ -1,3 +1,5 @@
+import type { PodDisruptionBudget } from "../../api/types/policy-v1.ts";
+import { pathSegmentProblems } from "../../api/validation/names.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "./validation/pod-disruption-budget.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
@@ -6,11 +8,12 @@ import { numberIn, structIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
-const podDisruptionBudgetStrategy: Strategy = {
+const podDisruptionBudgetStrategy: Strategy<PodDisruptionBudget> = {
   ...specStrategy,
   metaRules: "none",
   allowsBareFinalizers: true,
   allowUnconditionalUpdate: false,
+  validateName: pathSegmentProblems,
   validate: validatePodDisruptionBudget,
 };
 

@@ -1,4 +1,4 @@
-import { needsClusterIp, needsHealthCheckPort, needsNodePort, type ServiceSpec } from "./service.ts";
+import { needsClusterIp, needsHealthCheckPort, needsNodePort, type ServiceSpec, serviceType } from "./service.ts";
 
 /** `clusterIP` is the older spelling of `clusterIPs[0]`: a client that knows one of the two means both. */
 export function alignClusterIps(spec: ServiceSpec, old: ServiceSpec | undefined): void {
@@ -26,7 +26,7 @@ export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
 function keepClusterIps(spec: ServiceSpec, old: ServiceSpec): void {
   const { clusterIP, clusterIPs } = old;
   if ((spec.clusterIP ?? "") === "" && clusterIP !== undefined) spec.clusterIP = clusterIP;
-  if ((spec.clusterIPs ?? []).length === 0 && spec.clusterIP === clusterIP && clusterIPs !== undefined) {
+  if ((spec.clusterIPs ?? []).length === 0 && clusterIPs !== undefined) {
     spec.clusterIPs = [...clusterIPs];
   }
 }
@@ -52,7 +52,7 @@ export function dropFieldsOfOldType(spec: ServiceSpec, old: ServiceSpec): void {
   if (needsClusterIp(old) && !needsClusterIp(spec)) dropAddresses(spec, old);
   if (needsNodePort(old) && !needsNodePort(spec)) dropNodePorts(spec, old);
   if (needsHealthCheckPort(old) && !needsHealthCheckPort(spec)) dropIfSame(spec, old, "healthCheckNodePort");
-  if (needsNodePort(old) && !needsNodePort(spec) && !hasExternalIps(spec)) {
+  if (isReachable(old) && !isReachable(spec)) {
     dropIfSame(spec, old, "externalTrafficPolicy");
   }
   if (old.type === "LoadBalancer" && spec.type !== "LoadBalancer") {
@@ -61,8 +61,9 @@ export function dropFieldsOfOldType(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-function hasExternalIps({ externalIPs = [] }: ServiceSpec): boolean {
-  return externalIPs.length > 0;
+/** From outside of the cluster. */
+function isReachable(spec: ServiceSpec): boolean {
+  return needsNodePort(spec) || (serviceType(spec) === "ClusterIP" && (spec.externalIPs ?? []).length > 0);
 }
 
 function dropAddresses(spec: ServiceSpec, old: ServiceSpec): void {

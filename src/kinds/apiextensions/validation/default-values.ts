@@ -15,6 +15,8 @@ import { makeRuleValidator, type RuleSchema, runRules, storedEnvironment, toFiel
 
 /** The most that the rules may cost that check all defaults of a schema. */
 const rulesCostMax = 10_000_000;
+/** Nodes that are checked before others get their turn. */
+const nodesPerStep = 200;
 const environments = { environmentOf: () => storedEnvironment() };
 
 /** Steps from a resource to a value inside of it; an item has no name. */
@@ -45,6 +47,7 @@ class DefaultsCheck {
   readonly #root: OpenApiSchema;
   readonly #requiresPruned: boolean;
   #budget = rulesCostMax;
+  #nodes = 0;
 
   constructor(root: OpenApiSchema, requiresPruned: boolean) {
     this.#root = root;
@@ -56,6 +59,7 @@ class DefaultsCheck {
   }
 
   *node(schema: OpenApiSchema, around: Place): Generator<void> {
+    if (++this.#nodes % nodesPerStep === 0) yield;
     const isResource = this.#isResource(schema);
     const place = isResource ? { ...around, resource: schema, steps: [], isMetadata: false } : around;
     if (schema.default !== undefined) yield* this.#default(schema, schema.default, place);

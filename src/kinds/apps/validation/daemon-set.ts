@@ -1,40 +1,36 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type { DaemonSet, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from "../../../api/types/apps-v1.ts";
 import {
   intOrPercentValue,
   validateIntOrPercent,
   validateNotMoreThan100Percent,
 } from "../../../api/validation/int-or-percent.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { isEmptySelector, validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import { isPresent, objectsOf, textOf, validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/fields.ts";
 import { validateLastingTemplate, validatePodTemplate } from "../../core/validation/pod-template.ts";
 import { validateCollisionCount, validateCounts } from "./replica-status.ts";
-import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateSelectsTemplate } from "./workload-selector.ts";
 
-export function validateDaemonSet(set: KubeObject): FieldError[] {
-  const spec = fieldsOf(set["spec"]);
+export function validateDaemonSet({ spec }: DaemonSet): FieldError[] {
+  if (spec === undefined) return [];
   const { selector, template } = spec;
   return [
-    ...validateLabelSelector(selector, "spec.selector"),
+    ...validateLabelSelector(selector ?? undefined, "spec.selector"),
     ...validateSelectsTemplate(selector, template, "spec.template"),
-    ...(isPresent(selector) && isEmptySelector(selector)
+    ...(selector !== null && isEmptySelector(selector)
       ? [fieldError.invalid("spec.selector", selector, "empty selector is invalid for daemonset")]
       : []),
     ...validatePodTemplate(template, "spec.template"),
-    ...validateReadOnlyDisks(fieldsOf(fieldsOf(template)["spec"])["volumes"], "spec.template.spec.volumes"),
     ...validateLastingTemplate(template, "spec.template", "DaemonSet"),
-    ...validateNotNegative(spec["minReadySeconds"], "spec.minReadySeconds"),
-    ...validateUpdateStrategy(fieldsOf(spec["updateStrategy"]), "spec.updateStrategy"),
-    ...validateNotNegative(spec["revisionHistoryLimit"], "spec.revisionHistoryLimit"),
+    ...validateNotNegative(spec.minReadySeconds, "spec.minReadySeconds"),
+    ...validateUpdateStrategy(spec.updateStrategy ?? {}, "spec.updateStrategy"),
+    ...validateNotNegative(spec.revisionHistoryLimit, "spec.revisionHistoryLimit"),
   ];
 }
 
-export function validateDaemonSetStatusUpdate(set: KubeObject, old: KubeObject): FieldError[] {
-  const status = fieldsOf(set["status"]);
+export function validateDaemonSetStatusUpdate({ status }: DaemonSet, old: DaemonSet): FieldError[] {
+  if (status === undefined) return [];
   const counts = [
     "currentNumberScheduled",
     "numberMisscheduled",
@@ -45,37 +41,23 @@ export function validateDaemonSetStatusUpdate(set: KubeObject, old: KubeObject):
     "numberAvailable",
     "numberUnavailable",
     "collisionCount",
-  ];
-  return [
-    ...validateCounts(status, counts, "status"),
-    ...validateCollisionCount(status, fieldsOf(old["status"]), "status"),
-  ];
+  ] as const;
+  return [...validateCounts(status, counts, "status"), ...validateCollisionCount(status, old.status ?? {}, "status")];
 }
 
-/** Its pods run on many nodes, and only one of those can write to such a disk. */
-function validateReadOnlyDisks(volumes: JsonValue | undefined, field: string): FieldError[] {
-  return validateEach(objectsOf(volumes), (volume, at) => {
-    const disk = volume["gcePersistentDisk"];
-    if (!isPresent(disk) || fieldsOf(disk)["readOnly"] === true) return [];
-    const text =
-      "must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only";
-    return [fieldError.invalid(`${field}[${at}].gcePersistentDisk.readOnly`, false, text)];
-  });
-}
-
-function validateUpdateStrategy(strategy: JsonObject, field: string): FieldError[] {
-  const [type, rolling] = [textOf(strategy["type"]), strategy["rollingUpdate"]];
+function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, field: string): FieldError[] {
+  const { type, rollingUpdate } = strategy;
   if (type === "OnDelete") return [];
   if (type === "RollingUpdate") {
-    if (!isPresent(rolling)) return [fieldError.required(`${field}.rollingUpdate`)];
-    return validateRollingUpdate(fieldsOf(rolling), `${field}.rollingUpdate`);
+    if (rollingUpdate === undefined) return [fieldError.required(`${field}.rollingUpdate`)];
+    return validateRollingUpdate(rollingUpdate, `${field}.rollingUpdate`);
   }
-  const shown = internalForm(strategy, ["type", "rollingUpdate"]);
+  const shown = internalForm(strategy, "apps/v1.DaemonSetUpdateStrategy");
   return [fieldError.notSupported(field, shown, ["RollingUpdate", "OnDelete"])];
 }
 
 /** Either the old pod goes first or the new one comes first. */
-function validateRollingUpdate({ maxUnavailable, maxSurge }: JsonObject, field: string): FieldError[] {
+function validateRollingUpdate({ maxUnavailable, maxSurge }: RollingUpdateDaemonSet, field: string): FieldError[] {
   const errors = [
     ...validateIntOrPercent(maxUnavailable, `${field}.maxUnavailable`),
     ...validateIntOrPercent(maxSurge, `${field}.maxSurge`),

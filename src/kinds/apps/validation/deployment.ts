@@ -1,32 +1,35 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type {
+  Deployment,
+  DeploymentSpec,
+  DeploymentStrategy,
+  RollingUpdateDeployment,
+} from "../../../api/types/apps-v1.ts";
 import {
   intOrPercentValue,
   validateIntOrPercent,
   validateNotMoreThan100Percent,
 } from "../../../api/validation/int-or-percent.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent, numberOf, textOf, validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/fields.ts";
 import { validateReplicaTemplate } from "./replica-set.ts";
 import { validateCollisionCount, validateCounts, validateParts } from "./replica-status.ts";
 
-export function validateDeployment(deployment: KubeObject): FieldError[] {
-  const spec = fieldsOf(deployment["spec"]);
+export function validateDeployment({ spec }: Deployment): FieldError[] {
+  if (spec === undefined) return [];
   return [
-    ...validateNotNegative(spec["replicas"], "spec.replicas"),
+    ...validateNotNegative(spec.replicas, "spec.replicas"),
     ...validateReplicaTemplate(spec, "spec"),
-    ...validateStrategy(fieldsOf(spec["strategy"]), "spec.strategy"),
-    ...validateNotNegative(spec["minReadySeconds"], "spec.minReadySeconds"),
-    ...validateNotNegative(spec["revisionHistoryLimit"], "spec.revisionHistoryLimit"),
+    ...validateStrategy(spec.strategy ?? {}, "spec.strategy"),
+    ...validateNotNegative(spec.minReadySeconds, "spec.minReadySeconds"),
+    ...validateNotNegative(spec.revisionHistoryLimit, "spec.revisionHistoryLimit"),
     ...validateProgressDeadline(spec, "spec.progressDeadlineSeconds"),
   ];
 }
 
-export function validateDeploymentStatusUpdate(deployment: KubeObject, old: KubeObject): FieldError[] {
-  const status = fieldsOf(deployment["status"]);
-  const parts = ["updatedReplicas", "readyReplicas", "availableReplicas"];
+export function validateDeploymentStatusUpdate({ status }: Deployment, old: Deployment): FieldError[] {
+  if (status === undefined) return [];
+  const parts = ["updatedReplicas", "readyReplicas", "availableReplicas"] as const;
   const counts = [
     "observedGeneration",
     "replicas",
@@ -34,34 +37,34 @@ export function validateDeploymentStatusUpdate(deployment: KubeObject, old: Kube
     "unavailableReplicas",
     "terminatingReplicas",
     "collisionCount",
-  ];
+  ] as const;
   return [
     ...validateCounts(status, counts, "status"),
     ...validateParts(status, parts, "status"),
-    ...validateCollisionCount(status, fieldsOf(old["status"]), "status"),
+    ...validateCollisionCount(status, old.status ?? {}, "status"),
   ];
 }
 
-function validateStrategy(strategy: JsonObject, field: string): FieldError[] {
-  const [type, rolling] = [textOf(strategy["type"]), strategy["rollingUpdate"]];
+function validateStrategy(strategy: DeploymentStrategy, field: string): FieldError[] {
+  const { type = "", rollingUpdate } = strategy;
   switch (type) {
     case "Recreate":
-      if (!isPresent(rolling)) return [];
+      if (rollingUpdate === undefined) return [];
       return [
         fieldError.forbidden(`${field}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'"),
       ];
     case "RollingUpdate":
-      if (isPresent(rolling)) return validateRollingUpdate(fieldsOf(rolling), `${field}.rollingUpdate`);
+      if (rollingUpdate !== undefined) return validateRollingUpdate(rollingUpdate, `${field}.rollingUpdate`);
       return [fieldError.required(`${field}.rollingUpdate`, "this should be defaulted and never be nil")];
     default: {
-      const shown = internalForm(strategy, ["type", "rollingUpdate"]);
+      const shown = internalForm(strategy, "apps/v1.DeploymentStrategy");
       return [fieldError.notSupported(field, shown, ["Recreate", "RollingUpdate"])];
     }
   }
 }
 
-/** Some replica more or some less, or nothing would ever be replaced. */
-function validateRollingUpdate({ maxUnavailable, maxSurge }: JsonObject, field: string): FieldError[] {
+/** One replica more or one less must be possible, or nothing would ever be replaced. */
+function validateRollingUpdate({ maxUnavailable, maxSurge }: RollingUpdateDeployment, field: string): FieldError[] {
   const errors = [
     ...validateIntOrPercent(maxUnavailable, `${field}.maxUnavailable`),
     ...validateIntOrPercent(maxSurge, `${field}.maxSurge`),
@@ -73,12 +76,10 @@ function validateRollingUpdate({ maxUnavailable, maxSurge }: JsonObject, field: 
   return [...errors, ...validateNotMoreThan100Percent(maxUnavailable, `${field}.maxUnavailable`)];
 }
 
-function validateProgressDeadline(spec: JsonObject, field: string): FieldError[] {
-  const deadline = spec["progressDeadlineSeconds"];
-  if (!isPresent(deadline)) return [];
+function validateProgressDeadline(spec: DeploymentSpec, field: string): FieldError[] {
+  const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
+  if (deadline === undefined) return [];
   const errors = validateNotNegative(deadline, field);
-  if (numberOf(deadline) <= numberOf(spec["minReadySeconds"])) {
-    errors.push(fieldError.invalid(field, deadline, "must be greater than minReadySeconds"));
-  }
-  return errors;
+  if (deadline > minReadySeconds) return errors;
+  return [...errors, fieldError.invalid(field, deadline, "must be greater than minReadySeconds")];
 }

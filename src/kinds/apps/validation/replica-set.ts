@@ -1,35 +1,42 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
+import type { DeploymentSpec, ReplicaSet, ReplicaSetSpec } from "../../../api/types/apps-v1.ts";
+import type { LabelSelector } from "../../../api/types/meta-v1.ts";
+import { shownSelector } from "../../../api/validation/label-selector.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { validateNotNegative } from "../../../api/validation/fields.ts";
 import { validateLastingTemplate, validatePodTemplate } from "../../core/validation/pod-template.ts";
 import { validateCounts, validateParts } from "./replica-status.ts";
 import { validateSelectsTemplate, validateWorkloadSelector } from "./workload-selector.ts";
 
-export function validateReplicaSet(set: KubeObject): FieldError[] {
-  const spec = fieldsOf(set["spec"]);
+interface Selecting {
+  readonly spec?: { readonly selector?: LabelSelector | null };
+}
+
+export function validateReplicaSet({ spec }: ReplicaSet): FieldError[] {
+  if (spec === undefined) return [];
   return [
-    ...validateNotNegative(spec["replicas"], "spec.replicas"),
-    ...validateNotNegative(spec["minReadySeconds"], "spec.minReadySeconds"),
+    ...validateNotNegative(spec.replicas, "spec.replicas"),
+    ...validateNotNegative(spec.minReadySeconds, "spec.minReadySeconds"),
     ...validateReplicaTemplate(spec, "spec"),
   ];
 }
 
-export function validateReplicaSetStatus(set: KubeObject): FieldError[] {
-  const status = fieldsOf(set["status"]);
-  const parts = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
-  const counts = ["replicas", ...parts, "observedGeneration", "terminatingReplicas"];
+export function validateReplicaSetStatus({ status }: ReplicaSet): FieldError[] {
+  if (status === undefined) return [];
+  const parts = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"] as const;
+  const counts = ["replicas", ...parts, "observedGeneration", "terminatingReplicas"] as const;
   return [...validateCounts(status, counts, "status"), ...validateParts(status, parts, "status")];
 }
 
-/** Which pods a ReplicaSet or Deployment has, and what it makes them from. Upstream calls both deployments. */
-export function validateReplicaTemplate({ selector, template }: JsonObject, path: string): FieldError[] {
+/** Validates which pods a ReplicaSet or Deployment has, and their template. Upstream calls both deployments. */
+export function validateReplicaTemplate(
+  { selector, template }: DeploymentSpec | ReplicaSetSpec,
+  path: string,
+): FieldError[] {
   const errors = validateWorkloadSelector(selector, "deployment", `${path}.selector`);
-  if (labelSelectorOf(selector) === undefined) {
-    return [...errors, fieldError.invalid(`${path}.selector`, selector, "invalid label selector")];
+  if (labelSelectorOf(selector ?? undefined) === undefined) {
+    return [...errors, fieldError.invalid(`${path}.selector`, shownSelector(selector), "invalid label selector")];
   }
   return [
     ...errors,
@@ -39,7 +46,7 @@ export function validateReplicaTemplate({ selector, template }: JsonObject, path
   ];
 }
 
-/** What a workload selects is fixed: its pods would be nobody's otherwise. */
-export function validateSelectorUpdate(fresh: KubeObject, old: KubeObject): FieldError[] {
-  return validateImmutable(fieldsOf(fresh["spec"])["selector"], fieldsOf(old["spec"])["selector"], "spec.selector");
+/** Rejects another selector: the pods would be nobody's. */
+export function validateSelectorUpdate(fresh: Selecting, old: Selecting): FieldError[] {
+  return validateImmutable(shownSelector(fresh.spec?.selector), shownSelector(old.spec?.selector), "spec.selector");
 }

@@ -1,41 +1,37 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
-import { isPresent, numberOf, validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/fields.ts";
 
-/** No count is negative. */
-export function validateCounts(status: JsonObject, names: readonly string[], field: string): FieldError[] {
+type Count = number | bigint;
+type Counts<N extends string> = { readonly [K in N]?: Count };
+
+/** Rejects negative counts. */
+export function validateCounts<N extends string>(status: Counts<N>, names: readonly N[], field: string): FieldError[] {
   return names.flatMap((name) => validateNotNegative(status[name], `${field}.${name}`));
 }
 
-/** Parts of the replicas are no more than all of them, and no more are available than ready. */
-export function validateParts(
-  status: JsonObject,
-  parts: readonly string[],
+/** Rejects a part of the replicas that is larger than their number, and more available replicas than ready ones. */
+export function validateParts<N extends string>(
+  status: Counts<N | "replicas" | "availableReplicas" | "readyReplicas">,
+  parts: readonly N[],
   field: string,
   readyName = "readyReplicas",
 ): FieldError[] {
-  const all = numberOf(status["replicas"]);
+  const { replicas: all = 0, availableReplicas: available = 0, readyReplicas: ready = 0 } = status;
   const errors = parts
-    .filter((name) => numberOf(status[name]) > all)
-    .map((name) =>
-      fieldError.invalid(`${field}.${name}`, numberOf(status[name]), "cannot be greater than status.replicas"),
-    );
-  const available = numberOf(status["availableReplicas"]);
-  if (available > numberOf(status["readyReplicas"])) {
-    errors.push(fieldError.invalid(`${field}.availableReplicas`, available, `cannot be greater than ${readyName}`));
-  }
-  return errors;
+    .map((name): [N, Count] => [name, status[name] ?? 0])
+    .filter(([, part]) => part > all)
+    .map(([name, part]) => fieldError.invalid(`${field}.${name}`, part, "cannot be greater than status.replicas"));
+  if (available <= ready) return errors;
+  const text = `cannot be greater than ${readyName}`;
+  return [...errors, fieldError.invalid(`${field}.availableReplicas`, available, text)];
 }
 
-/** Collisions of hashes are counted up, so that the same hash is not tried again. */
-export function validateCollisionCount(status: JsonObject, old: JsonObject, field: string): FieldError[] {
-  const [fresh, stored] = [status["collisionCount"], old["collisionCount"]];
-  if (!isPresent(stored) || numberOf(fresh) >= numberOf(stored)) {
-    return isPresent(stored) && !isPresent(fresh) ? [decremented(0, field)] : [];
-  }
-  return [decremented(numberOf(fresh), field)];
-}
-
-function decremented(count: number, field: string): FieldError {
-  return fieldError.invalid(`${field}.collisionCount`, count, "cannot be decremented");
+/** Rejects a count that falls: collisions of hashes are counted so that no hash is tried twice. */
+export function validateCollisionCount(
+  { collisionCount: count }: Counts<"collisionCount">,
+  { collisionCount: before }: Counts<"collisionCount">,
+  field: string,
+): FieldError[] {
+  if (before === undefined || (count !== undefined && count >= before)) return [];
+  return [fieldError.invalid(`${field}.collisionCount`, count ?? 0, "cannot be decremented")];
 }

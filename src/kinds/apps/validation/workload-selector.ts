@@ -1,46 +1,52 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { matchesLabels } from "../../../api/label-selector.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import type { PodTemplateSpec } from "../../../api/types/core-v1.ts";
+import type { LabelSelector } from "../../../api/types/meta-v1.ts";
 import { isEmptySelector, validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import { isPresent } from "../../../api/validation/fields.ts";
-import { labelsOf } from "../../core/validation/pod-template.ts";
 
-/** The selector of a workload: there is one, and it selects something. @param kind as the error names it */
-export function validateWorkloadSelector(selector: JsonValue | undefined, kind: string, field: string): FieldError[] {
-  if (!isPresent(selector)) return [fieldError.required(field)];
+type Labels = Readonly<Record<string, string>>;
+
+/** Requires a selector that selects something. @param kind as the error names it */
+export function validateWorkloadSelector(selector: LabelSelector | null, kind: string, field: string): FieldError[] {
+  if (selector === null) return [fieldError.required(field)];
   const errors = validateLabelSelector(selector, field);
   if (!isEmptySelector(selector)) return errors;
   return [...errors, fieldError.invalid(field, selector, `empty selector is invalid for ${kind}`)];
 }
 
-/** A workload selects the pods that it makes; otherwise it would make them for ever. */
+/** Rejects a workload that does not select the pods that it makes: it would make them for ever. */
 export function validateSelectsTemplate(
-  selector: JsonValue | undefined,
-  template: JsonValue | undefined,
+  selector: LabelSelector | null,
+  template: PodTemplateSpec | undefined,
   field: string,
 ): FieldError[] {
-  const labels = labelsOf(fieldsOf(template));
-  const parsed = labelSelectorOf(selector);
-  // Without a selector nothing is selected.
-  const selects = isPresent(selector) && (parsed === undefined || matchesLabels(parsed, labels));
+  const parsed = labelSelectorOf(selector ?? undefined);
+  // A selector that cannot be evaluated has errors of its own; without one nothing is selected.
+  if (parsed === undefined) return [];
+  const labels = template?.metadata?.labels;
+  const selects = selector !== null && matchesLabels(parsed, labels ?? {});
   return selects ? [] : [mismatch(labels, field)];
 }
 
 /** The same for a selector that is a map of labels. */
-export function validateMapSelectsTemplate(
-  selector: JsonObject,
-  template: JsonValue | undefined,
-  field: string,
-): FieldError[] {
-  const labels = labelsOf(fieldsOf(template));
-  const matches = Object.entries(selector).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
+export function validateMapSelectsTemplate(selector: Labels, template: PodTemplateSpec, field: string): FieldError[] {
+  const labels = template.metadata?.labels;
+  const matches = Object.entries(selector).every(([key, value]) => hasLabel(labels ?? {}, key, value));
   return matches ? [] : [mismatch(labels, field)];
 }
 
-function mismatch(labels: Readonly<Record<string, string>>, field: string): FieldError {
-  const entries = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
-  const shown = entries.length === 0 ? null : Object.fromEntries(entries);
-  return fieldError.invalid(`${field}.metadata.labels`, shown, "`selector` does not match template `labels`");
+function hasLabel(labels: Labels, key: string, value: string): boolean {
+  return Object.hasOwn(labels, key) && labels[key] === value;
+}
+
+function mismatch(labels: Labels | undefined, field: string): FieldError {
+  const text = "`selector` does not match template `labels`";
+  return fieldError.invalid(`${field}.metadata.labels`, sortedLabels(labels), text);
+}
+
+/** Labels as errors show them; null where the template has none. */
+export function sortedLabels(labels: Labels | undefined): Record<string, string> | null {
+  if (labels === undefined) return null;
+  return Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,9 +1,13 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { validateMetrics, validateObjectReference } from "./metric-spec.ts";
-import { isPresent, numberOf, objectsOf, textOf, validateNotNegative } from "../../../api/validation/fields.ts";
+import type {
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerSpec,
+  HPAScalingPolicy,
+  HPAScalingRules,
+} from "../../../api/types/autoscaling-v2.ts";
+import { validateMetrics } from "./metric-spec.ts";
+import { isVersionText, validateObjectReference } from "./object-reference.ts";
+import { validateNotNegative } from "../../../api/validation/fields.ts";
 import { validateQuantityNotNegative } from "../../../api/validation/quantity.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
@@ -12,52 +16,69 @@ const stabilizationSecondsMax = 3600;
 const policyTypes = ["Percent", "Pods"];
 const selectPolicies = ["Disabled", "Max", "Min"];
 
-/** @param old what is replaced: an autoscaler that may scale to nothing already goes on doing so */
-export function validateHorizontalPodAutoscaler(autoscaler: KubeObject, old?: KubeObject): FieldError[] {
-  const spec = fieldsOf(autoscaler["spec"]);
-  const { minReplicas, maxReplicas = 0 } = spec;
-  const least = fieldsOf(old?.["spec"])["minReplicas"] === 0 ? 0 : 1;
-  const errors: FieldError[] = [];
-  if (isPresent(minReplicas) && numberOf(minReplicas) < least) {
-    errors.push(fieldError.invalid("spec.minReplicas", minReplicas, `must be greater than or equal to ${least}`));
-  }
-  if (numberOf(maxReplicas) < 1) {
-    errors.push(fieldError.invalid("spec.maxReplicas", maxReplicas, "must be greater than 0"));
-  }
-  if (isPresent(minReplicas) && numberOf(maxReplicas) < numberOf(minReplicas)) {
-    const text = "must be greater than or equal to `minReplicas`";
-    errors.push(fieldError.invalid("spec.maxReplicas", maxReplicas, text));
-  }
+/** @param old what is replaced: rules that came later than objects spare what was there before */
+export function validateHorizontalPodAutoscaler(
+  { spec }: HorizontalPodAutoscaler,
+  old?: HorizontalPodAutoscaler,
+): FieldError[] {
+  if (spec === undefined) return [];
+  const { minReplicas, scaleTargetRef, metrics = [], behavior = {} } = spec;
+  const hadBadObjects = (old?.spec?.metrics ?? []).some(
+    ({ type, object }) => type === "Object" && !isVersionText(object?.describedObject.apiVersion ?? ""),
+  );
   return [
-    ...errors,
-    ...validateObjectReference(fieldsOf(spec["scaleTargetRef"]), "spec.scaleTargetRef"),
-    ...validateMetrics(spec["metrics"], minReplicas === 0, "spec.metrics"),
-    ...["scaleUp", "scaleDown"].flatMap((name) =>
-      validateScalingRules(fieldsOf(spec["behavior"])[name], `spec.behavior.${name}`),
-    ),
+    ...validateReplicas(spec, old?.spec?.minReplicas === 0 ? 0 : 1),
+    ...validateObjectReference(scaleTargetRef, versionRule(spec, old?.spec), "spec.scaleTargetRef"),
+    ...validateMetrics(metrics, { toZero: minReplicas === 0, anyVersion: hadBadObjects }, "spec.metrics"),
+    ...validateScalingRules(behavior.scaleUp, "spec.behavior.scaleUp"),
+    ...validateScalingRules(behavior.scaleDown, "spec.behavior.scaleDown"),
   ];
 }
 
-export function validateHorizontalPodAutoscalerStatus(autoscaler: KubeObject): FieldError[] {
-  const status = fieldsOf(autoscaler["status"]);
-  return ["currentReplicas", "desiredReplicas"].flatMap((name) => validateNotNegative(status[name], `status.${name}`));
+export function validateHorizontalPodAutoscalerStatus({ status }: HorizontalPodAutoscaler): FieldError[] {
+  return [
+    ...validateNotNegative(status?.currentReplicas, "status.currentReplicas"),
+    ...validateNotNegative(status?.desiredReplicas, "status.desiredReplicas"),
+  ];
 }
 
-function validateScalingRules(value: JsonValue | undefined, field: string): FieldError[] {
-  if (!isPresent(value)) return [];
-  const rules = fieldsOf(value);
-  const policies = objectsOf(rules["policies"]);
-  const [window, select] = [rules["stabilizationWindowSeconds"], rules["selectPolicy"]];
+function validateReplicas({ minReplicas, maxReplicas }: HorizontalPodAutoscalerSpec, least: number): FieldError[] {
   const errors: FieldError[] = [];
-  if (numberOf(window) < 0) {
+  if (minReplicas !== undefined && minReplicas < least) {
+    errors.push(fieldError.invalid("spec.minReplicas", minReplicas, `must be greater than or equal to ${least}`));
+  }
+  if (maxReplicas === 0) errors.push(fieldError.required("spec.maxReplicas", "must be set and greater than 0"));
+  if (maxReplicas < 0) {
+    errors.push(fieldError.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to 1"));
+  }
+  if (minReplicas === undefined || maxReplicas >= minReplicas) return errors;
+  const text = "must be greater than or equal to `minReplicas`";
+  return [...errors, fieldError.invalid("spec.maxReplicas", maxReplicas, text)];
+}
+
+/** Only replication controllers scale in the group without a name. A reference that stays is not judged again. */
+function versionRule(
+  { scaleTargetRef: target }: HorizontalPodAutoscalerSpec,
+  old: HorizontalPodAutoscalerSpec | undefined,
+): "any" | "version" | "group" {
+  const before = old?.scaleTargetRef;
+  if (before !== undefined && before.apiVersion === target.apiVersion && before.kind === target.kind) return "any";
+  return target.kind === "ReplicationController" ? "version" : "group";
+}
+
+function validateScalingRules(rules: HPAScalingRules | undefined, field: string): FieldError[] {
+  if (rules === undefined) return [];
+  const { policies = [], stabilizationWindowSeconds: window = 0, selectPolicy: select, tolerance } = rules;
+  const errors: FieldError[] = [];
+  if (window < 0) {
     const text = "must be greater than or equal to zero";
     errors.push(fieldError.invalid(`${field}.stabilizationWindowSeconds`, window, text));
   }
-  if (numberOf(window) > stabilizationSecondsMax) {
+  if (window > stabilizationSecondsMax) {
     const text = `must be less than or equal to ${stabilizationSecondsMax}`;
     errors.push(fieldError.invalid(`${field}.stabilizationWindowSeconds`, window, text));
   }
-  if (isPresent(select) && !selectPolicies.includes(textOf(select))) {
+  if (select !== undefined && !selectPolicies.includes(select)) {
     errors.push(fieldError.notSupported(`${field}.selectPolicy`, select, selectPolicies));
   }
   if (policies.length === 0) {
@@ -66,20 +87,17 @@ function validateScalingRules(value: JsonValue | undefined, field: string): Fiel
   return [
     ...errors,
     ...validateEach(policies, (policy, at) => validateScalingPolicy(policy, `${field}.policies[${at}]`)),
-    ...(isPresent(rules["tolerance"]) ? validateQuantityNotNegative(rules["tolerance"], `${field}.tolerance`) : []),
+    ...(tolerance === undefined ? [] : validateQuantityNotNegative(tolerance, `${field}.tolerance`)),
   ];
 }
 
-function validateScalingPolicy(policy: JsonObject, field: string): FieldError[] {
-  const [type, period] = [textOf(policy["type"]), policy["periodSeconds"] ?? 0];
+function validateScalingPolicy({ type, value, periodSeconds }: HPAScalingPolicy, field: string): FieldError[] {
   const errors = policyTypes.includes(type) ? [] : [fieldError.notSupported(`${field}.type`, type, policyTypes)];
-  for (const name of ["value", "periodSeconds"]) {
-    if (numberOf(policy[name]) > 0) continue;
-    errors.push(fieldError.invalid(`${field}.${name}`, policy[name] ?? 0, "must be greater than zero"));
+  if (value <= 0) errors.push(fieldError.invalid(`${field}.value`, value, "must be greater than zero"));
+  if (periodSeconds <= 0) {
+    errors.push(fieldError.invalid(`${field}.periodSeconds`, periodSeconds, "must be greater than zero"));
   }
-  if (numberOf(period) > periodSecondsMax) {
-    const text = `must be less than or equal to ${periodSecondsMax}`;
-    errors.push(fieldError.invalid(`${field}.periodSeconds`, period, text));
-  }
-  return errors;
+  if (periodSeconds <= periodSecondsMax) return errors;
+  const text = `must be less than or equal to ${periodSecondsMax}`;
+  return [...errors, fieldError.invalid(`${field}.periodSeconds`, periodSeconds, text)];
 }

@@ -1,10 +1,15 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
+import type {
+  JobSpec,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyOnPodConditionsPattern,
+  PodFailurePolicyRule,
+  SuccessPolicyRule,
+} from "../../../api/types/batch-v1.ts";
 import { checkIndexes } from "./index-intervals.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent, numberOf, objectsOf, textOf, validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const rulesMax = 20;
@@ -15,37 +20,33 @@ const actions = ["Count", "FailIndex", "FailJob", "Ignore"];
 const operators = ["In", "NotIn"];
 const statuses = ["False", "True", "Unknown"];
 
-/** Which failures of pods end a job, or an index of it, and which do not count. */
-export function validatePodFailurePolicy(spec: JsonObject, field: string): FieldError[] {
-  if (!isPresent(spec["podFailurePolicy"])) return [];
-  const rules = objectsOf(fieldsOf(spec["podFailurePolicy"])["rules"]);
-  const pod = fieldsOf(fieldsOf(spec["template"])["spec"]);
-  const names = new Set(
-    ["containers", "initContainers"]
-      .flatMap((list) => objectsOf(pod[list]))
-      .map((container) => textOf(container["name"])),
-  );
+/** Validates the rules about failures of pods: which ones end a job, or an index of it, and which do not count. */
+export function validatePodFailurePolicy(spec: JobSpec, field: string): FieldError[] {
+  if (spec.podFailurePolicy === undefined) return [];
+  const rules = spec.podFailurePolicy.rules ?? [];
+  const { containers = [], initContainers = [] } = spec.template.spec ?? {};
+  const names = new Set([...(containers ?? []), ...initContainers].map(({ name }) => name));
   return [
     ...(rules.length > rulesMax ? [fieldError.tooMany(`${field}.rules`, rules.length, rulesMax)] : []),
     ...validateEach(rules, (rule, at) => validateFailureRule(rule, spec, names, `${field}.rules[${at}]`)),
   ];
 }
 
-/** Which indexes have to succeed for the whole job to have. */
-export function validateSuccessPolicy(spec: JsonObject, field: string): FieldError[] {
-  if (!isPresent(spec["successPolicy"])) return [];
-  if (spec["completionMode"] !== "Indexed") {
-    const shown = internalForm(fieldsOf(spec["successPolicy"]), ["rules"]);
+/** Validates which indexes have to succeed so that the whole job has succeeded. */
+export function validateSuccessPolicy(spec: JobSpec, field: string): FieldError[] {
+  const { successPolicy, completions = 0 } = spec;
+  if (successPolicy === undefined) return [];
+  if (spec.completionMode !== "Indexed") {
+    const shown = internalForm(successPolicy, "batch/v1.SuccessPolicy");
     return [fieldError.invalid(field, shown, "requires indexed completion mode")];
   }
-  const rules = objectsOf(fieldsOf(spec["successPolicy"])["rules"]);
+  const rules = successPolicy.rules ?? [];
   const errors: FieldError[] = [];
   if (rules.length === 0) {
     const text = "at least one rules must be specified when the successPolicy is specified";
     errors.push(fieldError.required(`${field}.rules`, text));
   }
   if (rules.length > rulesMax) errors.push(fieldError.tooMany(`${field}.rules`, rules.length, rulesMax));
-  const completions = numberOf(spec["completions"]);
   return [
     ...errors,
     ...validateEach(rules, (rule, at) => validateSuccessRule(rule, completions, `${field}.rules[${at}]`)),
@@ -53,23 +54,21 @@ export function validateSuccessPolicy(spec: JsonObject, field: string): FieldErr
 }
 
 function validateFailureRule(
-  rule: JsonObject,
-  spec: JsonObject,
+  { action, onExitCodes: codes, onPodConditions: patterns = [] }: PodFailurePolicyRule,
+  spec: JobSpec,
   containers: ReadonlySet<string>,
   field: string,
 ): FieldError[] {
-  const codes = rule["onExitCodes"];
-  const patterns = objectsOf(rule["onPodConditions"]);
   const errors = [
-    ...validateAction(textOf(rule["action"]), isPresent(spec["backoffLimitPerIndex"]), `${field}.action`),
-    ...(isPresent(codes) ? validateExitCodes(fieldsOf(codes), containers, `${field}.onExitCodes`) : []),
+    ...validateAction(action, spec.backoffLimitPerIndex !== undefined, `${field}.action`),
+    ...(codes === undefined ? [] : validateExitCodes(codes, containers, `${field}.onExitCodes`)),
     ...validatePatterns(patterns, `${field}.onPodConditions`),
   ];
-  if (isPresent(codes) && patterns.length > 0) {
+  if (codes !== undefined && patterns.length > 0) {
     const text = "specifying both OnExitCodes and OnPodConditions is not supported";
     errors.push(fieldError.invalidUnshown(field, text));
   }
-  if (!isPresent(codes) && patterns.length === 0) {
+  if (codes === undefined && patterns.length === 0) {
     errors.push(fieldError.invalidUnshown(field, "specifying one of OnExitCodes and OnPodConditions is required"));
   }
   return errors;
@@ -84,19 +83,19 @@ function validateAction(action: string, limitsPerIndex: boolean, field: string):
 }
 
 function validateExitCodes(
-  { operator, containerName, values }: JsonObject,
+  { operator, containerName, values }: PodFailurePolicyOnExitCodesRequirement,
   containers: ReadonlySet<string>,
   field: string,
 ): FieldError[] {
-  const errors = validateMember(textOf(operator), operators, `${field}.operator`);
-  if (isPresent(containerName) && !containers.has(textOf(containerName))) {
+  const errors = validateMember(operator, operators, `${field}.operator`);
+  if (containerName !== undefined && !containers.has(containerName)) {
     const text = "must be one of the container or initContainer names in the pod template";
     errors.push(fieldError.invalid(`${field}.containerName`, containerName, text));
   }
-  const codes = Array.isArray(values) ? values : [];
-  if (codes.length === 0) errors.push(fieldError.invalid(`${field}.values`, codes, "at least one value is required"));
+  const codes = values ?? [];
+  if (codes.length === 0) errors.push(fieldError.invalid(`${field}.values`, values, "at least one value is required"));
   if (codes.length > exitCodesMax) errors.push(fieldError.tooMany(`${field}.values`, codes.length, exitCodesMax));
-  const seen = new Set<JsonValue>();
+  const seen = new Set<number>();
   for (const [at, code] of codes.entries()) {
     if (operator === "In" && code === 0) {
       errors.push(fieldError.invalid(`${field}.values[${at}]`, code, "must not be 0 for the In operator"));
@@ -104,20 +103,17 @@ function validateExitCodes(
     if (seen.has(code)) errors.push(fieldError.duplicate(`${field}.values[${at}]`, code));
     seen.add(code);
   }
-  const ordered = codes.every((code, at) => at === 0 || numberOf(codes[at - 1]) <= numberOf(code));
+  const ordered = codes.every((code, at) => at === 0 || (codes[at - 1] ?? 0) <= code);
   return ordered ? errors : [...errors, fieldError.invalid(`${field}.values`, codes, "must be ordered")];
 }
 
-function validatePatterns(patterns: readonly JsonObject[], field: string): FieldError[] {
+function validatePatterns(patterns: readonly PodFailurePolicyOnPodConditionsPattern[], field: string): FieldError[] {
   return [
     ...(patterns.length > patternsMax ? [fieldError.tooMany(field, patterns.length, patternsMax)] : []),
-    ...validateEach(patterns, (pattern, at) => {
-      const type = textOf(pattern["type"]);
-      return [
-        ...labelKeyErrors(type).map((problem) => fieldError.invalid(`${field}[${at}].type`, type, problem)),
-        ...validateMember(textOf(pattern["status"]), statuses, `${field}[${at}].status`),
-      ];
-    }),
+    ...validateEach(patterns, ({ type, status }, at) => [
+      ...labelKeyErrors(type).map((problem) => fieldError.invalid(`${field}[${at}].type`, type, problem)),
+      ...validateMember(status, statuses, `${field}[${at}].status`),
+    ]),
   ];
 }
 
@@ -130,14 +126,17 @@ function validValues(values: readonly string[]): string {
   return `valid values: [${values.map((value) => JSON.stringify(value)).join(" ")}]`;
 }
 
-function validateSuccessRule(rule: JsonObject, completions: number, field: string): FieldError[] {
-  const [count, indexes] = [rule["succeededCount"], rule["succeededIndexes"]];
+function validateSuccessRule(
+  { succeededCount: count, succeededIndexes: indexes }: SuccessPolicyRule,
+  completions: number,
+  field: string,
+): FieldError[] {
   const errors: FieldError[] = [];
-  if (!isPresent(count) && !isPresent(indexes)) {
+  if (count === undefined && indexes === undefined) {
     const text = "at least one of succeededCount or succeededIndexes must be specified";
     errors.push(fieldError.required(field, text));
   }
-  const text = textOf(indexes);
+  const text = indexes ?? "";
   if (Buffer.byteLength(text) > indexesBytesMax) {
     errors.push(fieldError.tooLong(`${field}.succeededIndexes`, indexesBytesMax));
   }
@@ -146,16 +145,16 @@ function validateSuccessRule(rule: JsonObject, completions: number, field: strin
     const problem = `error parsing succeededIndexes: ${checked.problem}`;
     errors.push(fieldError.invalid(`${field}.succeededIndexes`, text, problem));
   }
-  if (!isPresent(count)) return errors;
+  if (count === undefined) return errors;
   const countField = `${field}.succeededCount`;
   errors.push(...validateNotNegative(count, countField));
   const limits = [{ most: completions, what: "the number of specified completions" }];
-  if (isPresent(indexes)) {
+  if (indexes !== undefined) {
     const most = checked.kind === "valid" ? checked.count : 0;
     limits.push({ most, what: "the number of indexes in the specified succeededIndexes field" });
   }
   for (const { most, what } of limits) {
-    if (numberOf(count) <= most) continue;
+    if (count <= most) continue;
     errors.push(fieldError.invalid(countField, count, `must be less than or equal to ${most} (${what})`));
   }
   return errors;

@@ -2,7 +2,7 @@ import { emptyJsonObject, isJsonObject, type JsonObject } from "../../../api/jso
 import { childOf } from "../../../api/schema/spec-fields.ts";
 import { namespaceNameLabel } from "../../../api/vendor.ts";
 
-/** A namespace without a name gets its label with the name that is generated for it. */
+/** A generated name is not known yet: defaults are applied again once it is. */
 export function defaultNamespace(namespace: JsonObject): void {
   const metadata = childOf(namespace, "metadata");
   const name = metadata["name"];

@@ -1,59 +1,55 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent, objectsOf, textOf } from "../../../api/validation/fields.ts";
+import type { ContainerStatus, PodSpec, ResourceHealth } from "../../../api/types/core-v1.ts";
+import type { AnyContainer } from "./placed-container.ts";
 import { validateId } from "./security-context.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const healthValues = ["Healthy", "Unhealthy", "Unknown"];
 
-/** The user that each container runs as, which only Linux reports as numbers. */
-export function validateUsers(statuses: JsonValue | undefined, spec: JsonObject, field: string): FieldError[] {
-  const isWindows = fieldsOf(spec["os"])["name"] === "windows";
-  return validateEach(objectsOf(statuses), (container, at) => {
-    const linux = fieldsOf(container["user"])["linux"];
+/** Validates the user that each container runs as, which only Linux reports as numbers. */
+export function validateUsers(statuses: readonly ContainerStatus[], { os }: PodSpec, field: string): FieldError[] {
+  const isWindows = os?.name === "windows";
+  return validateEach(statuses, ({ user }, at) => {
+    const linux = user?.linux;
     const item = `${field}[${at}].linux`;
-    if (!isPresent(linux)) return [];
+    if (linux === undefined) return [];
     if (isWindows) return [fieldError.forbidden(item, "cannot be set for a windows pod")];
-    const user = fieldsOf(linux);
-    const groups = Array.isArray(user["supplementalGroups"]) ? user["supplementalGroups"] : [];
     return [
-      ...["uid", "gid"].flatMap((name) => validateId(user[name], `${item}.${name}`)),
-      ...validateEach(groups, (id, index) => validateId(id, `${item}.supplementalGroups[${index}]`)),
+      ...validateId(linux.uid, `${item}.uid`),
+      ...validateId(linux.gid, `${item}.gid`),
+      ...validateEach(linux.supplementalGroups ?? [], (id, index) =>
+        validateId(id, `${item}.supplementalGroups[${index}]`),
+      ),
     ];
   });
 }
 
-/** Health of the devices that containers have: each was asked for, and none is listed twice. */
+/** Validates the health of the devices that containers have. Each was asked for, and none is listed twice. */
 export function validateAllocated(
-  statuses: JsonValue | undefined,
-  containers: JsonValue | undefined,
+  statuses: readonly ContainerStatus[],
+  containers: readonly AnyContainer[],
   field: string,
 ): FieldError[] {
-  const byName = new Map(objectsOf(containers).map((container) => [textOf(container["name"]), container]));
-  return validateEach(objectsOf(statuses), (status, at) => {
-    const list = objectsOf(status["allocatedResourcesStatus"]);
+  const byName = new Map(containers.map((container) => [container.name, container]));
+  return validateEach(statuses, ({ name, allocatedResourcesStatus: list = [] }, at) => {
     const item = `${field}[${at}].allocatedResourcesStatus`;
     if (list.length > 0 && field.endsWith("ephemeralContainerStatuses")) {
       return [fieldError.forbidden(item, "must not be specified in container status")];
     }
-    const container = byName.get(textOf(status["name"]));
+    const container = byName.get(name);
     const asked = container === undefined ? undefined : askedFor(container);
     return validateEach(list, (allocated, index) => [
-      ...(asked === undefined ? [] : validateAskedFor(textOf(allocated["name"]), asked, `${item}[${index}].name`)),
-      ...validateHealth(allocated["resources"], `${item}[${index}].resources`),
+      ...(asked === undefined ? [] : validateAskedFor(allocated.name, asked, `${item}[${index}].name`)),
+      ...validateHealth(allocated.resources ?? [], `${item}[${index}].resources`),
     ]);
   });
 }
 
-/** Names of the resources that a container requests, and of its claims: `claim:<name>` or `claim:<name>/<request>`. */
-function askedFor(container: JsonObject): ReadonlySet<string> {
-  const { claims, requests } = fieldsOf(container["resources"]);
-  const names = objectsOf(claims).map((claim) => {
-    const request = textOf(claim["request"]);
-    return `claim:${textOf(claim["name"])}${request === "" ? "" : `/${request}`}`;
-  });
-  return new Set([...Object.keys(fieldsOf(requests)), ...names]);
+/** Returns the resources that a container requests, and its claims: `claim:<name>` or `claim:<name>/<request>`. */
+function askedFor({ resources = {} }: AnyContainer): ReadonlySet<string> {
+  const { claims = [], requests = {} } = resources;
+  const names = claims.map(({ name, request = "" }) => `claim:${name}${request === "" ? "" : `/${request}`}`);
+  return new Set([...Object.keys(requests), ...names]);
 }
 
 function validateAskedFor(name: string, asked: ReadonlySet<string>, field: string): FieldError[] {
@@ -66,10 +62,9 @@ function validateAskedFor(name: string, asked: ReadonlySet<string>, field: strin
   return [fieldError.invalid(field, name, text)];
 }
 
-function validateHealth(resources: JsonValue | undefined, field: string): FieldError[] {
+function validateHealth(resources: readonly ResourceHealth[], field: string): FieldError[] {
   const seen = new Set<string>();
-  return validateEach(objectsOf(resources), (resource, at) => {
-    const [health, id] = [textOf(resource["health"]), textOf(resource["resourceID"])];
+  return validateEach(resources, ({ health = "", resourceID: id }, at) => {
     const errors: FieldError[] = [];
     if (!healthValues.includes(health)) {
       errors.push(fieldError.notSupported(`${field}[${at}].health`, health, healthValues));

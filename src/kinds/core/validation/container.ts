@@ -1,11 +1,11 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import type { Container, ContainerResizePolicy, PodSpec } from "../../../api/types/core-v1.ts";
 import { validateContainerPorts, validateHostPortsUnique } from "./container-ports.ts";
-import { validateRestartRules } from "./container-restart.ts";
+import { validateInitRestartRules, validateRestartRules } from "./container-restart.ts";
 import { validateEnvironment, validateEnvironmentSources } from "./environment.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { isPresent, objectsOf, textOf, validateRequiredChoice, validateText } from "../../../api/validation/fields.ts";
+import { validateRequiredChoice, validateText } from "../../../api/validation/fields.ts";
+import type { AnyContainer, PlacedContainer } from "./placed-container.ts";
 import { type ProbeKind, validateLifecycle, validateProbe } from "./probe.ts";
 import { validateContainerResourceName } from "../../../api/validation/resource-name.ts";
 import { validateResourceRequirements } from "./resource-requirements.ts";
@@ -33,16 +33,16 @@ export interface ContainerContext {
   readonly os: string;
 }
 
-/** Every container of a pod with the path to it, in the order in which they are looked at. */
-export function containersOf(spec: JsonObject, path: string): { container: JsonObject; field: string }[] {
-  return ["initContainers", "containers", "ephemeralContainers"].flatMap((list) =>
-    objectsOf(spec[list]).map((container, at) => ({ container, field: `${path}.${list}[${at}]` })),
+/** Returns every container of a pod, in the order in which they are looked at. */
+export function containersOf(spec: Partial<PodSpec>, path: string): PlacedContainer[] {
+  return (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((list) =>
+    (spec[list] ?? []).map((container: AnyContainer, at) => ({ container, field: `${path}.${list}[${at}]` })),
   );
 }
 
-/** The containers that a pod is there for: at least one. */
+/** Validates the containers that a pod is there for. There is at least one. */
 export function validateContainers(
-  containers: readonly JsonObject[],
+  containers: readonly Container[],
   context: ContainerContext,
   field: string,
 ): FieldError[] {
@@ -59,96 +59,104 @@ export function validateContainers(
   ];
 }
 
-/** What runs before the others; one that always restarts runs next to them. */
+/** Validates the containers that run before the others; one that always restarts runs next to them. */
 export function validateInitContainers(
-  containers: readonly JsonObject[],
-  others: readonly JsonObject[],
+  containers: readonly Container[],
+  others: readonly Container[],
   context: ContainerContext,
   field: string,
 ): FieldError[] {
-  const names = new Set(others.map((container) => textOf(container["name"])));
+  const names = new Set(others.map(({ name }) => name));
   return validateEach(containers, (container, at) => [
     ...validateCommon(container, context, `${field}[${at}]`),
-    ...validateRestartRules(container, `${field}[${at}]`),
+    ...validateInitRestartRules(container, `${field}[${at}]`),
     ...validateNameUnique(container, names, `${field}[${at}].name`),
     // They run one after the other, so only the ports of one can be in each other's way; upstream names the first.
     ...validateHostPortsUnique([container], field),
     ...(isSidecar(container)
       ? validateHooksAndProbes(container, context, `${field}[${at}]`)
       : forbidHooksAndProbes(container, `${field}[${at}]`)),
+    ...(isSidecar(container) ? [] : forbidRestartOnResize(container, `${field}[${at}].resizePolicy`)),
   ]);
 }
 
-/** An init container that keeps running next to the others. */
-export function isSidecar(container: JsonObject): boolean {
-  return container["restartPolicy"] === "Always";
+/** True for an init container that keeps running next to the others. */
+export function isSidecar({ restartPolicy }: Pick<Container, "restartPolicy">): boolean {
+  return restartPolicy === "Always";
 }
 
-/** What all sorts of containers have in common. */
-export function validateCommon(container: JsonObject, context: ContainerContext, field: string): FieldError[] {
+/** Validates the fields that all sorts of containers have. */
+export function validateCommon(container: AnyContainer, context: ContainerContext, field: string): FieldError[] {
   const rules = { validateName: validateContainerResourceName, claims: context.claims };
+  const { name, image = "", imagePullPolicy, terminationMessagePolicy, resources = {}, resizePolicy = [] } = container;
   return [
-    ...(textOf(container["name"]) === "" ? [fieldError.required(`${field}.name`)] : []),
-    ...validateText(container["name"], dnsLabelProblems, `${field}.name`),
-    ...(textOf(container["image"]) === "" ? [fieldError.required(`${field}.image`)] : []),
-    ...validateRequiredChoice(
-      container["terminationMessagePolicy"],
-      messagePolicies,
-      `${field}.terminationMessagePolicy`,
-    ),
-    ...validateContainerPorts(container["ports"], `${field}.ports`),
-    ...validateEnvironment(container["env"], `${field}.env`),
-    ...validateEnvironmentSources(container["envFrom"], `${field}.envFrom`),
+    ...(name === "" ? [fieldError.required(`${field}.name`)] : []),
+    ...validateText(name, dnsLabelProblems, `${field}.name`),
+    ...(image === "" ? [fieldError.required(`${field}.image`)] : []),
+    ...validateRequiredChoice(terminationMessagePolicy, messagePolicies, `${field}.terminationMessagePolicy`),
+    ...validateContainerPorts(container.ports ?? [], `${field}.ports`),
+    ...validateEnvironment(container.env ?? [], `${field}.env`),
+    ...validateEnvironmentSources(container.envFrom ?? [], `${field}.envFrom`),
     ...validateVolumeMounts(container, context.volumes, `${field}.volumeMounts`),
     ...validateVolumeDevices(container, context.volumes, `${field}.volumeDevices`),
-    ...validateRequiredChoice(container["imagePullPolicy"], pullPolicies, `${field}.imagePullPolicy`),
-    ...validateResourceRequirements(fieldsOf(container["resources"]), `${field}.resources`, rules),
-    ...validateResizePolicy(container["resizePolicy"], context.restartPolicy, `${field}.resizePolicy`),
-    ...validateSecurityContext(container["securityContext"], context, `${field}.securityContext`),
+    ...validateRequiredChoice(imagePullPolicy, pullPolicies, `${field}.imagePullPolicy`),
+    ...validateResourceRequirements(resources, `${field}.resources`, rules),
+    ...validateResizePolicy(resizePolicy, context.restartPolicy, `${field}.resizePolicy`),
+    ...validateSecurityContext(container.securityContext, context, `${field}.securityContext`),
   ];
 }
 
-/** An image name in a pod is what a node pulls; in a template it may still stand for something else. */
-export function validateImageOfPod(container: JsonObject, field: string): FieldError[] {
-  const image = textOf(container["image"]);
+/** Rejects blanks around the image of a pod: a node pulls it. In a template it may still stand for something else. */
+export function validateImageOfPod({ image = "" }: AnyContainer, field: string): FieldError[] {
   if (image === image.trim()) return [];
   return [fieldError.invalid(`${field}.image`, image, "must not have leading or trailing whitespace")];
 }
 
-function validateNameUnique(container: JsonObject, names: Set<string>, field: string): FieldError[] {
-  const name = textOf(container["name"]);
+function validateNameUnique({ name }: AnyContainer, names: Set<string>, field: string): FieldError[] {
   if (names.has(name)) return [fieldError.duplicate(field, name)];
   if (name !== "") names.add(name);
   return [];
 }
 
-function validateHooksAndProbes(container: JsonObject, context: ContainerContext, field: string): FieldError[] {
+function validateHooksAndProbes(container: Container, context: ContainerContext, field: string): FieldError[] {
   return [
-    ...validateLifecycle(container["lifecycle"], context, `${field}.lifecycle`),
+    ...validateLifecycle(container.lifecycle, context, `${field}.lifecycle`),
     ...probeKinds.flatMap((kind) => validateProbe(container[kind], kind, `${field}.${kind}`)),
   ];
 }
 
-function forbidHooksAndProbes(container: JsonObject, field: string): FieldError[] {
-  return ["lifecycle", ...probeKinds]
-    .filter((name) => isPresent(container[name]))
+function forbidHooksAndProbes(container: Container, field: string): FieldError[] {
+  return (["lifecycle", ...probeKinds] as const)
+    .filter((name) => container[name] !== undefined)
     .map((name) =>
       fieldError.forbidden(`${field}.${name}`, "may not be set for init containers without restartPolicy=Always"),
     );
 }
 
-/** Whether a container restarts when its resources change. Upstream names the list in all but one error. */
-function validateResizePolicy(value: JsonValue | undefined, restartPolicy: string, field: string): FieldError[] {
+function forbidRestartOnResize({ resizePolicy = [] }: Container, field: string): FieldError[] {
+  const text = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+  return validateEach(resizePolicy, ({ restartPolicy }, at) =>
+    restartPolicy === "RestartContainer"
+      ? [fieldError.invalid(`${field}[${at}].restartPolicy`, restartPolicy, text)]
+      : [],
+  );
+}
+
+/** Validates whether a container restarts when its resources change. Upstream names the list in all but one error. */
+function validateResizePolicy(
+  policies: readonly ContainerResizePolicy[],
+  podPolicy: string,
+  field: string,
+): FieldError[] {
   const seen = new Set<string>();
-  return validateEach(objectsOf(value), (policy, at) => {
-    const [resource, restart] = [textOf(policy["resourceName"]), textOf(policy["restartPolicy"])];
-    const errors = seen.has(resource) ? [fieldError.duplicate(`${field}[${at}]`, resource)] : [];
-    seen.add(resource);
-    errors.push(...validateRequiredChoice(resource, resizableResources, field));
-    errors.push(...validateRequiredChoice(restart, resizePolicies, field));
-    if (restartPolicy === "Never" && restart !== "NotRequired") {
-      const text = "must be 'NotRequired' when `restartPolicy` is 'Never'";
-      errors.push(fieldError.invalid(field, restart, text));
+  return validateEach(policies, ({ resourceName, restartPolicy }, at) => {
+    const errors = seen.has(resourceName) ? [fieldError.duplicate(`${field}[${at}]`, resourceName)] : [];
+    seen.add(resourceName);
+    errors.push(...validateRequiredChoice(resourceName, resizableResources, field));
+    errors.push(...validateRequiredChoice(restartPolicy, resizePolicies, field));
+    if (podPolicy === "Never" && restartPolicy !== "NotRequired") {
+      const text = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
+      errors.push(fieldError.invalid(field, restartPolicy, text));
     }
     return errors;
   });

@@ -1,11 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
+import type { EphemeralContainer, PodSpec } from "../../../api/types/core-v1.ts";
 import { type ContainerContext, validateCommon, validateImageOfPod } from "./container.ts";
-import { fieldsOf, isZero } from "../../../api/validation/key-values.ts";
-import { objectsOf, textOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-/** What a container that only looks into a running pod cannot have, in the order of its fields. */
+/** Fields that a container which only looks into a running pod cannot have, in the order of the type. */
 const forbiddenFields = [
   "ports",
   "resources",
@@ -16,16 +14,16 @@ const forbiddenFields = [
   "readinessProbe",
   "startupProbe",
   "lifecycle",
-];
+] as const;
 const forbiddenText = "cannot be set for an Ephemeral Container";
 
-export function validateEphemeralContainers(spec: JsonObject, context: ContainerContext, field: string): FieldError[] {
-  const others = ["containers", "initContainers"].flatMap((list) => objectsOf(spec[list]));
-  const otherNames: ReadonlySet<string> = new Set(others.map((container) => textOf(container["name"])));
+export function validateEphemeralContainers(spec: PodSpec, context: ContainerContext, field: string): FieldError[] {
+  const others = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  const otherNames: ReadonlySet<string> = new Set(others.map(({ name }) => name));
   const names = new Set(otherNames);
-  return validateEach(objectsOf(spec["ephemeralContainers"]), (container, at) => {
+  return validateEach(spec.ephemeralContainers ?? [], (container, at) => {
     const item = `${field}[${at}]`;
-    const [name, target] = [textOf(container["name"]), textOf(container["targetContainerName"])];
+    const { name, targetContainerName: target = "" } = container;
     const errors = [...validateCommon(container, context, item), ...validateImageOfPod(container, item)];
     if (names.has(name)) errors.push(fieldError.duplicate(`${item}.name`, name));
     names.add(name);
@@ -36,26 +34,21 @@ export function validateEphemeralContainers(spec: JsonObject, context: Container
   });
 }
 
-function forbidFields(container: JsonObject, field: string): FieldError[] {
+function forbidFields(container: EphemeralContainer, field: string): FieldError[] {
   return forbiddenFields
-    .filter((name) => !isUnset(container, name))
+    .filter((name) => isSet(container, name))
     .map((name) => fieldError.forbidden(`${field}.${name}`, forbiddenText));
 }
 
-function isUnset(container: JsonObject, name: string): boolean {
-  const value = container[name];
-  if (name === "resources") return Object.values(fieldsOf(value)).every((list) => isZero(list) || isEmptyList(list));
-  return value === undefined || value === null || isEmptyList(value);
+function isSet(container: EphemeralContainer, name: (typeof forbiddenFields)[number]): boolean {
+  if (name === "resources") return Object.keys(container.resources ?? {}).length > 0;
+  return container[name] !== undefined;
 }
 
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
-}
-
-function forbidSubPaths(container: JsonObject, field: string): FieldError[] {
-  return validateEach(objectsOf(container["volumeMounts"]), (mount, at) =>
-    ["subPath", "subPathExpr"]
-      .filter((name) => textOf(mount[name]) !== "")
+function forbidSubPaths({ volumeMounts = [] }: EphemeralContainer, field: string): FieldError[] {
+  return validateEach(volumeMounts, (mount, at) =>
+    (["subPath", "subPathExpr"] as const)
+      .filter((name) => (mount[name] ?? "") !== "")
       .map((name) => fieldError.forbidden(`${field}[${at}].${name}`, forbiddenText)),
   );
 }

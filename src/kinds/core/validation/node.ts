@@ -1,53 +1,66 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { equalJson } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import { parseCidr, validateCidr } from "../../../api/validation/ip.ts";
-import { fieldsOf, isZero } from "../../../api/validation/key-values.ts";
+import type { Node, NodeAddress, NodeSpec, NodeStatus, ResourceList, Taint } from "../../../api/types/core-v1.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
+import { parseCidr } from "../../../api/validation/ip.ts";
+import { validateStrictCidr } from "../../../api/validation/strict-ip.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
-import { objectsOf, textOf, textsOf, validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { validateRequiredChoice } from "../../../api/validation/fields.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const podCidrsMax = 2;
+const featureBytesMax = 253;
 
-export function validateNode(node: KubeObject): FieldError[] {
-  const spec = fieldsOf(node["spec"]);
-  return [...validateTaints(objectsOf(spec["taints"])), ...validateResources(node), ...validatePodCidrs(spec)];
+export function validateNode({ spec = {}, status = {} }: Node): FieldError[] {
+  return [
+    ...validateTaints(spec.taints ?? []),
+    ...validateResources(status),
+    ...validateDeclaredFeatures(status.declaredFeatures ?? []),
+    ...validatePodCidrs(spec.podCIDRs ?? []),
+  ];
 }
 
-/** podCIDRs and providerID can be set once. */
-export function validateNodeUpdate(node: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [fieldsOf(node["spec"]), fieldsOf(old["spec"])];
-  const errors = validateAddresses(objectsOf(fieldsOf(node["status"])["addresses"]));
-  if (!isEmptyList(stored["podCIDRs"]) && !equalJson(fresh["podCIDRs"] ?? [], stored["podCIDRs"])) {
+/** Rejects changes of podCIDRs and providerID, which can be set once. Upstream repeats some of the rules above. */
+export function validateNodeUpdate({ spec = {}, status = {} }: Node, old: Node): FieldError[] {
+  const stored = old.spec ?? {};
+  return [
+    ...validateResources(status),
+    ...validateDeclaredFeatures(status.declaredFeatures ?? []),
+    ...validateAddresses(status.addresses ?? []),
+    ...validateFixedFields(spec, stored),
+    ...validateTaints(spec.taints ?? []),
+    ...((spec.externalID ?? "") === (stored.externalID ?? "")
+      ? []
+      : [fieldError.forbidden("spec.externalID", "may not be updated")]),
+  ];
+}
+
+function validateFixedFields(spec: NodeSpec, stored: NodeSpec): FieldError[] {
+  const errors: FieldError[] = [];
+  if ((stored.podCIDRs ?? []).length > 0 && !equalJson(spec.podCIDRs ?? [], stored.podCIDRs)) {
     errors.push(fieldError.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
   }
-  if (!isZero(stored["providerID"]) && fresh["providerID"] !== stored["providerID"]) {
-    errors.push(
-      fieldError.forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid'),
-    );
+  if ((stored.providerID ?? "") !== "" && spec.providerID !== stored.providerID) {
+    const text = 'node updates may not change providerID except from "" to valid';
+    errors.push(fieldError.forbidden("spec.providerID", text));
   }
   return errors;
 }
 
-function validateResources(node: KubeObject): FieldError[] {
-  const status = fieldsOf(node["status"]);
-  return ["capacity", "allocatable"].flatMap((name) => validateAmounts(fieldsOf(status[name]), `status.${name}`));
+function validateResources({ capacity = {}, allocatable = {} }: NodeStatus): FieldError[] {
+  return [...validateAmounts(capacity, "status.capacity"), ...validateAmounts(allocatable, "status.allocatable")];
 }
 
-function isEmptyList(value: JsonValue | undefined): boolean {
-  return !Array.isArray(value) || value.length === 0;
-}
-
-function validateTaints(taints: readonly JsonObject[]): FieldError[] {
+function validateTaints(taints: readonly Taint[]): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   for (const [at, taint] of taints.entries()) {
     if (errors.length >= fieldErrorsMax) break;
     const field = `metadata.taints[${at}]`;
-    const [key, value, effect] = [textOf(taint["key"]), textOf(taint["value"]), textOf(taint["effect"])];
+    const { key, value = "", effect } = taint;
     for (const problem of labelKeyErrors(key)) errors.push(fieldError.invalid(`${field}.key`, key, problem));
     const problems = labelValueErrors(value);
     if (problems.length > 0) errors.push(fieldError.invalid(`${field}.value`, value, problems.join(";")));
@@ -59,30 +72,54 @@ function validateTaints(taints: readonly JsonObject[]): FieldError[] {
   return errors;
 }
 
-function duplicateTaint(taint: JsonObject, field: string): FieldError {
-  const error = fieldError.duplicate(field, taint);
+function duplicateTaint(taint: Taint, field: string): FieldError {
+  const error = fieldError.duplicate(field, internalForm(taint, "core/v1.Taint"));
   return { ...error, message: `${error.message}: taints must be unique by key and effect pair` };
 }
 
-function validatePodCidrs(spec: JsonObject): FieldError[] {
-  const cidrs = textsOf(spec["podCIDRs"]);
+/** Validates the names of features that a node declares, in order and each once. */
+function validateDeclaredFeatures(features: readonly string[]): FieldError[] {
+  return validateEach(features, (feature, at) => {
+    const field = `status.declaredFeatures[${at}]`;
+    const problem = featureProblem(feature);
+    const errors = problem === undefined ? [] : [fieldError.invalid(field, feature, problem)];
+    const next = features[at + 1];
+    const nextField = `status.declaredFeatures[${at + 1}]`;
+    if (feature === next) errors.push(fieldError.duplicate(nextField, next));
+    else if (next !== undefined && feature > next) {
+      errors.push(fieldError.invalid(nextField, next, "list must be sorted alphabetically"));
+    }
+    return errors;
+  });
+}
+
+function featureProblem(name: string): string | undefined {
+  const title = `invalid feature name ${JSON.stringify(name)}`;
+  if (Buffer.byteLength(name) > featureBytesMax) return `${title}: must be no more than ${featureBytesMax} characters`;
+  if (/^[A-Z][a-zA-Z0-9]*(?:\/[a-zA-Z][a-zA-Z0-9]*)*$/.test(name)) return undefined;
+  return `${title}: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes`;
+}
+
+function validatePodCidrs(cidrs: readonly string[]): FieldError[] {
   const field = "spec.podCIDRs";
-  const errors = validateEach(cidrs, (cidr, at) => validateCidr(cidr, `${field}[${at}]`));
+  const errors = validateEach(cidrs, (cidr, at) => validateStrictCidr(cidr, `${field}[${at}]`));
   if (cidrs.length < podCidrsMax || errors.length > 0) return errors;
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
   if (cidrs.length === podCidrsMax && families.size === podCidrsMax) return [];
-  return [fieldError.invalid(field, cidrs, "may specify no more than one CIDR for each IP family")];
+  return [fieldError.invalid(field, [...cidrs], "may specify no more than one CIDR for each IP family")];
 }
 
-function validateAmounts(amounts: JsonObject, field: string): FieldError[] {
+function validateAmounts(amounts: ResourceList, field: string): FieldError[] {
   return Object.entries(amounts).flatMap(([name, amount]) => validateResourceAmount(name, amount, `${field}.${name}`));
 }
 
-function validateAddresses(addresses: readonly JsonObject[]): FieldError[] {
+function validateAddresses(addresses: readonly NodeAddress[]): FieldError[] {
   const seen = new Set<string>();
   return validateEach(addresses, (address, at) => {
-    const identity = JSON.stringify([address["type"], address["address"]]);
-    if (seen.has(identity)) return [fieldError.duplicate(`status.addresses[${at}]`, address)];
+    const identity = JSON.stringify([address.type, address.address]);
+    if (seen.has(identity)) {
+      return [fieldError.duplicate(`status.addresses[${at}]`, internalForm(address, "core/v1.NodeAddress"))];
+    }
     seen.add(identity);
     return [];
   });

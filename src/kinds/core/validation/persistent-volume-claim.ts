@@ -102,7 +102,8 @@ function validateDataSources({ dataSource: older, dataSourceRef: newer }: JsonOb
   ];
   if (!isPresent(older) || !isPresent(newer)) return errors;
   const { namespace, ...reference } = fieldsOf(newer);
-  const refuse = (text: string) => [...errors, fieldError.invalid(field, `${field}.dataSource`, text)];
+  // Upstream shows the path of the field instead of its value, and a path has no JSON.
+  const refuse = (text: string) => [...errors, fieldError.invalid(field, {}, text)];
   if (textOf(namespace) !== "") return refuse("may not be specified when dataSourceRef.namespace is specified");
   return equalJson(older, reference) ? errors : refuse("must match dataSourceRef");
 }

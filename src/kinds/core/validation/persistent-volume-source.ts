@@ -36,20 +36,25 @@ export const persistentSourceNames: ReadonlySet<string> = new Set(Object.keys(ow
 
 /** Paths of sources that upstream spells differently from the field. */
 const pathNames: Readonly<Record<string, string>> = { gcePersistentDisk: "persistentDisk" };
+const surplusNames: Readonly<Record<string, string>> = { cephfs: "cephFS" };
 
-/** Exactly one source, and that one valid. A local volume also has to say where it is. */
+/** Validates the source, of which there is one. A local volume also has to say where it is. */
 export function validatePersistentSource(spec: JsonObject, field: string): FieldError[] {
-  const [first, ...others] = [...persistentSourceNames].filter((name) => isPresent(spec[name]));
-  if (first === undefined) return [fieldError.required(field, "must specify a volume type")];
-  const rule = ownRules[first] ?? volumeSourceRules[first];
-  const errors = rule === undefined ? [] : rule(fieldsOf(spec[first]), `${field}.${pathNames[first] ?? first}`);
-  if (first === "local" && !isPresent(spec["nodeAffinity"])) {
-    errors.push(fieldError.required(`${field}.nodeAffinity`, "Local volume requires node affinity"));
-  }
-  return [
-    ...errors,
-    ...others.map((name) => fieldError.forbidden(`${field}.${name}`, "may not specify more than 1 volume type")),
-  ];
+  const names = [...persistentSourceNames].filter((name) => isPresent(spec[name]));
+  if (names.length === 0) return [fieldError.required(field, "must specify a volume type")];
+  return names.flatMap((name, at) => {
+    // Upstream lets a flex volume stand beside another source.
+    if (at === 0 || name === "flexVolume") return validateOneSource(spec, name, field);
+    const text = "may not specify more than 1 volume type";
+    return [fieldError.forbidden(`${field}.${surplusNames[name] ?? name}`, text)];
+  });
+}
+
+function validateOneSource(spec: JsonObject, name: string, field: string): FieldError[] {
+  const rule = ownRules[name] ?? volumeSourceRules[name];
+  const errors = rule === undefined ? [] : rule(fieldsOf(spec[name]), `${field}.${pathNames[name] ?? name}`);
+  if (name !== "local" || isPresent(spec["nodeAffinity"])) return errors;
+  return [...errors, fieldError.required(`${field}.nodeAffinity`, "Local volume requires node affinity")];
 }
 
 /** Persistent volumes have no namespace in which the secret could be looked for. */

@@ -1,25 +1,23 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject } from "../../../api/json.ts";
+import type { AppArmorProfile, PodSpec, SeccompProfile } from "../../../api/types/core-v1.ts";
 import { containersOf } from "./container.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { validateDescendingPath } from "../../../api/validation/local-path.ts";
-import { isPresent, textOf } from "../../../api/validation/fields.ts";
 
 /** On the copy that a node agent makes of a pod that it started by itself. */
 export const mirrorAnnotation = "kubernetes.io/config.mirror";
 const deletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost";
-const podSeccompAnnotation = "seccomp.security.alpha.kubernetes.io/pod";
-const seccompPrefix = "container.seccomp.security.alpha.kubernetes.io/";
-const appArmorPrefix = "container.apparmor.security.beta.kubernetes.io/";
+export const podSeccompAnnotation = "seccomp.security.alpha.kubernetes.io/pod";
+export const seccompPrefix = "container.seccomp.security.alpha.kubernetes.io/";
+export const appArmorPrefix = "container.apparmor.security.beta.kubernetes.io/";
 const localhostPrefix = "localhost/";
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Annotations that mean something for a pod. */
-export function validatePodAnnotations(annotations: Annotations, spec: JsonObject, field: string): FieldError[] {
+/** Validates annotations that mean something for a pod. */
+export function validatePodAnnotations(annotations: Annotations, spec: PodSpec, field: string): FieldError[] {
   const mirror = annotations[mirrorAnnotation];
   const errors: FieldError[] = [];
-  if (mirror !== undefined && textOf(spec["nodeName"]) === "") {
+  if (mirror !== undefined && (spec.nodeName ?? "") === "") {
     const text = "must set spec.nodeName if mirror pod annotation is set";
     errors.push(fieldError.invalid(`${field}[${mirrorAnnotation}]`, mirror, text));
   }
@@ -34,7 +32,7 @@ export function validatePodAnnotations(annotations: Annotations, spec: JsonObjec
   ];
 }
 
-/** What may not change about them once the pod is there. */
+/** Rejects changes of annotations that are fixed once the pod is there. */
 export function validatePodAnnotationsUpdate(fresh: Annotations, old: Annotations, field: string): FieldError[] {
   const errors: FieldError[] = [];
   const forbid = (key: string, text: string) => errors.push(fieldError.forbidden(`${field}[${key}]`, text));
@@ -51,27 +49,26 @@ export function validatePodAnnotationsUpdate(fresh: Annotations, old: Annotation
   return errors;
 }
 
-/** Profiles that stand both in an annotation and in a field are the same. */
-export function validateProfilesAgree(annotations: Annotations, spec: JsonObject, path: string): FieldError[] {
-  const ofPod = fieldsOf(spec["securityContext"]);
+/** Rejects a profile that differs between its annotation and its field. */
+export function validateProfilesAgree(annotations: Annotations, spec: PodSpec, path: string): FieldError[] {
+  const ofPod = spec.securityContext ?? {};
   const containers = containersOf(spec, path);
   const errors: FieldError[] = [];
   const podSeccomp = annotations[podSeccompAnnotation];
   if (podSeccomp !== undefined) {
-    errors.push(...disagreement("seccomp", fieldsOf(ofPod["seccompProfile"]), podSeccomp, `${path}.securityContext`));
+    errors.push(...disagreement("seccomp", ofPod.seccompProfile, podSeccomp, `${path}.securityContext`));
   }
   for (const { container, field } of containers) {
-    const annotation = annotations[seccompPrefix + textOf(container["name"])];
-    const profile = fieldsOf(fieldsOf(container["securityContext"])["seccompProfile"]);
+    const annotation = annotations[seccompPrefix + container.name];
+    const profile = container.securityContext?.seccompProfile;
     if (annotation !== undefined) {
       errors.push(...disagreement("seccomp", profile, annotation, `${field}.securityContext`));
     }
   }
-  if (fieldsOf(spec["os"])["name"] === "windows") return errors;
+  if (spec.os?.name === "windows") return errors;
   for (const { container, field } of containers) {
-    const annotation = annotations[appArmorPrefix + textOf(container["name"])];
-    const own = fieldsOf(container["securityContext"])["appArmorProfile"];
-    const profile = fieldsOf(isPresent(own) ? own : ofPod["appArmorProfile"]);
+    const annotation = annotations[appArmorPrefix + container.name];
+    const profile = container.securityContext?.appArmorProfile ?? ofPod.appArmorProfile;
     if (annotation !== undefined) {
       errors.push(...disagreement("apparmor", profile, annotation, `${field}.securityContext`));
     }
@@ -81,23 +78,23 @@ export function validateProfilesAgree(annotations: Annotations, spec: JsonObject
 
 function disagreement(
   what: "seccomp" | "apparmor",
-  profile: JsonObject,
+  profile: SeccompProfile | AppArmorProfile | undefined,
   annotation: string,
   context: string,
 ): FieldError[] {
   const field = `${context}.${what === "seccomp" ? "seccompProfile" : "appArmorProfile"}`;
-  const type = textOf(profile["type"]);
+  const type = profile?.type ?? "";
   const expected = annotationsOf[what][type];
   if (expected?.includes(annotation)) return [];
   if (type === "Localhost" && annotation.startsWith(localhostPrefix)) {
-    if (annotation.slice(localhostPrefix.length) === textOf(profile["localhostProfile"])) return [];
+    if (annotation.slice(localhostPrefix.length) === (profile?.localhostProfile ?? "")) return [];
     return [fieldError.forbidden(`${field}.localhostProfile`, `${what} profile in annotation and field must match`)];
   }
   const isType = expected !== undefined || type === "Localhost";
   return isType ? [fieldError.forbidden(`${field}.type`, `${what} type in annotation and field must match`)] : [];
 }
 
-/** What annotations call the types of profiles. */
+/** Names that annotations have for the types of profiles. */
 const annotationsOf: Readonly<Record<"seccomp" | "apparmor", Readonly<Record<string, readonly string[]>>>> = {
   seccomp: { Unconfined: ["unconfined"], RuntimeDefault: ["runtime/default", "docker/default"] },
   apparmor: { Unconfined: ["unconfined"], RuntimeDefault: ["runtime/default"] },
@@ -115,8 +112,8 @@ function validateSeccompAnnotations(annotations: Annotations, field: string): Fi
     });
 }
 
-function validateAppArmorAnnotations(annotations: Annotations, spec: JsonObject, field: string): FieldError[] {
-  const names = new Set(containersOf(spec, "").map(({ container }) => textOf(container["name"])));
+function validateAppArmorAnnotations(annotations: Annotations, spec: PodSpec, field: string): FieldError[] {
+  const names = new Set(containersOf(spec, "").map(({ container }) => container.name));
   return Object.entries(annotations)
     .filter(([key]) => key.startsWith(appArmorPrefix))
     .flatMap(([key, profile]) => {
@@ -132,4 +129,12 @@ function validateAppArmorAnnotations(annotations: Annotations, spec: JsonObject,
 /** In its shortest form: no plus sign and no leading zeros. */
 function isInt32Text(text: string): boolean {
   return /^-?[0-9]{1,10}$/.test(text) && String(Number(text)) === text && (Number(text) | 0) === Number(text);
+}
+
+/** Returns the profile that an annotation stands for; undefined for one that is malformed. */
+export function appArmorProfileOf(annotation: string): AppArmorProfile | undefined {
+  if (annotation === "unconfined") return { type: "Unconfined" };
+  if (annotation === "runtime/default") return { type: "RuntimeDefault" };
+  const localhostProfile = annotation.startsWith(localhostPrefix) ? annotation.slice(localhostPrefix.length) : "";
+  return localhostProfile === "" ? undefined : { type: "Localhost", localhostProfile };
 }

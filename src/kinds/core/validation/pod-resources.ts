@@ -11,17 +11,19 @@ import { validatePodResourceName } from "../../../api/validation/resource-name.t
 import { validateResourceRequirements } from "./resource-requirements.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
-const claimFields = ["name", "resourceClaimName", "resourceClaimTemplateName"];
 const noQuantity = parseQuantity("0");
 
 /** What a pod asks for as a whole: at least what its containers request, and no less than any may use. */
 export function validatePodResources(spec: JsonObject, claims: ReadonlySet<string>, field: string): FieldError[] {
   if (!isPresent(spec["resources"])) return [];
+  if (fieldsOf(spec["os"])["name"] === "windows") {
+    return [fieldError.forbidden(field, "may not be set for a windows pod")];
+  }
   const resources = fieldsOf(spec["resources"]);
   const rules = { validateName: validatePodResourceName, claims };
   return [
     ...(isPresent(resources["claims"])
-      ? [fieldError.forbidden(`${field}.claims`, "claims cannot be set for Resources at pod-level")]
+      ? [fieldError.forbidden(`${field}.claims`, "claims may not be set for Resources at pod-level")]
       : []),
     ...validateResourceRequirements(resources, field, rules),
     ...validateRequestsSuffice(spec, fieldsOf(resources["requests"]), `${field}.requests`),
@@ -38,11 +40,11 @@ export function validatePodResourceClaims(value: JsonValue | undefined, field: s
     const errors = validateClaimName(textOf(claim["name"]), names, `${item}.name`);
     if (isPresent(existing) && isPresent(template)) {
       const text = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified";
-      errors.push(fieldError.invalid(item, internalForm(claim, claimFields), text));
+      errors.push(fieldError.invalid(item, internalForm(claim, "core/v1.PodResourceClaim"), text));
     }
     if (!isPresent(existing) && !isPresent(template)) {
       const text = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`";
-      errors.push(fieldError.invalid(item, internalForm(claim, claimFields), text));
+      errors.push(fieldError.invalid(item, internalForm(claim, "core/v1.PodResourceClaim"), text));
     }
     for (const name of ["resourceClaimName", "resourceClaimTemplateName"]) {
       if (!isPresent(claim[name])) continue;

@@ -38,7 +38,7 @@ export function validateHostUsers(spec: JsonObject, path: string): FieldError[] 
   const fields = { hostNetwork: "hostNetwork", hostPID: "HostPID", hostIPC: "HostIPC" };
   return Object.entries(fields)
     .filter(([name]) => spec[name] === true)
-    .map(([, field]) => fieldError.forbidden(`${path}.${field}`, "when `pod.Spec.HostUsers` is false"));
+    .map(([, field]) => fieldError.forbidden(`${path}.${field}`, "when `hostUsers` is false"));
 }
 
 /** Unlike the empty text of a field that is not set, an empty value that is set counts. */

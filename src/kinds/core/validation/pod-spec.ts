@@ -1,19 +1,18 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
+import type { JsonValue } from "../../../api/json.ts";
+import type { PodReadinessGate, PodSchedulingGate, PodSchedulingGroup, PodSpec } from "../../../api/types/core-v1.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { validateAffinity } from "./affinity.ts";
 import { type ContainerContext, containersOf, validateContainers, validateInitContainers } from "./container.ts";
 import { validateHostNetworkPorts } from "./container-ports.ts";
 import { validateEphemeralContainers } from "./ephemeral-containers.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { validateFileVariables } from "./environment.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateDnsConfig, validateHostAliases } from "./pod-dns.ts";
 import {
   isPresent,
   numberOf,
-  objectsOf,
-  textOf,
   validateRange,
   validateRequiredChoice,
   validateText,
@@ -41,66 +40,70 @@ export interface PodSpecContext {
   readonly podName: string;
 }
 
-/** The spec of a pod or of a pod template; defaults are filled in. Errors come in upstream's order. */
-export function validatePodSpec(spec: JsonObject, { isPod, podName }: PodSpecContext, path: string): FieldError[] {
-  const { volumes, errors } = validateVolumes(spec["volumes"], { podName, isPod }, `${path}.volumes`);
-  const claims = new Set(objectsOf(spec["resourceClaims"]).map((claim) => textOf(claim["name"])));
+/** Validates the spec of a pod or of a pod template; defaults are filled in. Errors come in upstream's order. */
+export function validatePodSpec(spec: PodSpec, { isPod, podName }: PodSpecContext, path: string): FieldError[] {
+  const { volumes, errors } = validateVolumes(spec.volumes, { podName, isPod }, `${path}.volumes`);
+  const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   claims.delete("");
-  const grace = spec["terminationGracePeriodSeconds"];
+  const { terminationGracePeriodSeconds: grace, preemptionPolicy, overhead } = spec;
   const context: ContainerContext = {
     volumes,
     claims,
-    restartPolicy: textOf(spec["restartPolicy"]),
-    gracePeriodSeconds: isPresent(grace) ? numberOf(grace) : undefined,
-    hostUsers: spec["hostUsers"] !== false,
-    os: textOf(fieldsOf(spec["os"])["name"]),
+    restartPolicy: spec.restartPolicy ?? "",
+    gracePeriodSeconds: grace === undefined ? undefined : numberOf(grace),
+    hostUsers: spec.hostUsers !== false,
+    os: spec.os?.name ?? "",
   };
+  const named = (name: "serviceAccountName" | "nodeName" | "priorityClassName") =>
+    validateText(spec[name], dnsSubdomainProblems, `${path}.${name}`);
   return [
-    ...(isPresent(grace) ? [] : [fieldError.required(`${path}.terminationGracePeriodSeconds`)]),
+    ...(grace === undefined ? [fieldError.required(`${path}.terminationGracePeriodSeconds`)] : []),
     ...errors,
-    ...validatePodResourceClaims(spec["resourceClaims"], `${path}.resourceClaims`),
+    ...validatePodResourceClaims(spec.resourceClaims, `${path}.resourceClaims`),
     ...validateAllContainers(spec, context, path),
     ...validatePodResources(spec, claims, `${path}.resources`),
     ...validateHostPorts(spec, isPod, path),
-    ...validateRequiredChoice(spec["restartPolicy"], restartPolicies, `${path}.restartPolicy`),
-    ...validateRequiredChoice(spec["dnsPolicy"], dnsPolicies, `${path}.dnsPolicy`),
-    ...validateLabels(fieldsOf(spec["nodeSelector"]) as Record<string, string>, `${path}.nodeSelector`),
+    ...validateRequiredChoice(spec.restartPolicy, restartPolicies, `${path}.restartPolicy`),
+    ...validateRequiredChoice(spec.dnsPolicy, dnsPolicies, `${path}.dnsPolicy`),
+    ...validateLabels(spec.nodeSelector, `${path}.nodeSelector`),
     ...validatePodSecurityContext(spec, `${path}.securityContext`),
-    ...validateAffinity(spec["affinity"], `${path}.affinity`),
+    ...validateAffinity(spec.affinity, `${path}.affinity`),
     ...validateDnsConfig(spec, `${path}.dnsConfig`),
-    ...validateReadinessGates(spec["readinessGates"], `${path}.readinessGates`),
-    ...validateSchedulingGates(spec["schedulingGates"], `${path}.schedulingGates`),
-    ...validateTopologySpread(spec["topologySpreadConstraints"], `${path}.topologySpreadConstraints`),
+    ...validateReadinessGates(spec.readinessGates ?? [], `${path}.readinessGates`),
+    ...validateSchedulingGates(spec.schedulingGates ?? [], `${path}.schedulingGates`),
+    ...validateTopologySpread(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`),
     ...validateHostProcesses(spec, containersOf(spec, path), path),
     ...validateHostUsers(spec, path),
-    ...["serviceAccountName", "nodeName"].flatMap((name) =>
-      validateText(spec[name], dnsSubdomainProblems, `${path}.${name}`),
-    ),
-    ...validateRange(spec["activeDeadlineSeconds"], deadlineRange, `${path}.activeDeadlineSeconds`),
-    ...["hostname", "subdomain"].flatMap((name) => validateText(spec[name], dnsLabelProblems, `${path}.${name}`)),
     ...validateHostnameOverride(spec, `${path}.hostnameOverride`),
-    ...validateTolerations(spec["tolerations"], `${path}.tolerations`),
-    ...validateHostAliases(spec["hostAliases"], `${path}.hostAliases`),
-    ...validateText(spec["priorityClassName"], dnsSubdomainProblems, `${path}.priorityClassName`),
-    ...validateRuntimeClassName(spec["runtimeClassName"], `${path}.runtimeClassName`),
-    ...validatePreemptionPolicy(spec["preemptionPolicy"], `${path}.preemptionPolicy`),
-    ...validateOverhead(spec["overhead"], `${path}.overhead`),
+    ...named("serviceAccountName"),
+    ...named("nodeName"),
+    ...validateRange(spec.activeDeadlineSeconds, deadlineRange, `${path}.activeDeadlineSeconds`),
+    ...validateText(spec.hostname, dnsLabelProblems, `${path}.hostname`),
+    ...validateText(spec.subdomain, dnsLabelProblems, `${path}.subdomain`),
+    ...validateTolerations(spec.tolerations, `${path}.tolerations`),
+    ...validateHostAliases(spec.hostAliases, `${path}.hostAliases`),
+    ...named("priorityClassName"),
+    ...validateRuntimeClassName(spec.runtimeClassName, `${path}.runtimeClassName`),
+    ...validatePreemptionPolicy(preemptionPolicy, `${path}.preemptionPolicy`),
+    ...validateOverhead(overhead, `${path}.overhead`),
     ...validatePodOs(spec, path),
+    ...validateSchedulingGroup(spec.schedulingGroup, `${path}.schedulingGroup`),
+    ...validateFileVariables(containersOf(spec, path), spec),
   ];
 }
 
-export function validatePreemptionPolicy(value: JsonValue | undefined, field: string): FieldError[] {
-  return isPresent(value) ? validateRequiredChoice(value, preemptionPolicies, field) : [];
+export function validatePreemptionPolicy(policy: JsonValue | undefined, field: string): FieldError[] {
+  return !isPresent(policy) ? [] : validateRequiredChoice(policy, preemptionPolicies, field);
 }
 
-/** What a sandbox takes for itself, written like limits of a container. */
-export function validateOverhead(value: JsonValue | undefined, field: string): FieldError[] {
-  return isPresent(value) ? validateResourceRequirements({ limits: value }, field) : [];
+/** Validates what a sandbox takes for itself; it is written like limits of a container. */
+export function validateOverhead(overhead: JsonValue | undefined, field: string): FieldError[] {
+  return !isPresent(overhead) ? [] : validateResourceRequirements({ limits: overhead }, field);
 }
 
-function validateAllContainers(spec: JsonObject, context: ContainerContext, path: string): FieldError[] {
-  const containers = objectsOf(spec["containers"]);
-  const initContainers = objectsOf(spec["initContainers"]);
+function validateAllContainers(spec: PodSpec, context: ContainerContext, path: string): FieldError[] {
+  const { initContainers = [] } = spec;
+  const containers = spec.containers ?? [];
   return [
     ...validateContainers(containers, context, `${path}.containers`),
     ...validateInitContainers(initContainers, containers, context, `${path}.initContainers`),
@@ -108,22 +111,19 @@ function validateAllContainers(spec: JsonObject, context: ContainerContext, path
   ];
 }
 
-function validateHostPorts(spec: JsonObject, isPod: boolean, path: string): FieldError[] {
-  if (spec["hostNetwork"] !== true) return [];
-  return validateHostNetworkPorts(objectsOf(spec["containers"]), `${path}.containers`, isPod);
+function validateHostPorts({ hostNetwork, containers }: PodSpec, isPod: boolean, path: string): FieldError[] {
+  return hostNetwork === true ? validateHostNetworkPorts(containers ?? [], `${path}.containers`, isPod) : [];
 }
 
-function validateReadinessGates(value: JsonValue | undefined, field: string): FieldError[] {
-  return validateEach(objectsOf(value), (gate, at) => {
-    const type = textOf(gate["conditionType"]);
-    return labelKeyErrors(type).map((problem) => fieldError.invalid(`${field}[${at}].conditionType`, type, problem));
-  });
+function validateReadinessGates(gates: readonly PodReadinessGate[], field: string): FieldError[] {
+  return validateEach(gates, ({ conditionType: type }, at) =>
+    labelKeyErrors(type).map((problem) => fieldError.invalid(`${field}[${at}].conditionType`, type, problem)),
+  );
 }
 
-function validateSchedulingGates(value: JsonValue | undefined, field: string): FieldError[] {
+function validateSchedulingGates(gates: readonly PodSchedulingGate[], field: string): FieldError[] {
   const seen = new Set<string>();
-  return validateEach(objectsOf(value), (gate, at) => {
-    const name = textOf(gate["name"]);
+  return validateEach(gates, ({ name }, at) => {
     const errors = labelKeyErrors(name).map((problem) => fieldError.invalid(`${field}[${at}]`, name, problem));
     if (seen.has(name)) errors.push(fieldError.duplicate(`${field}[${at}]`, name));
     seen.add(name);
@@ -131,21 +131,31 @@ function validateSchedulingGates(value: JsonValue | undefined, field: string): F
   });
 }
 
-function validateRuntimeClassName(value: JsonValue | undefined, field: string): FieldError[] {
-  if (!isPresent(value)) return [];
-  return dnsSubdomainProblems(textOf(value)).map((problem) => fieldError.invalid(field, value, problem));
+function validateRuntimeClassName(name: string | undefined, field: string): FieldError[] {
+  return name === undefined
+    ? []
+    : dnsSubdomainProblems(name).map((problem) => fieldError.invalid(field, name, problem));
 }
 
-/** A name that wins over all others that the pod could have, and so goes with none of them. */
-function validateHostnameOverride(spec: JsonObject, field: string): FieldError[] {
-  const name = spec["hostnameOverride"];
-  if (!isPresent(name)) return [];
-  const text = textOf(name);
+/** Validates a name that wins over all others that the pod could have, and so goes with none of them. */
+function validateHostnameOverride(spec: PodSpec, field: string): FieldError[] {
+  const { hostnameOverride: name, setHostnameAsFQDN, hostNetwork } = spec;
+  if (name === undefined) return [];
   const errors: FieldError[] = [];
-  if (spec["setHostnameAsFQDN"] === true) {
-    errors.push(fieldError.forbidden(field, "cannot be set when setHostnameAsFQDN is true"));
+  if (setHostnameAsFQDN === true) {
+    errors.push(fieldError.forbidden(field, "may not be specified when setHostnameAsFQDN is true"));
   }
-  if (spec["hostNetwork"] === true) errors.push(fieldError.forbidden(field, "cannot be set when hostNetwork is true"));
-  if (Buffer.byteLength(text) > hostnameBytesMax) errors.push(fieldError.tooLong(field, hostnameBytesMax));
-  return [...errors, ...dnsSubdomainProblems(text).map((problem) => fieldError.invalid(field, text, problem))];
+  if (hostNetwork === true) {
+    errors.push(fieldError.forbidden(field, "may not be specified when hostNetwork is true"));
+  }
+  if (Buffer.byteLength(name) > hostnameBytesMax) errors.push(fieldError.tooLong(field, hostnameBytesMax));
+  return [...errors, ...dnsSubdomainProblems(name).map((problem) => fieldError.invalid(field, name, problem))];
+}
+
+function validateSchedulingGroup(group: PodSchedulingGroup | undefined, field: string): FieldError[] {
+  if (group === undefined) return [];
+  const { podGroupName: name } = group;
+  const nameField = `${field}.podGroupName`;
+  if (name === undefined) return [fieldError.invalid(nameField, null, "must specify one of: `podGroupName`")];
+  return dnsSubdomainProblems(name).map((problem) => fieldError.invalid(nameField, name, problem));
 }

@@ -1,47 +1,57 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type {
+  Container,
+  ContainerStateTerminated,
+  ContainerStatus,
+  Pod,
+  PodCondition,
+  PodResourceClaimStatus,
+  PodSpec,
+  PodStatus,
+} from "../../../api/types/core-v1.ts";
 import { isSidecar } from "./container.ts";
 import { validateAllocated, validateUsers } from "./container-status.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { validateDualStack, validateIp } from "../../../api/validation/ip.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { validateDualStack } from "../../../api/validation/ip.ts";
+import { validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validatePodAnnotations, validatePodAnnotationsUpdate } from "./pod-annotations.ts";
-import { isPresent, numberOf, objectsOf, textOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const systemConditions: ReadonlySet<string> = new Set(["PodScheduled", "Ready", "Initialized"]);
-const containerLists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
+const containerLists = [
+  ["containerStatuses", "containers"],
+  ["initContainerStatuses", "initContainers"],
+  ["ephemeralContainerStatuses", "ephemeralContainers"],
+] as const;
 
-/** What the status of a pod may become: containers that ended stay so where nothing restarts them. */
-export function validatePodStatusUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
-  const [status, stored] = [fieldsOf(pod["status"]), fieldsOf(old["status"])];
-  const spec = fieldsOf(pod["spec"]);
+/** Validates what a node reports. Containers that ended stay so where nothing restarts them. */
+export function validatePodStatusUpdate(pod: Pod, old: Pod): FieldError[] {
+  const { status = {}, spec = { containers: null } } = pod;
+  const stored = old.status ?? {};
   const annotations = pod.metadata.annotations ?? {};
   return [
     ...validatePodAnnotationsUpdate(annotations, old.metadata.annotations ?? {}, "metadata.annotations"),
     ...validatePodAnnotations(annotations, spec, "metadata.annotations"),
-    // Upstream looks for the types of conditions in the metadata.
-    ...validateConditions(status["conditions"], "metadata.conditions"),
-    ...validateNominatedNode(status, stored),
+    ...validateConditions(status.conditions ?? [], "status.conditions"),
+    ...validateNominatedNode(status, stored, old.spec?.nodeName ?? ""),
     ...validateObserved(status, "status"),
-    ...validateImmutable(status["qosClass"], stored["qosClass"], "status.qosClass"),
-    ...validateTransitions(status, stored, fieldsOf(old["spec"])),
-    ...validateClaimStatuses(status["resourceClaimStatuses"], spec, "status.resourceClaimStatuses"),
-    ...validatePodIps(status),
-    ...validateHostIps(status),
-    ...containerLists.flatMap((list) => validateUsers(status[list], spec, `status.${list}`)),
-    ...containerLists.flatMap((list) =>
-      validateAllocated(status[list], spec[list.replace("Statuses", "s")], `status.${list}`),
+    ...validateImmutable(status.qosClass, stored.qosClass, "status.qosClass"),
+    ...validateTransitions(status, stored, old.spec ?? { containers: null }),
+    ...validateClaimStatuses(status.resourceClaimStatuses ?? [], spec, "status.resourceClaimStatuses"),
+    ...validatePodIps(status, stored),
+    ...validateHostIps(status, stored),
+    ...containerLists.flatMap(([list]) => validateUsers(status[list] ?? [], spec, `status.${list}`)),
+    ...containerLists.flatMap(([list, containers]) =>
+      validateAllocated(status[list] ?? [], spec[containers] ?? [], `status.${list}`),
     ),
   ];
 }
 
-function validateConditions(value: JsonValue | undefined, field: string): FieldError[] {
-  return validateEach(objectsOf(value), (condition, at) => {
-    const type = textOf(condition["type"]);
+function validateConditions(conditions: readonly PodCondition[], field: string): FieldError[] {
+  return validateEach(conditions, (condition, at) => {
+    const { type } = condition;
     const problems = systemConditions.has(type) ? [] : labelKeyErrors(type);
     return [
       ...validateObserved(condition, `${field}[${at}]`),
@@ -50,72 +60,77 @@ function validateConditions(value: JsonValue | undefined, field: string): FieldE
   });
 }
 
-function validateObserved(owner: JsonObject, field: string): FieldError[] {
-  const generation = owner["observedGeneration"];
-  if (numberOf(generation) >= 0) return [];
+function validateObserved(
+  { observedGeneration: generation = 0 }: Pick<PodStatus, "observedGeneration">,
+  field: string,
+): FieldError[] {
+  if (generation >= 0) return [];
   return [fieldError.invalid(`${field}.observedGeneration`, generation, "must be a non-negative integer")];
 }
 
-function validateNominatedNode(status: JsonObject, stored: JsonObject): FieldError[] {
-  const name = textOf(status["nominatedNodeName"]);
-  if (name === "" || name === stored["nominatedNodeName"]) return [];
-  return dnsSubdomainProblems(name).map((problem) => fieldError.invalid("status.nominatedNodeName", name, problem));
+function validateNominatedNode(
+  { nominatedNodeName: name = "" }: PodStatus,
+  stored: PodStatus,
+  nodeName: string,
+): FieldError[] {
+  if (name === "" || name === stored.nominatedNodeName) return [];
+  const field = "status.nominatedNodeName";
+  const errors = dnsSubdomainProblems(name).map((problem) => fieldError.invalid(field, name, problem));
+  if (nodeName === "") return errors;
+  return [...errors, fieldError.forbidden(field, "may not be set on pods that are already bound to a node")];
 }
 
-function validateTransitions(status: JsonObject, stored: JsonObject, spec: JsonObject): FieldError[] {
-  const policy = textOf(spec["restartPolicy"]);
+function validateTransitions(status: PodStatus, stored: PodStatus, spec: PodSpec): FieldError[] {
+  const { restartPolicy = "", containers, initContainers = [] } = spec;
   const restartable = new Set(
-    ["containers", "initContainers"]
-      .flatMap((list) => objectsOf(spec[list]))
-      .filter(mayRestartByItself)
-      .map((container) => textOf(container["name"])),
+    [...(containers ?? []), ...initContainers].filter(mayRestartByItself).map(({ name }) => name),
   );
-  return containerLists.flatMap((list) =>
-    validateEnded(status[list], stored[list], {
+  return containerLists.flatMap(([list]) =>
+    validateEnded(status[list] ?? [], stored[list] ?? [], {
       field: `status.${list}`,
       // Nothing restarts an ephemeral container.
-      policy: list === "ephemeralContainerStatuses" ? "Never" : policy,
+      policy: list === "ephemeralContainerStatuses" ? "Never" : restartPolicy,
       restartable,
     }),
   );
 }
 
 /** A policy of its own may let a container run again where that of the pod would not. */
-function mayRestartByItself(container: JsonObject): boolean {
-  const rules = objectsOf(container["restartPolicyRules"]);
-  return isSidecar(container) || container["restartPolicy"] === "OnFailure" || rules.length > 0;
+function mayRestartByItself(container: Container): boolean {
+  const { restartPolicy, restartPolicyRules = [] } = container;
+  return isSidecar(container) || restartPolicy === "OnFailure" || restartPolicyRules.length > 0;
 }
 
 function validateEnded(
-  fresh: JsonValue | undefined,
-  stored: JsonValue | undefined,
+  fresh: readonly ContainerStatus[],
+  stored: readonly ContainerStatus[],
   { field, policy, restartable }: { field: string; policy: string; restartable: ReadonlySet<string> },
 ): FieldError[] {
   if (policy === "Always") return [];
   const runningNow = new Set(
-    objectsOf(fresh)
-      .filter((container) => terminationOf(container) === undefined)
-      .map((container) => textOf(container["name"])),
+    fresh.filter((container) => terminationOf(container) === undefined).map(({ name }) => name),
   );
-  return validateEach(objectsOf(stored), (container, at) => {
+  return validateEach(stored, (container, at) => {
     const ended = terminationOf(container);
-    const name = textOf(container["name"]);
+    const { name } = container;
     if (ended === undefined || restartable.has(name) || !runningNow.has(name)) return [];
-    if (policy === "OnFailure" && numberOf(ended["exitCode"]) !== 0) return [];
+    if (policy === "OnFailure" && ended.exitCode !== 0) return [];
     return [fieldError.forbidden(`${field}[${at}].state`, "may not be transitioned to non-terminated state")];
   });
 }
 
-function terminationOf(container: JsonObject): JsonObject | undefined {
-  const ended = fieldsOf(container["state"])["terminated"];
-  return isPresent(ended) ? fieldsOf(ended) : undefined;
+function terminationOf({ state }: ContainerStatus): ContainerStateTerminated | undefined {
+  return state?.terminated;
 }
 
-function validateClaimStatuses(value: JsonValue | undefined, spec: JsonObject, field: string): FieldError[] {
-  const claims = new Set(objectsOf(spec["resourceClaims"]).map((claim) => textOf(claim["name"])));
+function validateClaimStatuses(
+  statuses: readonly PodResourceClaimStatus[],
+  { resourceClaims = [] }: PodSpec,
+  field: string,
+): FieldError[] {
+  const claims = new Set(resourceClaims.map(({ name }) => name));
   const seen = new Set<string>();
-  return validateEach(objectsOf(value), (claim, at) => {
-    const name = textOf(claim["name"]);
+  return validateEach(statuses, ({ name, resourceClaimName }, at) => {
     const item = `${field}[${at}].name`;
     const errors: FieldError[] = [];
     if (!claims.has(name)) {
@@ -123,30 +138,34 @@ function validateClaimStatuses(value: JsonValue | undefined, spec: JsonObject, f
     }
     if (seen.has(name)) errors.push(fieldError.duplicate(item, name));
     seen.add(name);
-    const claimName = claim["resourceClaimName"];
-    if (!isPresent(claimName)) return errors;
-    const problems = dnsSubdomainProblems(textOf(claimName));
-    return [...errors, ...problems.map((problem) => fieldError.invalid(item, claimName, problem))];
+    if (resourceClaimName === undefined) return errors;
+    const problems = dnsSubdomainProblems(resourceClaimName);
+    return [...errors, ...problems.map((problem) => fieldError.invalid(item, resourceClaimName, problem))];
   });
 }
 
-function validatePodIps(status: JsonObject): FieldError[] {
-  const addresses = objectsOf(status["podIPs"]).map(({ ip }) => textOf(ip));
+/** Addresses that were there before their rules stay. */
+function validatePodIps({ podIPs = [] }: PodStatus, stored: PodStatus): FieldError[] {
+  const addresses = podIPs.map(({ ip }) => ip);
+  const known = new Set(stored.podIPs?.map(({ ip }) => ip));
   return [
-    ...validateEach(addresses, (address, at) => validateIp(address, `status.podIPs[${at}]`)),
-    ...validateDualStack(addresses, { value: status["podIPs"], field: "status.podIPs" }),
+    ...validateEach(addresses, (address, at) =>
+      known.has(address) ? [] : validateStrictIp(address, `status.podIPs[${at}]`),
+    ),
+    ...validateDualStack(addresses, { value: podIPs, field: "status.podIPs" }),
   ];
 }
 
-function validateHostIps(status: JsonObject): FieldError[] {
-  const addresses = objectsOf(status["hostIPs"]).map(({ ip }) => textOf(ip));
+function validateHostIps({ hostIPs = [], hostIP = "" }: PodStatus, stored: PodStatus): FieldError[] {
+  const addresses = hostIPs.map(({ ip }) => ip);
+  const known = new Set(stored.hostIPs?.map(({ ip }) => ip));
   const [first] = addresses;
   if (first === undefined) return [];
   return [
-    ...(first === textOf(status["hostIP"])
-      ? []
-      : [fieldError.invalid("status.hostIPs[0].ip", first, "must be equal to `hostIP`")]),
-    ...validateEach(addresses, (address, at) => validateIp(address, `status.hostIPs[${at}]`)),
-    ...validateDualStack(addresses, { value: status["hostIPs"], field: "status.hostIPs" }),
+    ...(first === hostIP ? [] : [fieldError.invalid("status.hostIPs[0].ip", first, "must be equal to `hostIP`")]),
+    ...validateEach(addresses, (address, at) =>
+      known.has(address) ? [] : validateStrictIp(address, `status.hostIPs[${at}]`),
+    ),
+    ...validateDualStack(addresses, { value: hostIPs, field: "status.hostIPs" }),
   ];
 }

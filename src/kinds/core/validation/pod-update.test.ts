@@ -127,7 +127,7 @@ describe("the status of a pod", () => {
     ],
     [{ qosClass: "Guaranteed" }, 'status.qosClass: Invalid value: "Guaranteed": field is immutable'],
     [{ nominatedNodeName: "N" }, 'status.nominatedNodeName: Invalid value: "N": '],
-    [{ conditions: [{ type: "-", status: "True" }] }, 'metadata.conditions[0].Type: Invalid value: "-": '],
+    [{ conditions: [{ type: "-", status: "True" }] }, 'status.conditions[0].Type: Invalid value: "-": '],
     [
       { resourceClaimStatuses: [{ name: "a" }] },
       'status.resourceClaimStatuses[0].name: Invalid value: "a": must match the name of an entry in `spec.resourceClaims`',

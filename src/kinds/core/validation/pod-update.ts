@@ -1,10 +1,18 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { cloneJson, equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import { equalJson } from "../../../api/json.ts";
+import type {
+  Affinity,
+  Container,
+  NodeAffinity,
+  NodeSelectorTerm,
+  Pod,
+  PodSchedulingGate,
+  PodSpec,
+  Toleration,
+} from "../../../api/types/core-v1.ts";
 import { validateImageOfPod } from "./container.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
 import { validatePodAnnotationsUpdate } from "./pod-annotations.ts";
-import { isPresent, numberOf, objectsOf, textOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const forbiddenText =
@@ -12,130 +20,139 @@ const forbiddenText =
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const deadlineMax = 2_147_483_647;
 
-/** Almost all of a pod's spec is fixed; see the message for what is not. */
-export function validatePodUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [fieldsOf(pod["spec"]), fieldsOf(old["spec"])];
+/** Rejects changes of the spec of a pod. Almost all of it is fixed; the message names what is not. */
+export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
+  const { spec: fresh = { containers: null } } = pod;
+  const { spec: stored = { containers: null } } = old;
   const errors = validatePodAnnotationsUpdate(
     pod.metadata.annotations ?? {},
     old.metadata.annotations ?? {},
     "metadata.annotations",
   );
-  for (const list of ["containers", "initContainers"]) {
-    if (objectsOf(fresh[list]).length !== objectsOf(stored[list]).length) {
+  for (const list of ["containers", "initContainers"] as const) {
+    const containers = fresh[list] ?? [];
+    if (containers.length !== (stored[list] ?? []).length) {
       return [...errors, fieldError.forbidden(`spec.${list}`, "pod updates may not add or remove containers")];
     }
-    errors.push(...validateImages(objectsOf(fresh[list]), `spec.${list}`));
+    errors.push(...validateImages(containers, `spec.${list}`));
   }
-  const deadline = validateDeadline(fresh["activeDeadlineSeconds"], stored["activeDeadlineSeconds"]);
+  const deadline = validateDeadline(fresh.activeDeadlineSeconds, stored.activeDeadlineSeconds);
   errors.push(...deadline);
-  if (deadline.length > 0 && isPresent(fresh["activeDeadlineSeconds"])) return errors;
+  if (deadline.length > 0 && fresh.activeDeadlineSeconds !== undefined) return errors;
   errors.push(
-    ...validateTolerationsOnlyGrow(objectsOf(fresh["tolerations"]), objectsOf(stored["tolerations"])),
-    ...validateGatesOnlyShrink(objectsOf(fresh["schedulingGates"]), objectsOf(stored["schedulingGates"])),
+    ...validateTolerationsOnlyGrow(fresh.tolerations ?? [], stored.tolerations ?? []),
+    ...validateGatesOnlyShrink(fresh.schedulingGates ?? [], stored.schedulingGates ?? []),
   );
   if (isGated(stored)) errors.push(...validateGatedChanges(fresh, stored));
   if (!equalJson(asBefore(fresh, stored), stored)) errors.push(fieldError.forbidden("spec", forbiddenText));
   return errors;
 }
 
-/** The new spec with every part that may change, or has been judged, put back to what it was. */
-function asBefore(fresh: JsonObject, stored: JsonObject): JsonObject {
-  const spec = cloneJson(fresh);
-  for (const list of ["containers", "initContainers"]) {
-    const old = objectsOf(stored[list]);
-    for (const [at, container] of objectsOf(spec[list]).entries()) restore(container, old[at] ?? {}, "image");
+/** Returns the new spec with every part that may change, or has been judged, put back to what it was. */
+function asBefore(fresh: PodSpec, stored: PodSpec): PodSpec {
+  const spec: PodSpec = { ...fresh };
+  if (fresh.containers !== null) spec.containers = withImagesOf(stored.containers ?? [], fresh.containers);
+  if (fresh.initContainers !== undefined) {
+    spec.initContainers = withImagesOf(stored.initContainers ?? [], fresh.initContainers);
   }
-  for (const field of ["activeDeadlineSeconds", "tolerations", "schedulingGates"]) restore(spec, stored, field);
+  restore(spec, stored, "activeDeadlineSeconds");
+  restore(spec, stored, "tolerations");
+  restore(spec, stored, "schedulingGates");
   if (isGated(stored)) {
     restore(spec, stored, "nodeSelector");
     restoreNodeAffinity(spec, stored);
   }
-  const [grace, oldGrace] = [spec["terminationGracePeriodSeconds"], stored["terminationGracePeriodSeconds"]];
-  if (grace === 1 && numberOf(oldGrace) < 0) restore(spec, stored, "terminationGracePeriodSeconds");
+  const grace = "terminationGracePeriodSeconds";
+  if (spec[grace] === 1 && (stored[grace] ?? 0) < 0) restore(spec, stored, grace);
   return spec;
 }
 
-function restoreNodeAffinity(spec: JsonObject, stored: JsonObject): void {
-  const affinity = cloneJson(fieldsOf(spec["affinity"]));
-  restore(affinity, fieldsOf(stored["affinity"]), "nodeAffinity");
-  if (Object.keys(affinity).length > 0 || isPresent(stored["affinity"])) spec["affinity"] = affinity;
-  else delete spec["affinity"];
+function withImagesOf(old: readonly Container[], containers: readonly Container[]): Container[] {
+  return containers.map((container, at) => {
+    const restored = { ...container };
+    restore(restored, old[at] ?? container, "image");
+    return restored;
+  });
 }
 
-function restore(target: JsonObject, source: JsonObject, field: string): void {
-  const value = source[field];
-  if (value === undefined) delete target[field];
-  else target[field] = value;
+function restoreNodeAffinity(spec: PodSpec, stored: PodSpec): void {
+  const affinity: Affinity = { ...spec.affinity };
+  restore(affinity, stored.affinity ?? {}, "nodeAffinity");
+  if (Object.keys(affinity).length > 0 || stored.affinity !== undefined) spec.affinity = affinity;
+  else delete spec.affinity;
 }
 
-function isGated(spec: JsonObject): boolean {
-  return objectsOf(spec["schedulingGates"]).length > 0;
+function restore<T extends object, K extends keyof T>(target: Partial<Pick<T, K>>, source: T, field: K): void {
+  if (source[field] === undefined) delete target[field];
+  else target[field] = source[field];
+}
+
+function isGated({ schedulingGates = [] }: PodSpec): boolean {
+  return schedulingGates.length > 0;
 }
 
 /** A pod that waits for its gates may narrow where it runs. */
-function validateGatedChanges(fresh: JsonObject, stored: JsonObject): FieldError[] {
-  const [selector, oldSelector] = [fieldsOf(fresh["nodeSelector"]), fieldsOf(stored["nodeSelector"])];
+function validateGatedChanges(fresh: PodSpec, stored: PodSpec): FieldError[] {
+  const [selector, oldSelector] = [fresh.nodeSelector ?? {}, stored.nodeSelector ?? {}];
   const errors: FieldError[] = [];
   if (!Object.keys(oldSelector).every((key) => selector[key] === oldSelector[key])) {
     const text = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
-    errors.push(fieldError.invalid("spec.nodeSelector", fresh["nodeSelector"], text));
+    errors.push(fieldError.invalid("spec.nodeSelector", fresh.nodeSelector, text));
   }
-  const nodeAffinity = (spec: JsonObject) => fieldsOf(fieldsOf(spec["affinity"])["nodeAffinity"]);
+  const nodeAffinity = ({ affinity }: PodSpec) => affinity?.nodeAffinity ?? {};
   const field = `spec.affinity.nodeAffinity.${required}.nodeSelectorTerms`;
   return [...errors, ...validateTermsOnlyGrow(nodeAffinity(fresh), nodeAffinity(stored), field)];
 }
 
 /** Node affinity may be set where there was none; its preferred terms are free, its required terms may gain expressions. */
-function validateTermsOnlyGrow(fresh: JsonObject, stored: JsonObject, field: string): FieldError[] {
-  const oldTerms = objectsOf(fieldsOf(stored[required])["nodeSelectorTerms"]);
-  const terms = objectsOf(fieldsOf(fresh[required])["nodeSelectorTerms"]);
+function validateTermsOnlyGrow(fresh: NodeAffinity, stored: NodeAffinity, field: string): FieldError[] {
+  const oldTerms = stored[required]?.nodeSelectorTerms ?? [];
+  const terms = fresh[required]?.nodeSelectorTerms ?? [];
   if (oldTerms.length === 0) return [];
   if (terms.length !== oldTerms.length) {
     const text = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
-    return [fieldError.invalid(field, terms, text)];
+    const shown = terms.map((term) => internalForm(term, "core/v1.NodeSelectorTerm"));
+    return [fieldError.invalid(field, shown, text)];
   }
-  return validateEach(terms, (term, at) =>
-    hasOnlyGrown(term, oldTerms[at] ?? {})
-      ? []
-      : [fieldError.invalid(`${field}[${at}]`, term, "only additions are allowed (no mutations or deletions)")],
-  );
-}
-
-/** A term without expressions selects nothing: the first expression would widen it. */
-function hasOnlyGrown(term: JsonObject, oldTerm: JsonObject): boolean {
-  const lists = ["matchExpressions", "matchFields"];
-  const isEmpty = (value: JsonObject) => lists.every((list) => objectsOf(value[list]).length === 0);
-  if (isEmpty(oldTerm)) return isEmpty(term);
-  return lists.every((list) => {
-    const expressions = objectsOf(term[list]);
-    return objectsOf(oldTerm[list]).every((old, at) => equalJson(expressions[at], old));
+  return validateEach(terms, (term, at) => {
+    if (hasOnlyGrown(term, oldTerms[at] ?? {})) return [];
+    const shown = internalForm(term, "core/v1.NodeSelectorTerm");
+    return [fieldError.invalid(`${field}[${at}]`, shown, "only additions are allowed (no mutations or deletions)")];
   });
 }
 
-function validateImages(containers: readonly JsonObject[], field: string): FieldError[] {
+/** A term without expressions selects nothing: the first expression would widen it. */
+function hasOnlyGrown(term: NodeSelectorTerm, oldTerm: NodeSelectorTerm): boolean {
+  const lists = ["matchExpressions", "matchFields"] as const;
+  const isEmpty = (value: NodeSelectorTerm) => lists.every((list) => (value[list] ?? []).length === 0);
+  if (isEmpty(oldTerm)) return isEmpty(term);
+  return lists.every((list) => (oldTerm[list] ?? []).every((old, at) => equalJson(term[list]?.[at], old)));
+}
+
+function validateImages(containers: readonly Container[], field: string): FieldError[] {
   return validateEach(containers, (container, at) => [
-    ...(textOf(container["image"]) === "" ? [fieldError.required(`${field}[${at}].image`)] : []),
+    ...((container.image ?? "") === "" ? [fieldError.required(`${field}[${at}].image`)] : []),
     ...validateImageOfPod(container, `${field}[${at}]`),
   ]);
 }
 
 /** A deadline may be set, and may come closer. */
-function validateDeadline(fresh: JsonValue | undefined, stored: JsonValue | undefined): FieldError[] {
+function validateDeadline(fresh: number | bigint | undefined, stored: number | bigint | undefined): FieldError[] {
   const field = "spec.activeDeadlineSeconds";
-  if (!isPresent(fresh)) {
-    if (!isPresent(stored)) return [];
+  if (fresh === undefined) {
+    if (stored === undefined) return [];
     return [fieldError.invalid(field, null, "must not update from a positive integer to nil value")];
   }
-  if (numberOf(fresh) < 0 || numberOf(fresh) > deadlineMax) {
+  if (fresh < 0 || fresh > deadlineMax) {
     return [fieldError.invalid(field, fresh, `must be between 0 and ${deadlineMax}, inclusive`)];
   }
-  if (!isPresent(stored) || numberOf(fresh) <= numberOf(stored)) return [];
+  if (stored === undefined || fresh <= stored) return [];
   return [fieldError.invalid(field, fresh, "must be less than or equal to previous value")];
 }
 
-function validateTolerationsOnlyGrow(fresh: readonly JsonObject[], stored: readonly JsonObject[]): FieldError[] {
-  const identity = (toleration: JsonObject): string =>
-    JSON.stringify(["key", "operator", "value", "effect"].map((field) => textOf(toleration[field])));
+function validateTolerationsOnlyGrow(fresh: readonly Toleration[], stored: readonly Toleration[]): FieldError[] {
+  const identity = ({ key = "", operator = "", value = "", effect = "" }: Toleration): string =>
+    JSON.stringify([key, operator, value, effect]);
   const known = new Set(fresh.map(identity));
   if (stored.every((toleration) => known.has(identity(toleration)))) return [];
   return [
@@ -143,10 +160,12 @@ function validateTolerationsOnlyGrow(fresh: readonly JsonObject[], stored: reado
   ];
 }
 
-function validateGatesOnlyShrink(fresh: readonly JsonObject[], stored: readonly JsonObject[]): FieldError[] {
-  const known = new Set(stored.map((gate) => textOf(gate["name"])));
-  return validateEach(fresh, (gate, at) => {
-    const name = textOf(gate["name"]);
+function validateGatesOnlyShrink(
+  fresh: readonly PodSchedulingGate[],
+  stored: readonly PodSchedulingGate[],
+): FieldError[] {
+  const known = new Set(stored.map(({ name }) => name));
+  return validateEach(fresh, ({ name }, at) => {
     if (known.has(name)) return [];
     const text = `only deletion is allowed, but found new scheduling gate '${name}'`;
     return [fieldError.forbidden(`spec.schedulingGates[${at}].name`, text)];

@@ -97,7 +97,7 @@ function validateExpression(expression: JsonObject, spec: JsonObject, field: str
     errors.push(
       fieldError.invalid(
         field,
-        internalForm(fieldsOf(spec["scopeSelector"]), ["matchExpressions"]),
+        internalForm(spec["scopeSelector"], "core/v1.ScopeSelector"),
         "unsupported scope applied to resource",
       ),
     );

@@ -7,20 +7,6 @@ import { isPresent, textOf, textsOf, validateRange } from "../../../api/validati
 import { validateWindowsOptions } from "./windows-options.ts";
 
 const idRange = { min: 0, max: 2_147_483_647 };
-const contextFields = [
-  "capabilities",
-  "privileged",
-  "seLinuxOptions",
-  "windowsOptions",
-  "runAsUser",
-  "runAsGroup",
-  "runAsNonRoot",
-  "readOnlyRootFilesystem",
-  "allowPrivilegeEscalation",
-  "procMount",
-  "seccompProfile",
-  "appArmorProfile",
-];
 const procMounts = ["Default", "Unmasked"];
 const profileTypes = ["Localhost", "RuntimeDefault", "Unconfined"];
 /** PATH_MAX without its final zero. */
@@ -58,7 +44,7 @@ export function validateSeccompProfile(value: JsonValue | undefined, field: stri
   if (type !== "Localhost") {
     const text = "can only be set when seccomp type is Localhost";
     return isPresent(path)
-      ? [...errors, fieldError.invalid(pathField, internalForm(profile, ["type", "localhostProfile"]), text)]
+      ? [...errors, fieldError.invalid(pathField, internalForm(profile, "core/v1.SeccompProfile"), text)]
       : errors;
   }
   return isPresent(path)
@@ -107,11 +93,11 @@ function validateEscalation(context: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = [];
   if (context["privileged"] === true) {
     const text = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-    errors.push(fieldError.invalid(field, internalForm(context, contextFields), text));
+    errors.push(fieldError.invalid(field, internalForm(context, "core/v1.SecurityContext"), text));
   }
   if (textsOf(fieldsOf(context["capabilities"])["add"]).includes("CAP_SYS_ADMIN")) {
     const text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-    errors.push(fieldError.invalid(field, internalForm(context, contextFields), text));
+    errors.push(fieldError.invalid(field, internalForm(context, "core/v1.SecurityContext"), text));
   }
   return errors;
 }

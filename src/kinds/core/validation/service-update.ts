@@ -1,76 +1,71 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import type { Service, ServiceSpec } from "../../../api/types/core-v1.ts";
 import { immutableText } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { textsOf } from "../../../api/validation/fields.ts";
-import { needsHealthCheck } from "./service.ts";
+import { isHeadless, needsHealthCheck, validateBalancerClass } from "./service.ts";
 
 const frozenText = "may not change once set";
-
-/**
- * Addresses are given for good. A second family may come, and go with `ipFamilyPolicy: SingleStack`; everything is open
- * on the way to and from ExternalName.
- */
-export function validateServiceUpdate(service: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [fieldsOf(service["spec"]), fieldsOf(old["spec"])];
-  const isExternal = fresh["type"] === "ExternalName" || stored["type"] === "ExternalName";
-  return [
-    ...(isExternal ? [] : [...validateClusterIps(fresh, stored), ...validateFamilies(fresh, stored)]),
-    ...validateClass(fresh, stored),
-    ...validateHealthCheckPort(fresh, stored),
-  ];
-}
-
-function isHeadless(spec: JsonObject): boolean {
-  return equalJson(spec["clusterIPs"], ["None"]);
-}
-
-function validateClusterIps(fresh: JsonObject, stored: JsonObject): FieldError[] {
-  if (isHeadless(fresh) && isHeadless(stored)) return [];
-  return validateDualList(fresh, stored, { list: "clusterIPs", singular: "clusterIP" });
-}
-
-function validateFamilies(fresh: JsonObject, stored: JsonObject): FieldError[] {
-  if (isHeadless(fresh) || isHeadless(stored)) return [];
-  return validateDualList(fresh, stored, { list: "ipFamilies", singular: "ipFamily" });
-}
-
 /** A Service has one address and one family, or two of each. */
 const familiesMax = 2;
 
+/**
+ * Rejects other addresses: they are given for good. A second family may come, and go with `ipFamilyPolicy:
+ * SingleStack`. Everything is open on the way to and from ExternalName.
+ */
+export function validateServiceUpdate({ spec = {} }: Service, { spec: stored = {} }: Service): FieldError[] {
+  const isExternal = spec.type === "ExternalName" || stored.type === "ExternalName";
+  return [
+    ...(isExternal ? [] : [...validateClusterIps(spec, stored), ...validateFamilies(spec, stored)]),
+    ...validateClass(spec, stored),
+    ...validateHealthCheckPort(spec, stored),
+  ];
+}
+
+function validateClusterIps(spec: ServiceSpec, stored: ServiceSpec): FieldError[] {
+  if (isHeadless(spec) && isHeadless(stored)) return [];
+  return validateDualList(spec, stored, { list: "clusterIPs", singular: "clusterIP" });
+}
+
+function validateFamilies(spec: ServiceSpec, stored: ServiceSpec): FieldError[] {
+  if (isHeadless(spec) || isHeadless(stored)) return [];
+  return validateDualList(spec, stored, { list: "ipFamilies", singular: "ipFamily" });
+}
+
 function validateDualList(
-  fresh: JsonObject,
-  stored: JsonObject,
-  { list, singular }: { list: string; singular: string },
+  spec: ServiceSpec,
+  stored: ServiceSpec,
+  { list, singular }: { list: "clusterIPs" | "ipFamilies"; singular: string },
 ): FieldError[] {
-  const [values, before] = [textsOf(fresh[list]), textsOf(stored[list])];
+  const [values, before] = [spec[list] ?? [], stored[list] ?? []];
   const field = `spec.${list}`;
   if (before.length > 0 && values.length === 0) {
-    return [fieldError.invalid(`${field}[0]`, fresh[list], `primary ${singular} can not be unset`)];
+    return [fieldError.invalid(`${field}[0]`, spec[list], `primary ${singular} can not be unset`)];
   }
   const isSameLength = values.length === before.length;
-  // Each mistake shows the whole list, and none that is stored is longer.
+  // Each mistake shows the whole list, and no stored list is longer.
   const compared = before.slice(0, isSameLength ? familiesMax : 1);
   const errors = compared.flatMap((value, at) =>
-    value === values[at] ? [] : [fieldError.invalid(`${field}[${at}]`, fresh[list], frozenText)],
+    value === values[at] ? [] : [fieldError.invalid(`${field}[${at}]`, [...values], frozenText)],
   );
-  if (before.length === 2 && values.length === 1 && fresh["ipFamilyPolicy"] !== "SingleStack") {
+  if (before.length === 2 && values.length === 1 && spec.ipFamilyPolicy !== "SingleStack") {
     const text = `must be set to 'SingleStack' when releasing the secondary ${singular}`;
-    errors.push(fieldError.invalid("spec.ipFamilyPolicy", fresh["ipFamilyPolicy"], text));
+    errors.push(fieldError.invalid("spec.ipFamilyPolicy", spec.ipFamilyPolicy, text));
   }
   return errors;
 }
 
-function validateClass(fresh: JsonObject, stored: JsonObject): FieldError[] {
-  const stays = fresh["type"] === "LoadBalancer" && stored["type"] === "LoadBalancer";
-  const value: JsonValue | undefined = fresh["loadBalancerClass"];
-  if (!stays || value === stored["loadBalancerClass"]) return [];
-  return [fieldError.invalid("spec.loadBalancerClass", value, frozenText)];
+/** Upstream looks at the class alone once more on updates. */
+function validateClass(spec: ServiceSpec, stored: ServiceSpec): FieldError[] {
+  const { loadBalancerClass: value } = spec;
+  const isKept = spec.type === "LoadBalancer" && stored.type === "LoadBalancer";
+  const isFrozen = isKept && value !== stored.loadBalancerClass;
+  return [
+    ...(isFrozen ? [fieldError.invalid("spec.loadBalancerClass", value, frozenText)] : []),
+    ...validateBalancerClass(spec),
+  ];
 }
 
-function validateHealthCheckPort(fresh: JsonObject, stored: JsonObject): FieldError[] {
-  const stays = needsHealthCheck(fresh) && needsHealthCheck(stored);
-  if (!stays || fresh["healthCheckNodePort"] === stored["healthCheckNodePort"]) return [];
+function validateHealthCheckPort(spec: ServiceSpec, stored: ServiceSpec): FieldError[] {
+  const isKept = needsHealthCheck(spec) && needsHealthCheck(stored);
+  if (!isKept || spec.healthCheckNodePort === stored.healthCheckNodePort) return [];
   return [fieldError.forbidden("spec.healthCheckNodePort", immutableText)];
 }

@@ -3,7 +3,9 @@ import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from "../../../api/types/core-v1.ts";
 import { addressFieldErrors } from "../../service-allocation/service-families.ts";
 import { validateIngressPoint } from "../../networking/validation/ingress.ts";
-import { isIp, validateCidr, validateIp, validateNonSpecialIp } from "../../../api/validation/ip.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
+import { validateNonSpecialIp } from "../../../api/validation/ip.ts";
+import { validateStrictCidr, validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateRange, validateRequiredChoice } from "../../../api/validation/fields.ts";
@@ -23,9 +25,13 @@ const hintsAnnotation = "service.kubernetes.io/topology-aware-hints";
 const modeAnnotation = "service.kubernetes.io/topology-mode";
 const balancerOnlyText = "may only be used when `type` is 'LoadBalancer'";
 
-/** Addresses and ports are expected to be given out already, and defaults to be filled in. */
-export function validateService(service: Service): FieldError[] {
+/**
+ * Validates a Service with its defaults, addresses and ports.
+ * @param old what is replaced: addresses and ranges that came before their rules stay
+ */
+export function validateService(service: Service, old?: Service): FieldError[] {
   const { spec = {} } = service;
+  const knownIps = new Set(old?.spec?.externalIPs);
   const { ports = [] } = spec;
   const headless = isHeadless(spec);
   return [
@@ -36,10 +42,12 @@ export function validateService(service: Service): FieldError[] {
     ...validateLabels(spec.selector ?? {}, "spec.selector"),
     ...validateAffinity(spec),
     ...(spec.type === "ExternalName" ? [] : addressFieldErrors(spec as Parameters<typeof addressFieldErrors>[0])),
-    ...validateEach(spec.externalIPs ?? [], (ip, at) => validateExternalIp(ip, `spec.externalIPs[${at}]`)),
+    ...validateEach(spec.externalIPs ?? [], (ip, at) =>
+      validateExternalIp(ip, knownIps.has(ip), `spec.externalIPs[${at}]`),
+    ),
     ...validateRequiredChoice(spec.type, types, "spec.type"),
     ...validateUnique(ports, spec.type, "spec.ports"),
-    ...validateSourceRanges(service, spec),
+    ...validateSourceRanges(service, spec, old),
     ...validateBalancerFields(spec),
     ...validateExternalTraffic(spec),
     ...validateInternalTraffic(spec),
@@ -58,7 +66,7 @@ export function validateServiceStatus({ spec, status }: Service): FieldError[] {
 }
 
 /** A headless service asks for no address: clients look up those of its endpoints. */
-function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
+export function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
   return clusterIPs.length === 1 && clusterIPs[0] === "None";
 }
 
@@ -121,8 +129,9 @@ function validateAffinity({ sessionAffinity: affinity, sessionAffinityConfig: co
   return [...errors, fieldError.invalid(`${field}.clientIP.timeoutSeconds`, seconds, text)];
 }
 
-function validateExternalIp(ip: string, field: string): FieldError[] {
-  return isIp(ip) ? validateNonSpecialIp(ip, field) : validateIp(ip, field);
+function validateExternalIp(ip: string, isKnown: boolean, field: string): FieldError[] {
+  const errors = isKnown ? [] : validateStrictIp(ip, field);
+  return errors.length === 0 ? validateNonSpecialIp(ip, field) : errors;
 }
 
 /** Node ports are for the types that have them, and each pair of protocol and port occurs once. */
@@ -142,14 +151,15 @@ function validateUnique(ports: readonly ServicePort[], type: string | undefined,
   const numbers = new Set<string>();
   for (const [at, { protocol = "", port }] of ports.entries()) {
     const pair = `${protocol}/${port}`;
-    if (numbers.has(pair)) errors.push(fieldError.duplicate(`${field}[${at}]`, { protocol, port }));
+    if (numbers.has(pair))
+      errors.push(fieldError.duplicate(`${field}[${at}]`, internalForm({ protocol, port }, "core/v1.ServicePort")));
     numbers.add(pair);
   }
   return errors;
 }
 
-/** Who may come through the load balancer: the field, or the annotation that came before it. */
-function validateSourceRanges({ metadata }: Service, spec: ServiceSpec): FieldError[] {
+/** Validates the clients of the load balancer: in the field, or in the annotation that came before it. */
+function validateSourceRanges({ metadata }: Service, spec: ServiceSpec, old: Service | undefined): FieldError[] {
   const { loadBalancerSourceRanges: ranges = [] } = spec;
   const annotation = metadata.annotations?.[rangesAnnotation];
   const isField = ranges.length > 0;
@@ -158,25 +168,34 @@ function validateSourceRanges({ metadata }: Service, spec: ServiceSpec): FieldEr
   const errors = spec.type === "LoadBalancer" ? [] : [fieldError.forbidden(field, balancerOnlyText)];
   const listed = annotation?.trim() ?? "";
   const cidrs = isField || listed === "" ? ranges : listed.split(",");
+  const known = new Set((old?.spec?.loadBalancerSourceRanges ?? []).map((range) => range.trim()));
+  const isSameText = old !== undefined && old.metadata.annotations?.[rangesAnnotation] === annotation;
+  const isKnown = (cidr: string) => (isField ? known.has(cidr) : isSameText);
   return [
     ...errors,
-    ...validateEach(cidrs, (cidr, at) => validateCidr(cidr.trim(), isField ? `${field}[${at}]` : field)),
+    ...validateEach(cidrs, (text, at) => {
+      const cidr = text.trim();
+      return isKnown(cidr) ? [] : validateStrictCidr(cidr, isField ? `${field}[${at}]` : field);
+    }),
   ];
 }
 
 function validateBalancerFields(spec: ServiceSpec): FieldError[] {
-  const { allocateLoadBalancerNodePorts: allocates, loadBalancerClass } = spec;
-  const field = "spec.loadBalancerClass";
-  if (spec.type === "LoadBalancer") {
-    const errors = allocates === undefined ? [fieldError.required("allocateLoadBalancerNodePorts")] : [];
-    if (loadBalancerClass === undefined) return errors;
-    const problems = labelKeyErrors(loadBalancerClass);
-    return [...errors, ...problems.map((problem) => fieldError.invalid(field, loadBalancerClass, problem))];
+  const { allocateLoadBalancerNodePorts: allocates } = spec;
+  const isBalancer = spec.type === "LoadBalancer";
+  const errors: FieldError[] = [];
+  if (isBalancer && allocates === undefined) errors.push(fieldError.required("allocateLoadBalancerNodePorts"));
+  if (!isBalancer && allocates !== undefined) {
+    errors.push(fieldError.forbidden("spec.allocateLoadBalancerNodePorts", balancerOnlyText));
   }
-  return [
-    ...(allocates === undefined ? [] : [fieldError.forbidden("spec.allocateLoadBalancerNodePorts", balancerOnlyText)]),
-    ...(loadBalancerClass === undefined ? [] : [fieldError.forbidden(field, balancerOnlyText)]),
-  ];
+  return [...errors, ...validateBalancerClass(spec)];
+}
+
+export function validateBalancerClass({ type, loadBalancerClass: value }: ServiceSpec): FieldError[] {
+  const field = "spec.loadBalancerClass";
+  if (value === undefined) return [];
+  if (type !== "LoadBalancer") return [fieldError.forbidden(field, balancerOnlyText)];
+  return labelKeyErrors(value).map((problem) => fieldError.invalid(field, value, problem));
 }
 
 function validateExternalTraffic(spec: ServiceSpec): FieldError[] {

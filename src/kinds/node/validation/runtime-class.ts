@@ -17,7 +17,7 @@ export function validateRuntimeClass({ handler, overhead, scheduling }: nodeV1.R
       : dnsLabelProblems(handler).map((problem) => fieldError.invalid("handler", handler, problem))),
     ...validateOverhead(overhead?.podFixed, "overhead"),
     ...validateLabels(nodeSelector, "scheduling.nodeSelector"),
-    ...validateTolerations(tolerations, "scheduling.tolerations", { compares: false }),
+    ...validateTolerations(tolerations, "scheduling.tolerations"),
     ...validateUnique(tolerations, "scheduling.tolerations"),
   ];
 }

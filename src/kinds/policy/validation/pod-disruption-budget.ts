@@ -14,9 +14,7 @@ export function validatePodDisruptionBudget(budget: KubeObject): FieldError[] {
   const policy = spec["unhealthyPodEvictionPolicy"];
   const errors: FieldError[] = [];
   if (isPresent(spec["minAvailable"]) && isPresent(spec["maxUnavailable"])) {
-    const fields = ["minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy"];
-    // Selectors have one form for everyone.
-    const shown = { ...internalForm(spec, fields), Selector: spec["selector"] ?? null };
+    const shown = internalForm(spec, "policy/v1.PodDisruptionBudgetSpec");
     errors.push(fieldError.invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set"));
   }
   for (const name of ["minAvailable", "maxUnavailable"]) {
