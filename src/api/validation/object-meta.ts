@@ -61,7 +61,7 @@ export function validateObjectMeta(
 export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rules: RepeatedMetaRules): FieldError[] {
   const { repeats, namespaced, path = "metadata", qualifiesFinalizers = false } = rules;
   const shared = validateSharedParts(fresh, path);
-  const change = validateMetaChange(fresh, old, path);
+  const change = validateMetaChange(fresh, old, path, false);
   const whole = [
     ...validateNamespace(fresh, namespaced, path),
     ...validateGeneration(fresh, path),
@@ -79,10 +79,16 @@ export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rul
   ];
 }
 
-/** The rules of a change. Kinds that repeat them after rules of their own ask for them. */
-export function validateMetaChange(fresh: ObjectMeta, old: ObjectMeta, path = "metadata"): FieldError[] {
+/** Checks a change of metadata. Kinds that repeat these rules after rules of their own ask for them. */
+export function validateMetaChange(
+  fresh: ObjectMeta,
+  old: ObjectMeta,
+  path = "metadata",
+  qualifiesFinalizers = true,
+): FieldError[] {
   const { beforeFinalizers, managedFields } = validateSharedParts(fresh, path);
-  return [...validateChange(fresh, old, path), ...beforeFinalizers, ...managedFields];
+  const domains = qualifiesFinalizers ? validateFinalizerDomains(fresh.finalizers ?? [], `${path}.finalizers`) : [];
+  return [...validateChange(fresh, old, path), ...beforeFinalizers, ...managedFields, ...domains];
 }
 
 /** Reports fields that an update may not change. */
