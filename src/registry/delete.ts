@@ -46,8 +46,10 @@ async function removeOrMark(
   context: WriteContext,
 ): Promise<DeleteResult | undefined> {
   const { info, strategy, admission, clock } = kind.parts;
-  await admission.admit(attributes);
-  await admission.validate(attributes);
+  if (context.skipsAdmission !== true) {
+    await admission.admit(attributes);
+    await admission.validate(attributes);
+  }
   for (const text of strategy.deleteWarnings?.(options) ?? []) context.warn(text);
   const next = beginDeletion(old, strategy, options, clock.nowMs());
   const result = (object: KubeObject, left: Entry | undefined, removed: boolean) =>
