@@ -1,3 +1,4 @@
+import type { Admission } from "./admission.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
@@ -96,17 +97,26 @@ export class Registry {
       if (entry !== undefined) return updateObject(this.#kind, entry, namespace, make, context, options);
       if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined) throw this.#absent(namespace, name);
       const object = await make(undefined);
-      delete object.metadata.resourceVersion;
+      if (!context.dryRun) delete object.metadata.resourceVersion;
       return this.create(object, namespace, context, options);
     };
     return this.#repeated(namespace, name, attempt, isWritten);
   }
 
-  /** @throws StatusError 404, 409 for a failed precondition */
-  delete(namespace: string, name: string, options: DeleteOptions, context: WriteContext): Promise<DeleteResult> {
+  /**
+   * @param admission judges the deletion instead of the registry's chain
+   * @throws StatusError 404, 409 for a failed precondition
+   */
+  delete(
+    namespace: string,
+    name: string,
+    options: DeleteOptions,
+    context: WriteContext,
+    admission?: Admission,
+  ): Promise<DeleteResult> {
     const attempt = async (entry: Entry | undefined) => {
       if (entry === undefined) throw this.#absent(namespace, name);
-      return deleteObject(this.#kind, entry, namespace, options, context);
+      return deleteObject(this.#kind, entry, namespace, options, context, admission);
     };
     return this.#repeated(namespace, name, attempt, isDeleted);
   }
