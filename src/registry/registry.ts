@@ -13,7 +13,7 @@ import { attemptOnNewest } from "./newest-state.ts";
 import { type RegistryParts, StoredKind } from "./stored-kind.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { absent } from "./unreadable.ts";
-import { type Transform, type UpdateOptions, updateObject } from "./update.ts";
+import { refuseAbsentUid, type Transform, type UpdateOptions, updateObject } from "./update.ts";
 import type { DeleteResult, WriteContext, WriteResult } from "./write-context.ts";
 
 /** Writes of others between our read and our write, before we report them as a conflict. */
@@ -97,6 +97,8 @@ export class Registry {
       if (entry !== undefined) return updateObject(this.#kind, entry, namespace, make, context, options);
       if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined) throw this.#absent(namespace, name);
       const object = await make(undefined);
+      if (options.reapplies !== true) refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name));
+      // A version says nothing about an object that is not there. A dry run shows it nevertheless.
       if (!context.dryRun) delete object.metadata.resourceVersion;
       return this.create(object, namespace, context, options);
     };

@@ -171,7 +171,7 @@ function orRefused<T>(refusal: (why: string) => Error, decode: () => T): T {
   }
 }
 
-/** What a patch makes does not fit the type: it names neither the kind nor the object. */
+/** The refusal of a patch whose result does not fit the type. It names neither the kind nor the object. */
 function refusedPatch(value: string, why: string): Error {
-  return status.invalid({ group: "", kind: "", name: "" }, [fieldError.invalid("patch", value, why)]);
+  return status.unfitPatch([fieldError.invalid("patch", value, why)]);
 }
