@@ -34,8 +34,10 @@ export async function deleteObject(
   });
   return settlement.run(
     async () => {
-      await admission.admit(attributes);
-      await admission.validate(attributes);
+      if (context.skipsAdmission !== true) {
+        await admission.admit(attributes);
+        await admission.validate(attributes);
+      }
       return removeOrMark(kind, entry, old, options, context);
     },
     (result) => result?.removed === true && !context.dryRun,

@@ -11,6 +11,8 @@ export interface WriteContext {
   /** Owner of the changed fields in managedFields. */
   readonly manager: string;
   readonly dryRun: boolean;
+  /** Deletes what was allowed to be deleted before: no plugin judges it again. */
+  readonly skipsAdmission?: true;
   /** The version that the writer uses, when it is not the stored one. */
   readonly version?: ResourceInfo | undefined;
   /** The fields of the request's CreateOptions, UpdateOptions or PatchOptions; by default none is set. */

@@ -81,6 +81,8 @@ interface RuleCost {
 export interface NodeCheckOptions {
   /** The node is a resource: it has apiVersion, kind and metadata, declared or not. */
   readonly isResource: boolean;
+  /** What messages call the type of self; `selfType` by default. */
+  readonly typeName?: string;
   /** Reports a rule whatever it costs; an update that leaves a schema as it is does so. */
   readonly ignoresRuleCosts?: boolean;
 }
@@ -99,7 +101,7 @@ export class RuleChecker {
   *checkNode(schema: RuleSchema, place: RulePlace, options: NodeCheckOptions): Generator<void, RuleProblem[]> {
     const rules = schema["x-kubernetes-validations"] ?? [];
     if (rules.length === 0) return [];
-    const type = declareType(schema, options.isResource, selfTypeName);
+    const type = declareType(schema, options.isResource, options.typeName ?? selfTypeName);
     if (type === undefined) {
       const field = `${place.path}.x-kubernetes-validations`;
       return [{ kind: "InternalError", field, detail: noTypeText }];

@@ -7,8 +7,12 @@ import { plainDeletion } from "../../registry/delete-options.ts";
 import type { Registries } from "../../registry/registries.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { controllerManagerContext } from "../../registry/server-context.ts";
+import type { WriteContext } from "../../registry/write-context.ts";
 import type { Condition } from "./conditions.ts";
 import { groupOf, isEstablished } from "./definition-status.ts";
+
+/** The deletion of a definition includes its instances. Nobody can refuse that part alone. */
+const context: WriteContext = { ...controllerManagerContext, skipsAdmission: true };
 
 /** Kinds whose objects a definition could name, and which are not its own. */
 const builtIn: ReadonlySet<string> = new Set([
@@ -57,7 +61,7 @@ async function deleteAll(registry: Registry): Promise<string | undefined> {
   for (const { key } of page.entries) {
     const [namespace, name] = namespaced ? splitKey(key.slice(keyPrefix.length)) : ["", key.slice(keyPrefix.length)];
     try {
-      await registry.delete(namespace, name, plainDeletion, controllerManagerContext);
+      await registry.delete(namespace, name, plainDeletion, context);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       if (error.code !== 404 && failures.length < failuresShownMax) failures.push(error.message);

@@ -79,7 +79,9 @@ class SchemaCheck {
     const { checker, ignoresRuleCosts } = this.#options;
     if (checker === undefined) return;
     const isResource = place.isRoot || schema["x-kubernetes-embedded-resource"] === true;
-    const problems = yield* checker.checkNode(schema as RuleSchema, place, { isResource, ignoresRuleCosts });
+    // Upstream numbers the types of self.
+    const typeName = `selfType${this.#nodes}`;
+    const problems = yield* checker.checkNode(schema as RuleSchema, place, { isResource, ignoresRuleCosts, typeName });
     for (const problem of problems) this.ruleErrors.push(toFieldError(problem));
   }
 
