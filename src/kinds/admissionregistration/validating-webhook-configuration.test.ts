@@ -70,11 +70,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     ],
   ],
   ["webhooks[0].clientConfig.service.name", "", ["webhooks[0].clientConfig.service.name: Required value"]],
-  [
-    "webhooks[0].clientConfig.service.namespace",
-    "",
-    ["webhooks[0].clientConfig.service.namespace: Required value"],
-  ],
+  ["webhooks[0].clientConfig.service.namespace", "", ["webhooks[0].clientConfig.service.namespace: Required value"]],
   [
     "webhooks[0].clientConfig.service.path",
     "check",
