@@ -3,6 +3,7 @@ import { resourceQuotas } from "../admission/resource-quota/quota.ts";
 import type { Clock } from "../process/clock.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import { AttributesClassProtection } from "./attributes-class-protection.ts";
+import { FlowSchemaConditions } from "./flow-schema-conditions.ts";
 import type { ControllerName } from "./controller-names.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import type { Registries } from "../registry/registries.ts";
@@ -53,6 +54,12 @@ export function startClusterObjects(parts: ClusterObjectsParts): Disposable {
   running.use(new VolumeProtection({ ...parts, claims, volumes, pods }).start());
   const classes = registry({ group: "storage.k8s.io", resource: "volumeattributesclasses" });
   running.use(new AttributesClassProtection({ ...parts, classes, claims, volumes }).start());
+  const flowControl = "flowcontrol.apiserver.k8s.io";
+  const levels = registries.find({ group: flowControl, resource: "prioritylevelconfigurations" });
+  const schemas = registries.find({ group: flowControl, resource: "flowschemas" });
+  if (levels !== undefined && schemas !== undefined) {
+    running.use(new FlowSchemaConditions({ ...parts, levels, schemas }).start());
+  }
   running.use(new QuotaUsage(parts, registry(resourceQuotas)).start());
   const { serviceAllocation } = parts;
   if (serviceAllocation === undefined) return running;

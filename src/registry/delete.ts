@@ -1,4 +1,4 @@
-import type { AdmissionAttributes } from "./admission.ts";
+import type { Admission } from "./admission.ts";
 import { admissionAttributes } from "./admission-attributes.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import type { Entry } from "../api/entry.ts";
@@ -16,6 +16,7 @@ export async function deleteObject(
   namespace: string,
   options: DeleteOptions,
   context: WriteContext,
+  admission: Admission = kind.parts.admission,
 ): Promise<DeleteResult | undefined> {
   const old = await kind.decode(entry);
   checkDeletePreconditions(old, options, kind.info);
@@ -32,7 +33,11 @@ export async function deleteObject(
     onSettled: settlement.add,
   });
   return settlement.run(
-    () => removeOrMark(kind, entry, old, attributes, options, context),
+    async () => {
+      await admission.admit(attributes);
+      await admission.validate(attributes);
+      return removeOrMark(kind, entry, old, options, context);
+    },
     (result) => result?.removed === true && !context.dryRun,
   );
 }
@@ -41,13 +46,10 @@ async function removeOrMark(
   kind: StoredKind,
   entry: Entry,
   old: KubeObject,
-  attributes: AdmissionAttributes,
   options: DeleteOptions,
   context: WriteContext,
 ): Promise<DeleteResult | undefined> {
-  const { info, strategy, admission, clock } = kind.parts;
-  await admission.admit(attributes);
-  await admission.validate(attributes);
+  const { info, strategy, clock } = kind.parts;
   for (const text of strategy.deleteWarnings?.(options) ?? []) context.warn(text);
   const next = beginDeletion(old, strategy, options, clock.nowMs());
   const result = (object: KubeObject, left: Entry | undefined, removed: boolean) =>
@@ -55,7 +57,7 @@ async function removeOrMark(
   if (next.kind === "unchanged") return result(old, entry, false);
   if (next.kind === "remove") {
     if (!context.dryRun && (await kind.remove(entry)) === undefined) return undefined;
-    return result(old, entry, true);
+    return next.marked === undefined ? result(old, entry, true) : result(next.marked, undefined, true);
   }
   const canonical = kind.canonical(next.object);
   if (context.dryRun) return result(canonical, undefined, false);

@@ -1,3 +1,4 @@
+import type { Admission } from "./admission.ts";
 import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
@@ -12,7 +13,7 @@ import { attemptOnNewest } from "./newest-state.ts";
 import { type RegistryParts, StoredKind } from "./stored-kind.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 import { absent } from "./unreadable.ts";
-import { type Transform, type UpdateOptions, updateObject } from "./update.ts";
+import { refuseAbsentUid, type Transform, type UpdateOptions, updateObject } from "./update.ts";
 import type { DeleteResult, WriteContext, WriteResult } from "./write-context.ts";
 
 /** Writes of others between our read and our write, before we report them as a conflict. */
@@ -96,17 +97,28 @@ export class Registry {
       if (entry !== undefined) return updateObject(this.#kind, entry, namespace, make, context, options);
       if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined) throw this.#absent(namespace, name);
       const object = await make(undefined);
-      delete object.metadata.resourceVersion;
+      if (options.reapplies !== true) refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name));
+      // A version says nothing about an object that is not there. A dry run shows it nevertheless.
+      if (!context.dryRun) delete object.metadata.resourceVersion;
       return this.create(object, namespace, context, options);
     };
     return this.#repeated(namespace, name, attempt, isWritten);
   }
 
-  /** @throws StatusError 404, 409 for a failed precondition */
-  delete(namespace: string, name: string, options: DeleteOptions, context: WriteContext): Promise<DeleteResult> {
+  /**
+   * @param admission judges the deletion instead of the registry's chain
+   * @throws StatusError 404, 409 for a failed precondition
+   */
+  delete(
+    namespace: string,
+    name: string,
+    options: DeleteOptions,
+    context: WriteContext,
+    admission?: Admission,
+  ): Promise<DeleteResult> {
     const attempt = async (entry: Entry | undefined) => {
       if (entry === undefined) throw this.#absent(namespace, name);
-      return deleteObject(this.#kind, entry, namespace, options, context);
+      return deleteObject(this.#kind, entry, namespace, options, context, admission);
     };
     return this.#repeated(namespace, name, attempt, isDeleted);
   }

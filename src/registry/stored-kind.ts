@@ -78,6 +78,7 @@ export class StoredKind {
     return {
       namespaced: info.namespaced,
       validateName: strategy.validateName,
+      validatesPrefix: strategy.validatesPrefix !== false,
       qualifiesFinalizers: strategy.allowsBareFinalizers !== true,
     };
   }

@@ -54,6 +54,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly generatesNames?: boolean;
   /** A message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
+  /** False for a kind that judges the names which come of a `generateName`, and not the prefix. Absent means true. */
+  readonly validatesPrefix?: boolean;
   /** @param writer who creates the object, for kinds that record it */
   prepareForCreate(object: T, writer: UserInfo): void;
   prepareForUpdate(object: T, old: T, nowMs: number): void;
@@ -86,6 +88,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   deleteWarnings?(options: DeleteOptions): readonly string[];
   /** Seconds between the first delete and the removal; 0 removes at once. */
   gracePeriodSeconds(object: T, options: DeleteOptions): number;
+  /** A delete answers with the mark of the deletion even when the object goes at once (pods). */
+  readonly marksRemoved?: true;
   /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
   holdsDeletion?(object: T): boolean;
   /** Marks an object whose deletion begins, in place of the usual marks. */

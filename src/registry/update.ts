@@ -2,9 +2,9 @@ import type { Eventual } from "../api/eventual.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { fieldError } from "../api/field-error.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { status } from "../api/status.ts";
+import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
-import type { Entry } from "../api/entry.ts";
+import type { Entry, Key } from "../api/entry.ts";
 import { judgeObject } from "./judge-object.ts";
 import { type StoredKind, withRevision } from "./stored-kind.ts";
 import type { Strategy } from "./strategy.ts";
@@ -111,6 +111,18 @@ function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
 /** Messages name keys without it. */
 const registryPrefix = /^\/registry(?=\/)/;
 
+/** A writer that names a uid means an object that was there before. @throws StatusError 409 */
+export function refuseAbsentUid({ metadata: { uid = "" } }: KubeObject, key: Key, ref: ObjectRef): void {
+  if (uid !== "") throw uidConflict(ref, key, uid, "");
+}
+
+function uidConflict(ref: ObjectRef, key: Key, asked: string, held: string): StatusError {
+  return status.conflict(
+    ref,
+    `StorageError: invalid object, Code: 4, Key: ${key.replace(registryPrefix, "")}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${asked}, UID in object meta: ${held}`,
+  );
+}
+
 /** True when the writer named the version that it has seen. */
 function checkGuards(
   kind: StoredKind,
@@ -122,10 +134,7 @@ function checkGuards(
   const { info } = kind;
   const { resourceVersion = "", uid = "", name = "" } = object.metadata;
   if (!reapplies && uid !== "" && uid !== entry.index.uid) {
-    throw status.conflict(
-      kind.ref(name),
-      `StorageError: invalid object, Code: 4, Key: ${entry.key.replace(registryPrefix, "")}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${entry.index.uid}`,
-    );
+    throw uidConflict(kind.ref(name), entry.key, uid, entry.index.uid);
   }
   if (reapplies && resourceVersion === String(entry.revision)) return false;
   if (resourceVersion === "" || resourceVersion === "0") {

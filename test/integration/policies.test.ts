@@ -195,7 +195,28 @@ describe("a validating policy", () => {
     expect((await server.post(path, scaler(60))).code).toBe(422);
   });
 
-  test("sees subresources, deletions, evictions and connections", async () => {
+  test("judges an eviction instead of the deletion that it causes", async () => {
+    const namespace = await server.namespace();
+    await validating(namespace, {
+      matchConstraints: { ...rule(["pods", "pods/eviction"], ["CREATE", "DELETE"]), ...only(namespace) },
+      validations: [
+        { expression: "request.operation != 'DELETE'", message: "no deletions" },
+        { expression: "!has(request.subResource) || object.metadata.name != 'kept'", message: "no eviction" },
+      ],
+    });
+    await until(async () => (await server.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`)).code === 200);
+    const pods = `/api/v1/namespaces/${namespace}/pods`;
+    const evict = (name: string) =>
+      server.post(`${pods}/${name}/eviction`, { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } });
+    for (const name of ["kept", "gone"]) {
+      await server.create(pods, { metadata: { name }, spec: { containers: [{ name: "c", image: "i" }] } });
+    }
+    expect((await server.delete(`${pods}/gone`)).json.message).toEndWith("no deletions");
+    expect((await evict("kept")).json.message).toEndWith("no eviction");
+    expect((await evict("gone")).code).toBe(201);
+  });
+
+  test("sees subresources, deletions and connections", async () => {
     const namespace = await server.namespace();
     await validating(namespace, {
       matchConstraints: { ...rule(["pods/exec", "configmaps"], ["CONNECT", "DELETE"]), ...only(namespace) },
@@ -322,6 +343,45 @@ describe("a mutating policy", () => {
     const owner = json.metadata.managedFields.find(({ manager }: { manager: string }) => manager === "m");
     expect(owner.fieldsV1).toEqual({ "f:data": { "f:b": {} } });
   });
+});
+
+test("custom kinds are parameters, and are changed by their schemas", async () => {
+  const namespace = await server.namespace();
+  const schema = {
+    type: "object",
+    properties: {
+      max: { type: "integer" },
+      parts: { type: "object", properties: { a: { type: "string", default: "d" }, b: { type: "string" } } },
+    },
+  };
+  await server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    metadata: { name: "limits.stable.example.com" },
+    spec: {
+      group: "stable.example.com",
+      scope: "Namespaced",
+      names: { plural: "limits", singular: "limit", kind: "Limit" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  });
+  const limits = `/apis/stable.example.com/v1/namespaces/${namespace}/limits`;
+  await until(async () => (await server.get(limits)).code === 200);
+  await mutating(namespace, {
+    matchConstraints: { ...rule(["limits"], ["CREATE"], ["stable.example.com"]), ...only(namespace) },
+    mutations: [apply("Object{parts: Object.parts{b: 'x'}}")],
+  });
+  const kind = { apiVersion: "stable.example.com/v1", kind: "Limit" };
+  const limit = await server.create(limits, { ...kind, metadata: { name: "l" }, max: 0 });
+  expect(limit.parts).toEqual({ a: "d", b: "x" });
+  await validating(
+    namespace,
+    { paramKind: kind, validations: [{ expression: "size(object.data) <= params.max" }] },
+    { paramRef: { selector: {}, parameterNotFoundAction: "Allow" } },
+  );
+  expect((await write(namespace, "x", { a: "" })).code).toBe(422);
+  await server.patch(`${limits}/l`, mergePatch, { max: 1 });
+  expect((await write(namespace, "x", { a: "" })).code).toBe(201);
+  await server.create(limits, { ...kind, metadata: { name: "m" }, max: 0 });
+  expect((await write(namespace, "y", { a: "" })).code).toBe(422);
 });
 
 async function until(holds: () => Promise<boolean>): Promise<void> {

@@ -86,6 +86,13 @@ describe("a requested token", () => {
       404,
       'secrets "x" not found',
     ],
+    ["for an object without a name", { boundObjectRef: { kind: "Pod" } }, 400, "Name parameter required."],
+    [
+      "for an object of any version of the core group",
+      { boundObjectRef: { kind: "Pod", apiVersion: "v2", name: "x" } },
+      404,
+      'pods "x" not found',
+    ],
   ])("%s is refused", async (_name, spec, code, text) => {
     const answer = await request(spec);
     expect(answer.code).toBe(code);

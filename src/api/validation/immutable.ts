@@ -1,13 +1,19 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { equalJson, type JsonValue } from "../json.ts";
+import { type InternalType, internalForm } from "./internal-form.ts";
 
 export const immutableText = "field is immutable";
 
-/** An error when the value is not what it was. */
+/**
+ * An error when the value is not what it was.
+ * @param type of the value, if upstream shows the struct in its internal form
+ */
 export function validateImmutable(
   value: JsonValue | undefined,
   old: JsonValue | undefined,
   field: string,
+  type?: InternalType,
 ): FieldError[] {
-  return equalJson(value, old) ? [] : [fieldError.invalid(field, value, immutableText)];
+  if (equalJson(value, old)) return [];
+  return [fieldError.invalid(field, type === undefined ? value : internalForm(value, type), immutableText)];
 }

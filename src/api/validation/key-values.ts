@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { configKeyProblems } from "./names.ts";
 
@@ -33,11 +33,5 @@ function sum(data: JsonObject, bytesOf: (text: string) => number): number {
   return Object.values(data).reduce<number>(
     (bytes, value) => bytes + (typeof value === "string" ? bytesOf(value) : 0),
     0,
-  );
-}
-
-export function isZero(value: JsonValue | undefined): boolean {
-  return (
-    value === undefined || value === null || value === "" || (isJsonObject(value) && Object.keys(value).length === 0)
   );
 }

@@ -13,6 +13,8 @@ export interface ObjectMetaRules {
   readonly namespaced: boolean;
   /** A message for each rule that the name breaks. */
   readonly validateName: (name: string) => readonly string[];
+  /** False for a `generateName` that is not judged. Absent means true. */
+  readonly validatesPrefix?: boolean | undefined;
   /** Where the metadata sits: `metadata` unless it is that of a template. */
   readonly path?: string;
   /** Finalizers without a domain may be those of Kubernetes itself only. */
@@ -41,11 +43,11 @@ const ownersShownMax = 64;
 /** The rules that the metadata of every object follows. */
 export function validateObjectMeta(
   meta: ObjectMeta,
-  { namespaced, validateName, path = "metadata", qualifiesFinalizers = false }: ObjectMetaRules,
+  { namespaced, validateName, validatesPrefix, path = "metadata", qualifiesFinalizers = false }: ObjectMetaRules,
 ): FieldError[] {
   const shared = validateSharedParts(meta, path);
   return [
-    ...validateNames(meta, validateName, path),
+    ...validateNames(meta, { validateName, validatesPrefix }, path),
     ...validateNamespace(meta, namespaced, path),
     ...validateGeneration(meta, path),
     ...shared.beforeFinalizers,
@@ -59,7 +61,7 @@ export function validateObjectMeta(
 export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rules: RepeatedMetaRules): FieldError[] {
   const { repeats, namespaced, path = "metadata", qualifiesFinalizers = false } = rules;
   const shared = validateSharedParts(fresh, path);
-  const change = [...validateChange(fresh, old, path), ...shared.beforeFinalizers, ...shared.managedFields];
+  const change = validateMetaChange(fresh, old, path);
   const whole = [
     ...validateNamespace(fresh, namespaced, path),
     ...validateGeneration(fresh, path),
@@ -69,14 +71,18 @@ export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rul
   ];
   const domains = qualifiesFinalizers ? validateFinalizerDomains(fresh.finalizers ?? [], `${path}.finalizers`) : [];
   return [
-    ...validateNames(fresh, pathSegmentProblems, path),
+    ...validateNames(fresh, { validateName: pathSegmentProblems }, path),
     ...whole,
     ...change,
     ...(repeats === "update" || repeats === "both" ? [...change, ...domains] : []),
-    ...(repeats === "whole" || repeats === "both"
-      ? [...validateNames(fresh, rules.validateName, path), ...whole, ...domains]
-      : []),
+    ...(repeats === "whole" || repeats === "both" ? [...validateNames(fresh, rules, path), ...whole, ...domains] : []),
   ];
+}
+
+/** The rules of a change. Kinds that repeat them after rules of their own ask for them. */
+export function validateMetaChange(fresh: ObjectMeta, old: ObjectMeta, path = "metadata"): FieldError[] {
+  const { beforeFinalizers, managedFields } = validateSharedParts(fresh, path);
+  return [...validateChange(fresh, old, path), ...beforeFinalizers, ...managedFields];
 }
 
 /** Reports fields that an update may not change. */
@@ -121,10 +127,14 @@ function validateGeneration({ generation = 0 }: ObjectMeta, path: string): Field
   return [fieldError.invalid(`${path}.generation`, generation, "must be greater than or equal to 0")];
 }
 
-function validateNames(meta: ObjectMeta, validateName: ObjectMetaRules["validateName"], path: string): FieldError[] {
+function validateNames(
+  meta: ObjectMeta,
+  { validateName, validatesPrefix = true }: Pick<ObjectMetaRules, "validateName" | "validatesPrefix">,
+  path: string,
+): FieldError[] {
   const errors: FieldError[] = [];
   const prefix = meta.generateName ?? "";
-  if (prefix !== "") {
+  if (prefix !== "" && validatesPrefix) {
     for (const problem of validateName(prefixOfName(prefix))) {
       errors.push(fieldError.invalid(`${path}.generateName`, prefix, problem));
     }

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import { fieldError } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { type StatusError, status } from "../../api/status.ts";
+import { goType } from "../../api/scheme/go-type.ts";
 import { formerKinds } from "../../api/scheme/former-kinds.ts";
 import { metaKinds } from "../../api/scheme/meta-kinds.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
@@ -116,17 +117,6 @@ function internalTypeOf(gvk: GroupVersionKind, known: KnownKinds): string | unde
 function isOf(gvk: GroupVersionKind, { group, version }: GroupVersion): boolean {
   return gvk.group === group && gvk.version === version;
 }
-
-function goType({ group, kind }: { readonly group: string; readonly kind: string }): string {
-  const [first = ""] = group.split(".");
-  return `${goPackages.get(group) ?? first}.${kind}`;
-}
-
-const goPackages: ReadonlyMap<string, string> = new Map([
-  ["", "core"],
-  ["rbac.authorization.k8s.io", "rbac"],
-  ["internal.apiserver.k8s.io", "apiserverinternal"],
-]);
 
 function textOr(value: JsonValue | undefined, otherwise: string): string {
   return typeof value === "string" && value !== "" ? value : otherwise;

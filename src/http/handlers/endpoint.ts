@@ -8,6 +8,7 @@ import type { ObjectView } from "../../registry/object-view.ts";
 import type { Registry } from "../../registry/registry.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { absent } from "../../registry/unreadable.ts";
+import { goType } from "../../api/scheme/go-type.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
 import type { Catalog } from "../../registry/catalog.ts";
@@ -81,9 +82,17 @@ export function negotiateFor(
     userAgent: header(exchange.request, "user-agent"),
     cbor: parts.cbor,
     tables,
-    kind: endpoint === "list" ? info.listKind : info.kind,
+    kind: typeOf(info, endpoint),
     protobuf: info.form.kind === "struct",
   });
+}
+
+/** The type of what is answered, as an error names it. */
+function typeOf(info: ResourceInfo, endpoint: NegotiateOptions["endpoint"]): string {
+  const isList = endpoint === "list";
+  if (info.form.kind !== "struct") return isList ? "*unstructured.UnstructuredList" : "*unstructured.Unstructured";
+  const { group } = info.storedAs?.info ?? info;
+  return `*${goType({ group, kind: isList ? info.listKind : info.kind })}`;
 }
 
 /** A response with one finished body. */

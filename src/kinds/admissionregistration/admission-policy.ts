@@ -1,5 +1,6 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
+import { staticNameWarnings } from "./static-names.ts";
 
 /** Rules that admission policies and their bindings share. */
 export const policyStrategy: Strategy = {
@@ -9,4 +10,5 @@ export const policyStrategy: Strategy = {
   coversSchema: true,
   allowUnconditionalUpdate: false,
   generationFields: ["spec"],
+  warnings: staticNameWarnings,
 };

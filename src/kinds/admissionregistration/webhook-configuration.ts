@@ -1,9 +1,10 @@
-import { defaultStrategy } from "../../registry/default-strategy.ts";
-import type { Strategy } from "../../registry/strategy.ts";
-import { validateWebhookConfiguration } from "./validation/webhook-configuration.ts";
 import { structsIn } from "../../api/codec/table/reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { Strategy } from "../../registry/strategy.ts";
+import { staticNameWarnings } from "./static-names.ts";
+import { validateWebhookConfiguration } from "./validation/webhook-configuration.ts";
 
 /** Of mutating and validating webhooks. */
 export const webhookConfigurationStrategy: Strategy = {
@@ -14,6 +15,7 @@ export const webhookConfigurationStrategy: Strategy = {
   allowUnconditionalUpdate: false,
   generationFields: ["webhooks"],
   validate: validateWebhookConfiguration,
+  warnings: staticNameWarnings,
 };
 
 /** Configurations of mutating and of validating webhooks. */

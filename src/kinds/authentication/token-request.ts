@@ -5,17 +5,19 @@ import { fieldError } from "../../api/field-error.ts";
 import { isJsonObject, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
+import { pathSegmentProblems } from "../../api/validation/names.ts";
 import type { BoundObject } from "../../access/authentication/service-account/claims.ts";
 import type { TokenIssuer } from "../../access/authentication/service-account/token-issuer.ts";
 import type { Action } from "../../registry/action.ts";
 import type { Registry } from "../../registry/registry.ts";
 
-/** What kubelet asks for when it mounts a token; such a token really lives longer, so that old clients go on working. */
+/** Kubelet asks for this when it mounts a token. Such a token lives longer in fact, so that old clients go on working. */
 const mountedExpirationSeconds = 3_607;
 const extendedExpirationSeconds = 365 * 24 * 3_600;
 const expirationSecondsMin = 600;
 const expirationSecondsMax = 2 ** 32;
 const expirationSecondsDefault = 3_600;
+const tokenRequestKind = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
 export interface TokenRequestParts {
   readonly issuer: TokenIssuer;
@@ -52,11 +54,12 @@ export function tokenRequest(parts: TokenRequestParts): Action {
   return {
     keepsSystemFields: true,
     async run({ namespace, name, warn, annotate }, body) {
+      refuseOtherName(body, name);
       const account = parts.serviceAccounts.current(namespace, name);
       if (account === undefined) throw status.notFound(parts.serviceAccounts.ref(name));
       const spec = (isJsonObject(body["spec"]) ? body["spec"] : {}) as TokenRequestSpec;
       const { uid = "" } = account.metadata;
-      refuseOtherAccount(body, parts.serviceAccounts, name, uid);
+      refuseOtherUid(body, name, uid);
       const seconds = expirationOf(spec, parts.maxExpirationSeconds, warn);
       const audiences = spec.audiences?.length ? spec.audiences : parts.apiAudiences;
       const binding = bindingOf(parts, spec.boundObjectRef, namespace, name);
@@ -88,17 +91,18 @@ export function tokenRequest(parts: TokenRequestParts): Action {
   };
 }
 
-function refuseOtherAccount({ metadata }: KubeObject, accounts: Registry, name: string, uid: string): void {
-  const { name: asked = "", uid: askedUid = "" } = metadata;
-  if (asked !== "" && asked !== name) {
-    throw status.badRequest(
-      `metadata.name: Invalid value: ${JSON.stringify(asked)}: must match the service account name if specified`,
-    );
-  }
-  if (askedUid !== "" && askedUid !== uid) {
-    const text = `the UID in the token request (${askedUid}) does not match the UID of the service account (${uid})`;
-    throw status.conflict(accounts.ref(name), text);
-  }
+/** @throws StatusError 422 */
+function refuseOtherName({ metadata: { name: asked = "" } }: KubeObject, name: string): void {
+  if (asked === "" || asked === name) return;
+  const error = fieldError.invalid("metadata.name", asked, "must match the service account name if specified");
+  throw status.invalid({ ...tokenRequestKind, name }, [error]);
+}
+
+/** @throws StatusError 409 */
+function refuseOtherUid({ metadata: { uid: asked = "" } }: KubeObject, name: string, uid: string): void {
+  if (asked === "" || asked === uid) return;
+  const text = `the UID in the token request (${asked}) does not match the UID of the service account (${uid})`;
+  throw status.conflict({ group: tokenRequestKind.group, resource: tokenRequestKind.kind, name }, text);
 }
 
 /** @throws StatusError 422 */
@@ -106,7 +110,7 @@ function expirationOf(spec: TokenRequestSpec, maxSeconds: number, warn: (text: s
   const asked = spec.expirationSeconds ?? expirationSecondsDefault;
   const refuse = (detail: string) => {
     const error = fieldError.invalid("spec.expirationSeconds", asked, detail);
-    return status.invalid({ group: "authentication.k8s.io", kind: "TokenRequest", name: "" }, [error]);
+    return status.invalid({ ...tokenRequestKind, name: "" }, [error]);
   };
   if (asked < expirationSecondsMin) throw refuse("may not specify a duration less than 10 minutes");
   if (asked > expirationSecondsMax) throw refuse("may not specify a duration larger than 2^32 seconds");
@@ -133,14 +137,14 @@ function bindingOf(
   account: string,
 ): Binding {
   if (ref === undefined || ref === null) return {};
-  const { kind = "", apiVersion = "", name = "" } = ref;
-  if (apiVersion !== "v1" || !["Pod", "Secret", "Node"].includes(kind)) {
-    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];
+  const { kind = "" } = ref;
+  const { group, version } = looseGroupVersion(ref.apiVersion ?? "");
+  if (group !== "" || !["Pod", "Secret", "Node"].includes(kind)) {
     throw status.badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
   }
-  if (kind === "Secret") return { secret: found(parts.secrets, namespace, name, ref.uid).bound };
-  if (kind === "Node") return { node: found(parts.nodes, "", name, ref.uid).bound };
-  const { object: pod, bound } = found(parts.pods, namespace, name, ref.uid);
+  if (kind === "Secret") return { secret: boundTo(named(parts.secrets, namespace, ref), ref) };
+  if (kind === "Node") return { node: boundTo(named(parts.nodes, "", ref), ref) };
+  const pod = named(parts.pods, namespace, ref);
   const { serviceAccountName = "", nodeName = "" } = (pod["spec"] ?? {}) as {
     serviceAccountName?: string;
     nodeName?: string;
@@ -152,25 +156,39 @@ function bindingOf(
   }
   const node = nodeName === "" ? undefined : parts.nodes.current("", nodeName);
   return {
-    pod: bound,
+    pod: boundTo(pod, ref),
     ...(node === undefined ? {} : { node: { name: nodeName, uid: node.metadata.uid ?? "" } }),
   };
 }
 
-function found(
-  registry: Registry,
-  namespace: string,
-  name: string,
-  uid: string | undefined,
-): { object: KubeObject; bound: BoundObject } {
+/** Any version of the core group will do, and so will one that cannot be read. */
+function looseGroupVersion(apiVersion: string): { group: string; version: string } {
+  const parts = apiVersion.split("/");
+  if (parts.length === 1) return { group: "", version: apiVersion };
+  const [group = "", version = ""] = parts.length === 2 ? parts : [];
+  return { group, version };
+}
+
+type Reference = NonNullable<TokenRequestSpec["boundObjectRef"]>;
+
+/** @throws StatusError 400, 404 */
+function named(registry: Registry, namespace: string, { name = "" }: Reference): KubeObject {
+  if (name === "") throw status.badRequest("Name parameter required.");
+  const [problem] = pathSegmentProblems(name);
+  if (problem !== undefined) throw status.badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
   const object = registry.current(namespace, name);
   if (object === undefined) throw status.notFound(registry.ref(name));
-  const { uid: held = "" } = object.metadata;
-  if (uid !== undefined && uid !== "" && uid !== held) {
+  return object;
+}
+
+/** @throws StatusError 409 */
+function boundTo({ metadata }: KubeObject, { kind = "", name = "", uid = "" }: Reference): BoundObject {
+  const { uid: held = "" } = metadata;
+  if (uid !== "" && uid !== held) {
     throw status.conflict(
-      registry.ref(name),
+      { group: "", resource: kind, name },
       `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
     );
   }
-  return { object, bound: { name, uid: held } };
+  return { name, uid: held };
 }

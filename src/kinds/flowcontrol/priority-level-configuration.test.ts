@@ -113,6 +113,6 @@ test("only the shares of the exempt level are free to choose", async () => {
   const richer = changed(exempt ?? {}, "spec.exempt.nominalConcurrencyShares", 7);
   expect(await refusal(path, richer)).toEqual([]);
   const [cause] = await refusal(path, changed(catchAll ?? {}, "spec.limited.nominalConcurrencyShares", 7));
-  expect(cause).toStartWith('spec: Invalid value: {"type":"Limited","limited":{"nominalConcurrencyShares":7,');
+  expect(cause).toStartWith('spec: Invalid value: {"Type":"Limited","Limited":{"NominalConcurrencyShares":7,');
   expect(cause).toEndWith("spec of 'catch-all' must equal the fixed value");
 });

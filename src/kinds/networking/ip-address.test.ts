@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { changed, refusal, updateRefusal } from "../testing.ts";
+import { ipAddress } from "./ip-address.ts";
 
 const path = "networking.k8s.io/v1/ipaddresses";
 const minimal: JsonObject = {
@@ -47,9 +48,15 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "spec.parentRef.name",
     "other",
     [
-      'spec.parentRef: Invalid value: {"group":"example.com","resource":"gateways","namespace":"n","name":"other"}: field is immutable',
+      'spec.parentRef: Invalid value: {"Group":"example.com","Resource":"gateways","Namespace":"n","Name":"other"}: field is immutable',
     ],
   ],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
+});
+
+test("a row ends with the age, for which there is no column", () => {
+  const metadata = { name: "192.0.2.1", creationTimestamp: "2026-01-01T00:00:00Z" };
+  const row = ipAddress.table?.row?.({ metadata }, Date.parse("2026-01-01T00:05:00Z"));
+  expect(row).toEqual(["192.0.2.1", "<none>", "5m"]);
 });

@@ -1,6 +1,7 @@
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { ageOf } from "../../api/codec/table/human-duration.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
-import type { JsonObject } from "../../api/json.ts";
+import type { JsonObject, JsonValue } from "../../api/json.ts";
+import type * as networkingV1 from "../../api/types/networking-v1.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
 import { ipAddressNameProblems, validateIpAddress, validateIpAddressUpdate } from "./validation/ip-address.ts";
@@ -14,17 +15,23 @@ export const ipAddress = builtInKind("ipaddresses.networking.k8s.io", {
     validate: validateIpAddress,
     validateUpdate: validateIpAddressUpdate,
   }),
-  table: { cells: ipAddressCells },
+  table: { cells: ipAddressCells, row: ipAddressRow },
 });
 
-function ipAddressCells(address: JsonObject): Cells {
-  const parent = structIn(address, "spec")["parentRef"];
-  return { ParentRef: parent === undefined ? "<none>" : parentText(structIn(structIn(address, "spec"), "parentRef")) };
+function ipAddressCells({ spec }: JsonObject): Cells {
+  const parent = (spec as networkingV1.IPAddress["spec"])?.parentRef;
+  return { ParentRef: parent === undefined ? "<none>" : parentText(parent) };
+}
+
+/** The age is there without a column, as upstream has it. */
+function ipAddressRow(address: JsonObject, nowMs: number): readonly JsonValue[] {
+  const { metadata } = address as unknown as networkingV1.IPAddress;
+  const age = ageOf(metadata.creationTimestamp ?? undefined, nowMs);
+  return [metadata.name ?? "", ipAddressCells(address)["ParentRef"] ?? "", age];
 }
 
 /** `services/default/kubernetes`: resource and group, namespace where there is one, name. */
-function parentText(parent: JsonObject): string {
-  const group = textIn(parent, "group");
-  const resource = `${textIn(parent, "resource")}${group === "" ? "" : `.${group}`}`.toLowerCase();
-  return [resource, textIn(parent, "namespace"), textIn(parent, "name")].filter((part) => part !== "").join("/");
+function parentText({ group = "", resource, namespace = "", name }: networkingV1.ParentReference): string {
+  const type = `${resource}${group === "" ? "" : `.${group}`}`.toLowerCase();
+  return `${type}${namespace === "" ? "" : `/${namespace}`}/${name}`;
 }

@@ -10,6 +10,7 @@ export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
   endpoint: stored({
     ...defaultStrategy,
     coversSchema: true,
+    allowsBareFinalizers: true,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: validateRuntimeClass,

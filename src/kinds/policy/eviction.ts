@@ -111,7 +111,7 @@ class EvictionRun {
     const { pods } = this.#parts;
     const { namespace, name } = this.#request;
     if (options.dryRun) {
-      await pods.delete(namespace, name, options, this.#request);
+      await pods.delete(namespace, name, options, this.#request, alreadyAdmitted);
       return;
     }
     const { object } = await this.#markAsTarget(options);
@@ -122,6 +122,7 @@ class EvictionRun {
       name,
       { ...options, preconditions: { ...preconditions, resourceVersion } },
       this.#request,
+      alreadyAdmitted,
     );
   }
 

@@ -6,6 +6,7 @@ export const deviceClass = builtInKind("deviceclasses.resource.k8s.io", {
   endpoint: stored({
     ...defaultStrategy,
     coversSchema: true,
+    validatesPrefix: false,
     returnsDeletedObject: true,
     generationFields: ["spec"],
     validate: validateDeviceClass,

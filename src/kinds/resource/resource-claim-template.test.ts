@@ -57,7 +57,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "spec.spec.devices.requests[0].name",
     "tpu",
     [
-      'spec: Invalid value: {"metadata":{"labels":{"a":"b"}},"spec":{"devices":{"requests":[{"name":"tpu","exactly":{"deviceClassName":"gpu","allocationMode":"ExactCount","count":1}}]}}}: field is immutable',
+      'spec: Invalid value: {"labels":{"a":"b"},"Spec":{"Devices":{"Requests":[{"Name":"tpu","Exactly":{"DeviceClassName":"gpu","Selectors":null,"AllocationMode":"ExactCount","Count":1,"AdminAccess":null,"Tolerations":null,"Capacity":null},"FirstAvailable":null}],"Constraints":null,"Config":null}}}: field is immutable',
     ],
   ],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {

@@ -160,7 +160,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "spec.devices.requests[0].exactly.count",
     1,
     [
-      'spec: Invalid value: {"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"gpu","selectors":[{"cel":{"expression":"true"}}],"allocationMode":"ExactCount","count":1,"tolerations":[{"key":"a","operator":"Exists"}]}},{"name":"any","firstAvailable":[{"name":"big","deviceClassName":"big","allocationMode":"ExactCount","count":1},{"name":"small","deviceClassName":"small","allocationMode":"ExactCount","count":1}]}],"constraints":[{"requests":["gpu"],"matchAttribute":"gpu.example.com/model"}],"config":[{"requests":["any/big"],"opaque":{"driver":"gpu.example.com","parameters":{"x":true}}}]}}: field is immutable',
+      'spec: Invalid value: {"Devices":{"Requests":[{"Name":"gpu","Exactly":{"DeviceClassName":"gpu","Selectors":[{"CEL":{"Expression":"true"}}],"AllocationMode":"ExactCount","Count":1,"AdminAccess":null,"Tolerations":[{"Key":"a","Operator":"Exists","Value":"","Effect":"","TolerationSeconds":null}],"Capacity":null},"FirstAvailable":null},{"Name":"any","Exactly":null,"FirstAvailable":[{"Name":"big","DeviceClassName":"big","Selectors":null,"AllocationMode":"ExactCount","Count":1,"Tolerations":null,"Capacity":null},{"Name":"small","DeviceClassName":"small","Selectors":null,"AllocationMode":"ExactCount","Count":1,"Tolerations":null,"Capacity":null}]}],"Constraints":[{"Requests":["gpu"],"MatchAttribute":"gpu.example.com/model","DistinctAttribute":null}],"Config":[{"Requests":["any/big"],"Opaque":{"Driver":"gpu.example.com","Parameters":{"x":true}}}]}}: field is immutable',
     ],
   ],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {

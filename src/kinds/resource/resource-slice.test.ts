@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
+import type { ResourceSlice } from "../../api/types/resource-v1.ts";
+import { driverWarnings } from "./resource-slice.ts";
 import { changed, refusal, updateRefusal } from "../testing.ts";
 
 const path = "resource.k8s.io/v1/resourceslices";
@@ -145,4 +147,12 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
   ["spec.pool.generation", 2, []],
 ])("an update that makes %s = %j is answered as it should be", async (field, value, causes) => {
   expect(await updateRefusal(path, rich, changed(rich, field, value))).toEqual(causes);
+});
+
+test("a driver's name in upper case is warned of where it is accepted at all", () => {
+  const { spec } = minimal as { spec: ResourceSlice["spec"] };
+  expect(driverWarnings({ spec: { ...spec, driver: "GPU.example.com" } })).toEqual([
+    'spec.driver: driver names should be lowercase; "GPU.example.com" contains uppercase characters',
+  ]);
+  expect(driverWarnings({ spec })).toEqual([]);
 });

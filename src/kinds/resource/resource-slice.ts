@@ -19,6 +19,7 @@ const resourceSliceStrategy: Strategy<resourceV1.ResourceSlice> = {
   prepareForCreate: (slice) => dateTaints(slice, slice.metadata.creationTimestamp ?? ""),
   prepareForUpdate: (slice, _old, nowMs) => dateTaints(slice, formatTime(nowMs)),
   validate: validateResourceSlice,
+  warnings: driverWarnings,
 };
 
 export const resourceSlice = builtInKind("resourceslices.resource.k8s.io", {
@@ -29,6 +30,11 @@ export const resourceSlice = builtInKind("resourceslices.resource.k8s.io", {
   },
   conversions: { v1beta1: () => resourceSliceConversion },
 });
+
+export function driverWarnings({ spec: { driver } }: Pick<resourceV1.ResourceSlice, "spec">): readonly string[] {
+  if (driver === driver.toLowerCase()) return [];
+  return [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`];
+}
 
 /** Fills in when a taint was seen first. Tolerations that run out count from then. */
 function dateTaints({ spec }: resourceV1.ResourceSlice, now: string): void {

@@ -82,7 +82,7 @@ test.each<[field: string, value: JsonValue | undefined, causes: string[]]>([
     "spec.drivers[0].nodeID",
     "i-2",
     [
-      'spec.drivers: Invalid value: {"name":"disk.example.com","nodeID":"i-2","topologyKeys":["topology.example.com/zone"]}: field is immutable',
+      'spec.drivers: Invalid value: {"Name":"disk.example.com","NodeID":"i-2","TopologyKeys":["topology.example.com/zone"],"Allocatable":null}: field is immutable',
     ],
   ],
   ["spec.drivers", [], []],

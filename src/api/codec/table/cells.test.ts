@@ -252,7 +252,7 @@ describe("a row of", () => {
       "networking.k8s.io",
       "IPAddress",
       { spec: { parentRef: { resource: "services", namespace: "default", name: "kubernetes" } } },
-      ["x", "services/default/kubernetes", "5m"],
+      ["x", "services/default/kubernetes"],
     ],
     [
       "networking.k8s.io",

@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { dnsLabel1035Problems, dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
 import { isPresent, numberOf, objectsOf, requireTexts, textOf, validateText } from "../../../api/validation/fields.ts";
 import { portNumberProblems } from "../../../api/validation/port.ts";
 
@@ -14,7 +14,7 @@ export function validateApiService(service: KubeObject): FieldError[] {
   const spec = fieldsOf(service["spec"]);
   const [group, version] = [textOf(spec["group"]), textOf(spec["version"])];
   return [
-    ...validateName(service.metadata.name ?? "", `${version}.${group}`),
+    ...validateNames(service, `${version}.${group}`),
     ...(group === "" && version !== "v1"
       ? [fieldError.required("spec.group", "only v1 may have an empty group and it better be legacy kube")]
       : []),
@@ -35,10 +35,13 @@ export function validateApiServiceStatus(service: KubeObject): FieldError[] {
 }
 
 /** One group version is served from one place: the name says which. */
-function validateName(name: string, required: string): FieldError[] {
-  if (name === "" || name === required) return [];
+function validateNames({ metadata }: KubeObject, required: string): FieldError[] {
   const text = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(required)}`;
-  return [fieldError.invalid("metadata.name", name, text)];
+  return (["generateName", "name"] as const).flatMap((field) => {
+    const { [field]: name = "" } = metadata;
+    const isRight = name === "" || name === required || pathSegmentProblems(name).length > 0;
+    return isRight ? [] : [fieldError.invalid(`metadata.${field}`, name, text)];
+  });
 }
 
 function validatePriority(spec: JsonObject, name: string, max: number): FieldError[] {

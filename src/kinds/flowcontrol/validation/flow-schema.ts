@@ -1,7 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { flowSchemas, mandatorySpec } from "../flow-control-objects.ts";
-import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { equalJson, type JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
 import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
@@ -26,7 +27,7 @@ export function validateFlowSchema(schema: KubeObject): FieldError[] {
       ? [
           fieldError.notSupported(
             "spec.distinguisherMethod.type",
-            shownMethod(distinguisherMethod),
+            internalForm(distinguisherMethod, "flowcontrol/v1.FlowDistinguisherMethod"),
             distinguisherMethods,
           ),
         ]
@@ -41,16 +42,17 @@ export function validateFlowSchema(schema: KubeObject): FieldError[] {
   ];
 }
 
-/** Upstream shows the struct in place of its type. */
-function shownMethod(method: JsonValue): JsonObject {
-  return { Type: textOf(fieldsOf(method)["type"]) };
-}
-
 /** Without these the server could lock out its own administrators. */
 function validateMandatory({ metadata, spec }: KubeObject): FieldError[] {
   const known = mandatorySpec(flowSchemas, metadata.name);
   if (known === undefined || equalJson(fieldsOf(spec), known)) return [];
-  return [fieldError.invalid("spec", fieldsOf(spec), `spec of '${metadata.name}' must equal the fixed value`)];
+  return [
+    fieldError.invalid(
+      "spec",
+      internalForm(spec, "flowcontrol/v1.FlowSchemaSpec"),
+      `spec of '${metadata.name}' must equal the fixed value`,
+    ),
+  ];
 }
 
 function validatePrecedence(precedence: number, name: string, field: string): FieldError[] {

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { mandatorySpec, priorityLevels } from "../flow-control-objects.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
 import { fieldsOf } from "../../../api/validation/key-values.ts";
 import { isPresent, numberOf, textOf } from "../../../api/validation/fields.ts";
 
@@ -33,7 +34,8 @@ function validateMandatory({ metadata: { name }, spec }: KubeObject): FieldError
   const given = fieldsOf(spec);
   if (equalJson(isExempt ? withoutExempt(known) : known, isExempt ? withoutExempt(given) : given)) return [];
   const except = isExempt ? " except the 'spec.exempt' field" : "";
-  return [fieldError.invalid("spec", given, `spec of '${name}'${except} must equal the fixed value`)];
+  const shown = internalForm(given, "flowcontrol/v1.PriorityLevelConfigurationSpec");
+  return [fieldError.invalid("spec", shown, `spec of '${name}'${except} must equal the fixed value`)];
 }
 
 function withoutExempt({ exempt: _exempt, ...rest }: JsonObject): JsonObject {

@@ -27,5 +27,10 @@ export function validateIpAddress({ spec }: networkingV1.IPAddress): FieldError[
 }
 
 export function validateIpAddressUpdate(address: networkingV1.IPAddress, old: networkingV1.IPAddress): FieldError[] {
-  return validateImmutable(address.spec?.parentRef, old.spec?.parentRef, "spec.parentRef");
+  return validateImmutable(
+    address.spec?.parentRef,
+    old.spec?.parentRef,
+    "spec.parentRef",
+    "networking/v1.ParentReference",
+  );
 }

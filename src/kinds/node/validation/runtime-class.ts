@@ -4,6 +4,7 @@ import type * as nodeV1 from "../../../api/types/node-v1.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateOverhead } from "../../core/validation/pod-spec.ts";
 import { validateTolerations } from "../../core/validation/tolerations.ts";
@@ -29,13 +30,12 @@ export function validateRuntimeClassUpdate(runtimeClass: nodeV1.RuntimeClass, ol
 function validateUnique(tolerations: readonly coreV1.Toleration[], field: string): FieldError[] {
   const seen = new Set<string>();
   return validateEach(tolerations, (toleration, at) => {
-    const { key = "", operator = "", value = "", effect = "", tolerationSeconds = null } = toleration;
+    const { key = "", operator = "", value = "", effect = "" } = toleration;
     const identity = JSON.stringify([key, operator, value, effect]);
     if (!seen.has(identity)) {
       seen.add(identity);
       return [];
     }
-    const shown = { Key: key, Operator: operator, Value: value, Effect: effect, TolerationSeconds: tolerationSeconds };
-    return [fieldError.duplicate(`${field}[${at}]`, shown)];
+    return [fieldError.duplicate(`${field}[${at}]`, internalForm(toleration, "core/v1.Toleration"))];
   });
 }

@@ -2,6 +2,7 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
 import type * as rbacV1 from "../../../api/types/rbac-v1.ts";
 import { validateText } from "../../../api/validation/fields.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
@@ -21,8 +22,7 @@ export function validateClusterRoleBinding(binding: rbacV1.ClusterRoleBinding): 
 /** Users who may edit the subjects of a binding must not be able to give them another role. */
 export function validateRoleBindingUpdate({ roleRef }: Binding, old: Binding): FieldError[] {
   if (equalJson(roleRef, old.roleRef)) return [];
-  const shown = { APIGroup: roleRef.apiGroup, Kind: roleRef.kind, Name: roleRef.name };
-  return [fieldError.invalid("roleRef", shown, "cannot change roleRef")];
+  return [fieldError.invalid("roleRef", internalForm(roleRef, "rbac/v1.RoleRef"), "cannot change roleRef")];
 }
 
 interface BindingRules {

@@ -1,7 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson, type JsonObject } from "../../../api/json.ts";
+import { equalJson } from "../../../api/json.ts";
 import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedList, validateBoundedSet } from "../../../api/validation/bounded-list.ts";
+import { internalForm } from "../../../api/validation/internal-form.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 import { isNativeResource } from "../../../api/validation/resource-name.ts";
@@ -100,22 +101,8 @@ function validateAttribute(attribute: resourceV1.DeviceAttribute, field: string)
     ...versions.flatMap((text, at) => validateVersion(text, `${field}.versions[${at}]`)),
   ];
   if (given.length === 1) return errors;
-  const shown = given.length === 0 ? "" : shownAttribute(attribute);
+  const shown = given.length === 0 ? "" : internalForm(attribute, "resource/v1.DeviceAttribute");
   return [...errors, fieldError.invalid(field, shown, "exactly one value must be specified")];
-}
-
-/** Upstream shows all the fields of the struct, under their names in its code. */
-function shownAttribute(attribute: resourceV1.DeviceAttribute): JsonObject {
-  return {
-    IntValue: attribute.int ?? null,
-    BoolValue: attribute.bool ?? null,
-    StringValue: attribute.string ?? null,
-    VersionValue: attribute.version ?? null,
-    IntValues: attribute.ints ?? null,
-    BoolValues: attribute.bools ?? null,
-    StringValues: attribute.strings ?? null,
-    VersionValues: attribute.versions ?? null,
-  };
 }
 
 function validateString(text: string, field: string): FieldError[] {

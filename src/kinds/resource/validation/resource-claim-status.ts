@@ -4,7 +4,7 @@ import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedList, validateBoundedSet } from "../../../api/validation/bounded-list.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
 import { requireTexts, validateRequiredChoice } from "../../../api/validation/fields.ts";
-import { immutableText } from "../../../api/validation/immutable.ts";
+import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateNodeSelector } from "../../core/validation/node-selector.ts";
 import { validateCsiDriverName } from "../../core/validation/volume-source.ts";
 import { validateBindingConditions } from "./binding-conditions.ts";
@@ -72,7 +72,7 @@ function validateAllocation(
   if (allocation === undefined) return [];
   const path = `${field}.allocation`;
   if (stored !== undefined) {
-    return equalJson(allocation, stored) ? [] : [fieldError.invalid(path, allocation, immutableText)];
+    return validateImmutable(allocation, stored, path, "resource/v1.AllocationResult");
   }
   const { results = [], config = [] } = allocation.devices ?? {};
   return [

@@ -30,7 +30,7 @@ export function validateResourceClaimUpdate(
   claim: resourceV1.ResourceClaim,
   old: resourceV1.ResourceClaim,
 ): FieldError[] {
-  return validateImmutable(claim.spec, old.spec, "spec");
+  return validateImmutable(claim.spec, old.spec, "spec", "resource/v1.ResourceClaimSpec");
 }
 
 export function validateResourceClaimTemplate({ spec }: resourceV1.ResourceClaimTemplate): FieldError[] {
@@ -50,5 +50,5 @@ export function validateResourceClaimTemplateUpdate(
   template: resourceV1.ResourceClaimTemplate,
   old: resourceV1.ResourceClaimTemplate,
 ): FieldError[] {
-  return validateImmutable(template.spec, old.spec, "spec");
+  return validateImmutable(template.spec, old.spec, "spec", "resource/v1.ResourceClaimTemplateSpec");
 }

@@ -3,6 +3,7 @@ import type * as coreV1 from "../../../api/types/core-v1.ts";
 import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedSet } from "../../../api/validation/bounded-list.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
+import { internalForms } from "../../../api/validation/internal-form.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateNodeSelector } from "../../core/validation/node-selector.ts";
 import { validateCsiDriverName } from "../../core/validation/volume-source.ts";
@@ -105,7 +106,7 @@ function validateNodes(spec: resourceV1.ResourceSliceSpec): FieldError[] {
 
 function validateTerms({ nodeSelectorTerms: terms }: coreV1.NodeSelector): FieldError[] {
   if (terms?.length === 1) return [];
-  const shown = terms === null || terms.length === 0 ? null : terms;
+  const shown = terms === null ? null : internalForms(terms, "core/v1.NodeSelectorTerm");
   const text = "must have exactly one node selector term";
   return [fieldError.invalid("spec.nodeSelector.nodeSelectorTerms", shown, text)];
 }

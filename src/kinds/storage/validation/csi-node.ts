@@ -19,7 +19,14 @@ export function validateCsiNodeUpdate(node: storageV1.CSINode, old: storageV1.CS
   return validateEach(old.spec.drivers ?? [], (known) =>
     drivers
       .filter(({ name }) => name === known.name)
-      .flatMap((driver) => validateImmutable(withoutAllocatable(driver), withoutAllocatable(known), "spec.drivers")),
+      .flatMap((driver) =>
+        validateImmutable(
+          withoutAllocatable(driver),
+          withoutAllocatable(known),
+          "spec.drivers",
+          "storage/v1.CSINodeDriver",
+        ),
+      ),
   );
 }
 

@@ -24,7 +24,7 @@ export function validateVolumeAttachmentUpdate(
   attachment: storageV1.VolumeAttachment,
   old: storageV1.VolumeAttachment,
 ): FieldError[] {
-  return validateImmutable(attachment.spec, old.spec, "spec");
+  return validateImmutable(attachment.spec, old.spec, "spec", "storage/v1.VolumeAttachmentSpec");
 }
 
 export function validateVolumeAttachmentStatus({ status }: storageV1.VolumeAttachment): FieldError[] {

@@ -1,0 +1,105 @@
+import type { Key } from "../api/entry.ts";
+import { cloneJson, type JsonObject } from "../api/json.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { formatTime } from "../api/time.ts";
+import type * as flowcontrolV1 from "../api/types/flowcontrol-v1.ts";
+import { mandatorySpec, priorityLevels } from "../kinds/flowcontrol/flow-control-objects.ts";
+import { flowSchema } from "../kinds/flowcontrol/flow-schema.ts";
+import type { Clock } from "../process/clock.ts";
+import { alreadyTracked } from "../registry/field-ownership.ts";
+import { strategyOf } from "../registry/kind.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
+import { setManagedFields } from "../registry/system-fields.ts";
+import type { Store } from "../storage/store.ts";
+import { followObjects, WorkQueue } from "./work-queue.ts";
+
+/** Clients know the fields under this name. */
+const manager = "api-priority-and-fairness-config-consumer-v1";
+
+export interface FlowSchemaConditionsParts {
+  readonly levels: Registry;
+  readonly schemas: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+type Condition = flowcontrolV1.FlowSchemaCondition;
+
+/** Tells in the status of each FlowSchema whether the priority level that it names exists. */
+export class FlowSchemaConditions {
+  readonly #parts: FlowSchemaConditionsParts;
+  readonly #queue: WorkQueue;
+
+  constructor(parts: FlowSchemaConditionsParts) {
+    const { clock, onError } = parts;
+    this.#parts = parts;
+    this.#queue = new WorkQueue({ clock, onError, work: (key) => this.report(key) });
+  }
+
+  start(): Disposable {
+    const { store, schemas, levels } = this.#parts;
+    const running = new DisposableStack();
+    running.use(this.#queue);
+    running.use(followObjects(store, schemas.info.keyPrefix, (key) => this.#queue.add(key)));
+    running.use(followObjects(store, levels.info.keyPrefix, (_, type) => this.#considerAll(type)));
+    return running;
+  }
+
+  /** Brings the condition of one schema up to date. */
+  async report(key: Key): Promise<void> {
+    const { schemas, clock } = this.#parts;
+    const name = key.slice(schemas.info.keyPrefix.length);
+    const schema = schemas.current("", name) as flowcontrolV1.FlowSchema | undefined;
+    if (schema === undefined) return;
+    const condition = this.#conditionOf(schema);
+    if ((schema.status?.conditions ?? []).some((known) => isSame(known, condition))) return;
+    const document = {
+      apiVersion: schema.apiVersion,
+      kind: schema.kind,
+      metadata: { name },
+      status: { conditions: [{ ...condition, lastTransitionTime: formatTime(clock.nowMs()) }] },
+    };
+    const tell = (old: KubeObject) => this.#applied(old, document as unknown as JsonObject);
+    await schemas.update("", name, tell, serverContext, {
+      strategy: strategyOf(flowSchema, "status"),
+      subresource: "status",
+      reapplies: true,
+      tracker: alreadyTracked,
+    });
+  }
+
+  /** A change of a level says nothing new: only whether it exists counts. */
+  #considerAll(type: string): void {
+    if (type === "MODIFIED") return;
+    const { store, schemas } = this.#parts;
+    for (const { key } of store.scan(schemas.info.keyPrefix)) this.#queue.add(key);
+  }
+
+  #conditionOf({ spec }: flowcontrolV1.FlowSchema): Condition {
+    const name = spec?.priorityLevelConfiguration.name ?? "";
+    // The levels that the server cannot do without are in force even while they are not stored.
+    const exists =
+      mandatorySpec(priorityLevels, name) !== undefined || this.#parts.levels.current("", name) !== undefined;
+    const reference = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)}`;
+    return exists
+      ? { type: "Dangling", status: "False", reason: "Found", message: `${reference} and it exists` }
+      : { type: "Dangling", status: "True", reason: "NotFound", message: `${reference} but there is no such object` };
+  }
+
+  async #applied(old: KubeObject, document: JsonObject): Promise<KubeObject> {
+    const { schemas, clock } = this.#parts;
+    const writer = { manager, subresource: "status", version: schemas.info, nowMs: clock.nowMs(), force: true };
+    const outcome = await schemas.ownership.apply(old, document, writer);
+    if (outcome.kind === "conflict") throw new Error(outcome.message);
+    const object = (outcome.object ?? cloneJson(old as unknown as JsonObject)) as unknown as KubeObject;
+    setManagedFields(object, outcome.managedFields);
+    return object;
+  }
+}
+
+function isSame(known: Condition, wanted: Condition): boolean {
+  const { type, status, reason, message } = wanted;
+  return known.type === type && known.status === status && known.reason === reason && known.message === message;
+}
