@@ -55,7 +55,7 @@ export function attributes(
     user: { name: "u", uid: "", groups: [], extra: new Map() },
     dryRun: false,
     deadlineMs: undefined,
-    signal: undefined,
+    signal: () => undefined,
     warn: (text) => warnings.push(text),
     annotate: (key, value) => annotations.set(key, value),
     annotateBody: (key, value) => annotations.set(key, value()),

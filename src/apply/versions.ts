@@ -44,17 +44,21 @@ export function runStepsEventually<T>(
   steps: Steps<T>,
   convert: (request: ConversionRequest) => Eventual<ConversionReply>,
 ): Eventual<T> {
-  const resume = (reply: ConversionReply): Eventual<T> => {
-    let step = steps.next(reply);
-    while (step.done !== true) {
-      const next = convert(step.value);
-      if (next instanceof Promise) return next.then(resume);
-      step = steps.next(next);
-    }
-    return step.value;
-  };
-  // A generator ignores what it is first resumed with.
-  return resume({ error: "" });
+  return finishSteps(steps, steps.next(), convert);
+}
+
+function finishSteps<T>(
+  steps: Steps<T>,
+  first: IteratorResult<ConversionRequest, T>,
+  convert: (request: ConversionRequest) => Eventual<ConversionReply>,
+): Eventual<T> {
+  let step = first;
+  while (step.done !== true) {
+    const reply = convert(step.value);
+    if (reply instanceof Promise) return reply.then((answer) => finishSteps(steps, steps.next(answer), convert));
+    step = steps.next(reply);
+  }
+  return step.value;
 }
 
 /** Runs the steps with a conversion that answers at once. */

@@ -49,7 +49,7 @@ export function admissionAttributes(request: AdmittedRequest): AdmissionAttribut
     user: context.user,
     dryRun: context.dryRun,
     deadlineMs: context.deadlineMs,
-    signal: context.signal,
+    signal: () => context.signal?.(),
     warn: context.warn,
     annotate: (key, value) => context.annotate?.(key, value),
     annotateBody: (key, value) => context.annotateBody?.(key, value),

@@ -32,8 +32,8 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean;
   /** Time at which the request is given up, in milliseconds since the epoch; undefined for one without a deadline. */
   readonly deadlineMs: number | undefined;
-  /** Aborts when nobody waits for the outcome any more. */
-  readonly signal: AbortSignal | undefined;
+  /** Returns a signal that aborts when nobody waits for the outcome any more; undefined where somebody always does. */
+  signal(): AbortSignal | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate(key: string, value: string): void;

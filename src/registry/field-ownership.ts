@@ -62,9 +62,10 @@ export class FieldOwnership {
     object: KubeObject,
     writer: FieldWriter,
   ): Eventual<ManagedFieldsEntry[] | undefined> {
-    return followedBy(live && inVersion(live, writer.version), (before) =>
-      followedBy(inVersion(object, writer.version), (after) => this.#track(before, after, object, writer)),
-    );
+    const before = live && inVersion(live, writer.version);
+    const after = inVersion(object, writer.version);
+    if (!(before instanceof Promise || after instanceof Promise)) return this.#track(before, after, object, writer);
+    return Promise.all([before, after]).then(([old, served]) => this.#track(old, served, object, writer));
   }
 
   #track(

@@ -19,8 +19,8 @@ export interface WriteContext {
   readonly options?: JsonObject | undefined;
   /** Time at which the request is given up, in milliseconds since the epoch; by default never. */
   readonly deadlineMs?: number | undefined;
-  /** Aborts when nobody waits for the outcome any more. */
-  readonly signal?: AbortSignal | undefined;
+  /** Returns a signal that aborts when nobody waits for the outcome any more. It is made when it is asked for. */
+  readonly signal?: (() => AbortSignal) | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate?(key: string, value: string): void;

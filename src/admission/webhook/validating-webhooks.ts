@@ -41,8 +41,9 @@ async function callTogether(
     calls.push({ ...invocation, documents: await own.in(invocation.matched) });
   }
   if (calls.length === 0) return;
-  const { deadlineMs, signal } = attributes;
-  if (signal?.aborted === true || (deadlineMs !== undefined && clock.nowMs() >= deadlineMs)) throw requestTimedOut();
+  const { deadlineMs } = attributes;
+  if (attributes.signal()?.aborted === true || (deadlineMs !== undefined && clock.nowMs() >= deadlineMs))
+    throw requestTimedOut();
   const refusals: unknown[] = [];
   await Promise.all(
     calls.map(({ documents: shown, ...invocation }, index) =>

@@ -84,7 +84,7 @@ export class WebhookCaller {
     }
     try {
       const timeoutMs = this.#timeLeft(webhook, attributes);
-      const answer = await client.post({ body, timeoutMs, answerBytesMax, signal: attributes.signal });
+      const answer = await client.post({ body, timeoutMs, answerBytesMax, signal: attributes.signal() });
       breaker?.answered(webhook);
       return decodeAnswer(answer, reviewKinds);
     } catch (error) {

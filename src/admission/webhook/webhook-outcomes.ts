@@ -71,9 +71,9 @@ export class WebhookOutcomes {
       this.#dispatch.observer.failedOpen(call.webhook.name, this.#type);
       annotateFailedOpen(attributes, call, this.#type === "admit" ? "mutating" : "validating");
     }
-    const { deadlineMs, signal } = attributes;
+    const { deadlineMs } = attributes;
     const isOver = deadlineMs !== undefined && this.#dispatch.clock.nowMs() >= deadlineMs;
-    if (this.#type === "admit" && (isOver || signal?.aborted === true)) throw requestTimedOut();
+    if (this.#type === "admit" && (isOver || attributes.signal()?.aborted === true)) throw requestTimedOut();
   }
 
   #labels({ operation }: AdmissionAttributes, { webhook: { name } }: AnnotatedCall) {

@@ -26,7 +26,7 @@ export function writeContext(
     version: call.info,
     options: given,
     deadlineMs: exchange.deadlineMs,
-    signal: exchange.request.signal,
+    signal: () => exchange.request.signal,
     warn: (text) => exchange.warnings.push(text),
     annotate: (key, value) => annotateExchange(exchange, key, value),
     annotateBody(key, value) {
