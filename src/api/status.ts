@@ -118,6 +118,11 @@ export const status = {
       causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
     });
   },
+  /** The text and causes are upstream's. As for every other body, the code is 400: upstream has 422 here alone. */
+  unfitPatch: (errors: readonly FieldError[]) => {
+    const error = status.invalid({ group: "", kind: "", name: "" }, errors);
+    return new StatusError({ ...error.status, reason: "BadRequest", code: 400 });
+  },
   /** Options of a request (ListOptions, DeleteOptions …) that contradict each other. List options answer 400. */
   invalidOptions: (kind: string, errors: readonly FieldError[], code: 400 | 422 = 422) => {
     const error = status.invalid({ group: metaGroup, kind, name: "" }, errors);

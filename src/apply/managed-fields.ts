@@ -8,11 +8,12 @@ import { compareEntries, identityText, ManagerEntry } from "./manager-entry.ts";
 /** Why a list of entries cannot be read, in upstream's words. */
 export class ManagedFieldsError extends Error {}
 
-/** The entries of a stored object, which this server wrote itself. */
+/** Returns the entries of a stored object, which this server wrote itself. Of two for one owner the last one counts. */
 export function storedEntries(live: JsonObject | undefined): readonly ManagerEntry[] {
   const entries = managedFieldsOf(live);
   if (!Array.isArray(entries)) return [];
-  return entries.map((entry) => {
+  const byOwner = new Map<string, ManagerEntry>();
+  for (const entry of entries) {
     const { manager = "", operation, apiVersion = "", subresource = "", time = "" } = entry as ManagedFieldsEntry;
     const identity = {
       manager,
@@ -20,8 +21,9 @@ export function storedEntries(live: JsonObject | undefined): readonly ManagerEnt
       apiVersion,
       subresource,
     } as const;
-    return new ManagerEntry(identity, time, entry as ManagedFieldsEntry);
-  });
+    byOwner.set(identityText(identity), new ManagerEntry(identity, time, entry as ManagedFieldsEntry));
+  }
+  return [...byOwner.values()];
 }
 
 export function managedFieldsOf(object: JsonObject | undefined): JsonValue | undefined {

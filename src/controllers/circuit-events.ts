@@ -17,7 +17,7 @@ export async function recordCircuitChange(events: Registry, clock: Clock, change
   const event = {
     kind: "Event",
     apiVersion: "v1",
-    metadata: { generateName: `${configuration}.`, namespace },
+    metadata: { name: `${configuration}.${crypto.randomUUID()}`, namespace },
     involvedObject: { apiVersion: "admissionregistration.k8s.io/v1", kind: kinds[type], name: configuration },
     type: isOpen ? "Warning" : "Normal",
     reason: isOpen ? "WebhookNotAnswering" : "WebhookAnswering",

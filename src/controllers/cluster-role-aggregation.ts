@@ -53,10 +53,13 @@ async function aggregate(client: Client, roles: readonly KubeObject[]): Promise<
   }
 }
 
-/** The uid keeps the apply from creating a role that has just been deleted. */
+/**
+ * The uid keeps the apply from creating a role that has just been deleted. Where nothing is collected, the controller
+ * gives up the rules, as upstream has it: those that somebody else has written stay.
+ */
 async function write(client: Client, { metadata: { name = "", uid = "" } }: KubeObject, rules: JsonValue[]) {
   const apiVersion = `${clusterRoles.group}/${clusterRoles.version}`;
-  const document = { apiVersion, kind: "ClusterRole", metadata: { name, uid }, rules };
+  const document = { apiVersion, kind: "ClusterRole", metadata: { name, uid }, ...(rules.length > 0 && { rules }) };
   try {
     await client.patch(clusterRoles, { name }, { kind: "apply", document, force: true }, { fieldManager });
   } catch (error) {

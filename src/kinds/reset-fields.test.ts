@@ -22,6 +22,11 @@ test.each(["ephemeralcontainers", "resize"])("writers of pods/%s own all that th
   expect(ownedFieldsOf({ group: "", resource: "pods" }, subresource, true)).toBeUndefined();
 });
 
+test("writers of the status of a custom kind own no metadata", () => {
+  const gadgets = { group: "example.com", resource: "gadgets", form: { kind: "structural" } } as const;
+  expect(Object.keys(ownedFieldsOf(gadgets, "status", true)?.(fields).toDocument() ?? {})).toEqual(["f:status"]);
+});
+
 test("writers of a kind without a status of its own own everything", () => {
   expect(ownedFieldsOf({ group: "", resource: "configmaps" }, "", false)).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import { excludingNames } from "../apply/field-filter.ts";
 import type { FieldFilter } from "../apply/versions.ts";
 import type { GroupResource } from "../api/gvk.ts";
+import type { ObjectForm } from "../api/scheme/object-form.ts";
 
 const status = excludingNames("status");
 const spec = excludingNames("spec");
@@ -31,14 +32,17 @@ const filters: Readonly<Record<string, FieldFilter | undefined>> = {
   "storagemigration.k8s.io/storageversionmigrations/status": specAndMetadata,
 };
 
-/** The fields that writers through a path can own; undefined for all. `hasStatus`: the status has a path of its own. */
+/** A resource, whose form tells built-in kinds from custom ones. */
+type Resource = GroupResource & { readonly form?: Pick<ObjectForm, "kind"> };
+
+/** Returns the fields that writers through a path can own; undefined for all. `hasStatus`: the status has its own path. */
 export function ownedFieldsOf(
-  { group, resource }: GroupResource,
+  { group, resource, form }: Resource,
   subresource: string,
   hasStatus: boolean,
 ): FieldFilter | undefined {
   const key = subresource === "" ? `${group}/${resource}` : `${group}/${resource}/${subresource}`;
   if (Object.hasOwn(filters, key)) return filters[key];
-  if (subresource === "status") return spec;
+  if (subresource === "status") return form?.kind === "structural" ? specAndMetadata : spec;
   return subresource === "" && hasStatus ? status : undefined;
 }

@@ -57,7 +57,7 @@ async function removeOrMark(
   if (next.kind === "unchanged") return result(old, entry, false);
   if (next.kind === "remove") {
     if (!context.dryRun && (await kind.remove(entry)) === undefined) return undefined;
-    return result(old, entry, true);
+    return next.marked === undefined ? result(old, entry, true) : result(next.marked, undefined, true);
   }
   const canonical = kind.canonical(next.object);
   if (context.dryRun) return result(canonical, undefined, false);

@@ -10,7 +10,8 @@ import type { DeleteResult } from "./write-context.ts";
 import type { DeleteOptions, Strategy } from "./strategy.ts";
 
 export type DeletionStep =
-  | { readonly kind: "remove" }
+  /** `marked` is the object with the mark of its deletion, for answers that show it. */
+  | { readonly kind: "remove"; readonly marked?: KubeObject }
   | { readonly kind: "mark"; readonly object: KubeObject }
   | { readonly kind: "unchanged" };
 
@@ -35,7 +36,8 @@ export function beginDeletion(
   }
   const grace = graceWithin(strategy.gracePeriodSeconds(old, options), nowMs);
   const finalizers = pending ? (old.metadata.finalizers ?? []) : finalizersFor(old, options, strategy);
-  if (finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy)) return { kind: "remove" };
+  const goesAtOnce = finalizers.length === 0 && grace === 0 && !holdsItself(old, strategy);
+  if (goesAtOnce && (pending || strategy.marksRemoved !== true)) return { kind: "remove" };
   if (pending) return shorterGrace(old, options, nowMs);
 
   const object = cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
@@ -46,7 +48,7 @@ export function beginDeletion(
   if (finalizers.length === 0) delete metadata.finalizers;
   else metadata.finalizers = [...finalizers];
   strategy.prepareForDelete?.(object);
-  return { kind: "mark", object };
+  return goesAtOnce ? { kind: "remove", marked: object } : { kind: "mark", object };
 }
 
 /** @throws StatusError 409 when the object is not the one that the client means */

@@ -97,7 +97,7 @@ export class Registry {
       if (entry !== undefined) return updateObject(this.#kind, entry, namespace, make, context, options);
       if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined) throw this.#absent(namespace, name);
       const object = await make(undefined);
-      delete object.metadata.resourceVersion;
+      if (!context.dryRun) delete object.metadata.resourceVersion;
       return this.create(object, namespace, context, options);
     };
     return this.#repeated(namespace, name, attempt, isWritten);

@@ -86,6 +86,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   deleteWarnings?(options: DeleteOptions): readonly string[];
   /** Seconds between the first delete and the removal; 0 removes at once. */
   gracePeriodSeconds(object: T, options: DeleteOptions): number;
+  /** A delete answers with the mark of the deletion even when the object goes at once (pods). */
+  readonly marksRemoved?: true;
   /** The object stays after a delete although it has no finalizers in its metadata (namespaces). */
   holdsDeletion?(object: T): boolean;
   /** Marks an object whose deletion begins, in place of the usual marks. */

@@ -94,7 +94,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
       catalog,
       store,
       prefix: definitions.info.keyPrefix,
-      convertBy: (definition) => conversionOf(definition, { clients: webhooks.conversion }),
+      convertBy: (definition) => conversionOf(definition, webhooks.conversion),
       onError,
     }),
   );

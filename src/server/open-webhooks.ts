@@ -10,17 +10,18 @@ import { WebhookClients } from "../client/webhook/webhook-client.ts";
 import { kubeconfigWebhookCredentials, noWebhookCredentials } from "../client/webhook/webhook-credentials.ts";
 import { recordCircuitChange } from "../controllers/circuit-events.ts";
 import { StartupError } from "../process/startup-error.ts";
+import type { WebhookConversionParts } from "../kinds/custom/webhook-conversion.ts";
 import type { Registries } from "../registry/registries.ts";
 import type { ServerConfig } from "./config/server-options.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import { webhookMetrics } from "./metrics/webhook-metrics.ts";
+import { conversionMetrics, webhookMetrics } from "./metrics/webhook-metrics.ts";
 
 /** The clients of all webhooks that objects of the API name. */
 export interface ServerWebhooks {
   readonly mutating: WebhookParts;
   readonly validating: WebhookParts;
   /** For the conversion of custom resources, which proves nothing to its webhooks. */
-  readonly conversion: WebhookClients;
+  readonly conversion: Pick<WebhookConversionParts, "clients" | "observe">;
 }
 
 export interface ServerWebhooksParts {
@@ -50,7 +51,10 @@ export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
   return {
     mutating: partsOf(webhookKubeconfigs.MutatingAdmissionWebhook),
     validating: partsOf(webhookKubeconfigs.ValidatingAdmissionWebhook),
-    conversion: new WebhookClients({ clock, resolve, credentials: noWebhookCredentials }),
+    conversion: {
+      clients: new WebhookClients({ clock, resolve, credentials: noWebhookCredentials }),
+      observe: conversionMetrics(parts.metrics.registry),
+    },
   };
 }
 

@@ -16,6 +16,7 @@ import { patches } from "./workloads/patches.ts";
 import { type Options, print, type Workload } from "./report.ts";
 import { restartStorm } from "./workloads/restart-storm.ts";
 import { stalledWatcher } from "./workloads/stalled-watcher.ts";
+import { webhooks } from "./workloads/webhooks.ts";
 import { watches } from "./workloads/watches.ts";
 
 const workloads: Record<string, Workload> = {
@@ -36,6 +37,7 @@ const workloads: Record<string, Workload> = {
   "W12-balanced": balancedFailover,
   W13: endurance,
   W15: access,
+  "W16-webhooks": webhooks,
   W16: applies,
 };
 

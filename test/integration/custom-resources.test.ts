@@ -191,3 +191,149 @@ describe("the objects of a definition", () => {
     expect(await watch.next()).toMatchObject({ type: "DELETED" });
   });
 });
+
+describe("two versions", () => {
+  const gadgets = (version: string) => `/apis/stable.example.com/${version}/namespaces/default/gadgets`;
+  const gadget = (version: string, name: string, spec: JsonObject) => ({
+    apiVersion: `stable.example.com/${version}`,
+    kind: "Gadget",
+    metadata: { name },
+    spec,
+  });
+  const version = (name: string, storage: boolean, properties: JsonObject) => ({
+    name,
+    served: true,
+    storage,
+    schema: specSchema(properties),
+  });
+  const size = { type: "integer" };
+  let path: string;
+
+  beforeAll(async () => {
+    path = await install(
+      definition("gadgets", "Gadget", {}, [
+        version("v1", true, { size, color: { type: "string", default: "blue" } }),
+        version("v1beta1", false, { size, shape: { type: "string" } }),
+      ]),
+    );
+  });
+
+  test("show an object by their own schema", async () => {
+    const created = await server.post(gadgets("v1beta1"), gadget("v1beta1", "a", { size: 1, shape: "round" }));
+    expect(created.code, created.text).toBe(201);
+    expect(created.json).toMatchObject({ apiVersion: "stable.example.com/v1beta1", spec: { size: 1 } });
+    const stored = await server.get(`${gadgets("v1")}/a`);
+    expect(stored.json).toMatchObject({ apiVersion: "stable.example.com/v1", spec: { size: 1, color: "blue" } });
+    expect(stored.json.spec.shape).toBeUndefined();
+    const listed = await server.get(gadgets("v1beta1"));
+    expect(listed.json.items[0]).toMatchObject({ apiVersion: "stable.example.com/v1beta1", kind: "Gadget" });
+  });
+
+  test("change places in the store, and an update without changes migrates an object", async () => {
+    const { json } = await server.get(path);
+    const [first, second] = json.spec.versions;
+    json.spec.versions = [
+      { ...first, storage: false },
+      { ...second, storage: true },
+    ];
+    expect((await server.put(path, json)).code).toBe(200);
+    expect((await server.get(path)).json.status.storedVersions).toEqual(["v1", "v1beta1"]);
+    const before = await server.get(`${gadgets("v1beta1")}/a`);
+    expect(before.json.spec).toEqual({ size: 1 });
+    const migrated = await server.put(`${gadgets("v1beta1")}/a`, before.json);
+    expect(migrated.code, migrated.text).toBe(200);
+    expect(migrated.json.metadata.resourceVersion).not.toBe(before.json.metadata.resourceVersion);
+    const again = await server.put(`${gadgets("v1beta1")}/a`, migrated.json);
+    expect(again.json.metadata.resourceVersion).toBe(migrated.json.metadata.resourceVersion);
+  });
+});
+
+describe("a definition that changes", () => {
+  const path = "/apis/stable.example.com/v1/namespaces/default/movers";
+
+  test("gives old objects new defaults, prunes what it knows no more, and ends watches", async () => {
+    const at = await install(definition("movers", "Mover"));
+    await server.create(path, { ...widget("a", { replicas: 1 }), kind: "Mover" });
+    await using watch = await server.watch(`${path}?fieldSelector=metadata.name%3Dnone`);
+    const { json } = await server.get(at);
+    json.spec.versions[0].schema = specSchema({
+      color: { type: "string", default: "red" },
+      mood: { type: "string", default: "good" },
+    });
+    expect((await server.put(at, json)).code).toBe(200);
+    expect(await watch.next()).toBeUndefined();
+    expect((await server.get(`${path}/a`)).json.spec).toEqual({ color: "blue", mood: "good" });
+  });
+
+  test("keeps watches when only its metadata changes", async () => {
+    await using watch = await server.watch(`${path}?fieldSelector=metadata.name%3Db`);
+    await server.patch(`${definitions}/movers.stable.example.com`, mergePatch, { metadata: { labels: { a: "b" } } });
+    await server.create(path, { ...widget("b"), kind: "Mover" });
+    expect(await watch.next()).toMatchObject({ type: "ADDED" });
+  });
+});
+
+describe("a definition that is deleted", () => {
+  const path = "/apis/stable.example.com/v1/namespaces/default/goners";
+
+  test("takes no new objects while a finalizer holds an old one, and is gone with the last", async () => {
+    const at = await install(definition("goners", "Goner"));
+    const held = { ...widget("held"), kind: "Goner", metadata: { name: "held", finalizers: ["example.com/hold"] } };
+    await server.create(path, held);
+    await server.create(path, { ...widget("free"), kind: "Goner" });
+    const deleted = await server.delete(at);
+    expect(deleted.code).toBe(200);
+    expect(deleted.json.metadata.finalizers).toEqual(["customresourcecleanup.apiextensions.k8s.io"]);
+    expect(isTrue(deleted.json, "Terminating")).toBe(true);
+    const refused = await server.post(path, { ...widget("late"), kind: "Goner" });
+    expect(refused.code).toBe(403);
+    expect(refused.json.message).toBe(
+      'goners.stable.example.com "late" is forbidden: create not allowed while custom resource definition is terminating',
+    );
+    await until(async () => (await server.get(`${path}/free`)).code === 404);
+    const resources = await server.get("/apis/stable.example.com/v1");
+    const goners = resources.json.resources.find(({ name }: { name: string }) => name === "goners");
+    expect(goners.verbs).toEqual(["delete", "deletecollection", "get", "list", "watch"]);
+    await server.patch(`${path}/held`, mergePatch, { metadata: { finalizers: null } });
+    await until(async () => (await server.get(at)).code === 404);
+    expect((await server.get(path)).code).toBe(404);
+  });
+});
+
+test("names that another definition has are refused until they are free", async () => {
+  const first = await install(definition("apples", "Apple"));
+  const second = definition("pears", "Apple");
+  await server.create(definitions, second);
+  const at = `${definitions}/pears.stable.example.com`;
+  await until(async () => ((await server.get(at)).json.status?.conditions ?? []).length > 0);
+  const { status } = (await server.get(at)).json;
+  expect(status.conditions).toMatchObject([
+    { type: "NamesAccepted", status: "False", reason: "ListKindConflict", message: '"AppleList" is already in use' },
+    { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" },
+  ]);
+  await server.delete(first);
+  await until(async () => isTrue((await server.get(at)).json, "Established"));
+  expect((await server.get("/apis/stable.example.com/v1/pears")).code).toBe(200);
+});
+
+test("a namespace that is deleted takes its custom resources with it", async () => {
+  const namespace = await server.namespace();
+  const path = `/apis/stable.example.com/v1/namespaces/${namespace}/widgets`;
+  await server.create(path, widget("a"));
+  await server.delete(`/api/v1/namespaces/${namespace}`);
+  await until(async () => (await server.get(`/api/v1/namespaces/${namespace}`)).code === 404);
+  expect((await server.get(`${path}/a`)).code).toBe(404);
+});
+
+test("OpenAPI has the schema of a kind, and no strategic patches for it", async () => {
+  const document = (await server.get("/openapi/v3/apis/stable.example.com/v1")).json;
+  const definitionOf = document.components.schemas["com.example.stable.v1.Widget"];
+  expect(definitionOf.properties.spec.properties.color).toEqual({ type: "string", default: "blue" });
+  expect(definitionOf["x-kubernetes-group-version-kind"]).toEqual([
+    { group: "stable.example.com", version: "v1", kind: "Widget" },
+  ]);
+  const { patch } = document.paths["/apis/stable.example.com/v1/namespaces/{namespace}/widgets/{name}"];
+  expect(Object.keys(patch.requestBody.content)).not.toContain("application/strategic-merge-patch+json");
+  const swagger = (await server.get("/openapi/v2")).json;
+  expect(swagger.definitions["com.example.stable.v1.Widget"].properties.spec.type).toBe("object");
+});

@@ -92,7 +92,8 @@ describe("an eviction", () => {
     const other = await here.evict("a", { apiVersion: "policy/v2" });
     expect({ code: other.code, message: other.json.message }).toEqual({
       code: 400,
-      message: "the API version in the data (policy/v2) does not match the expected API version (policy/v1)",
+      message:
+        'Eviction in version "v2" cannot be handled as a Eviction: no kind "Eviction" is registered for version "policy/v2" in scheme "pkg/runtime/scheme.go:111"',
     });
     expect((await here.evict("a", { apiVersion: "policy/v1beta1" })).code).toBe(201);
   });

@@ -54,14 +54,18 @@ function send(over: ClientHttp2Session, { method, path, type, accept, body }: Sh
   });
   const timer = setTimeout(() => reject(new Error("no answer")), answerWaitMsMax);
   let code = 0;
+  let isPassedOn = false;
   stream.on("response", (headers) => {
     code = Number(headers[":status"]);
-    stream.resume();
+  });
+  // Some mistakes of a client are a 500 without a reason: upstream passes on the error as it is.
+  stream.on("data", (chunk: Buffer) => {
+    isPassedOn ||= code === 500 && !chunk.includes('"reason"');
   });
   stream.on("error", reject);
   stream.on("close", () => {
     clearTimeout(timer);
-    resolve(code);
+    resolve(isPassedOn ? 400 : code);
   });
   stream.end(body);
   return promise;

@@ -117,8 +117,14 @@ describe("the table of resourceVersion and resourceVersionMatch", () => {
   });
 
   test.each<[query: string, message: string]>([
-    ["resourceVersion=abc", 'invalid resource version: strconv.ParseUint: parsing "abc": invalid syntax'],
-    ["resourceVersion=-1", 'invalid resource version: strconv.ParseUint: parsing "-1": invalid syntax'],
+    [
+      "resourceVersion=abc",
+      'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+    ],
+    [
+      "resourceVersion=-1",
+      'invalid resource version: resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax',
+    ],
     ["limit=x", 'strconv.ParseInt: parsing "x": invalid syntax'],
     ["continue=%25%25", "invalid continue token: continue key is not valid: "],
     ["continue=e30", "invalid continue token: continue key is not valid: "],
@@ -127,7 +133,11 @@ describe("the table of resourceVersion and resourceVersionMatch", () => {
       "invalid continue",
     ],
     [`continue=${Buffer.from('{"v":"meta.k8s.io/v1","rv":0,"start":"x"}').toString("base64url")}`, "invalid continue"],
-    ["continue=e30&resourceVersion=5", "specifying resource version is not allowed when using continue"],
+    ["continue=e30&resourceVersion=5", "invalid continue token: continue key is not valid: "],
+    [
+      `continue=${Buffer.from('{"v":"meta.k8s.io/v1","rv":3,"start":"x"}').toString("base64url")}&resourceVersion=5`,
+      "specifying resource version is not allowed when using continue",
+    ],
     ["labelSelector=a%20b%20c", "unable to parse requirement: "],
     [
       "fieldSelector=spec.foo%3D1",

@@ -1,5 +1,6 @@
 import { runCelVectors } from "./cel-vectors.ts";
 import { runCrdVectors } from "./crd-vectors.ts";
+import { replayDiff } from "./diff.ts";
 import { type FileReport, replayFiles } from "./replay-files.ts";
 import { replayApply } from "./ssa.ts";
 import { replayTranscripts } from "./transcripts.ts";
@@ -8,10 +9,11 @@ import { replayTranscripts } from "./transcripts.ts";
 const formats: Readonly<Record<string, (directory: string) => Promise<readonly FileReport[]>>> = {
   cel: async (directory) => runCelVectors(directory).map(celReport),
   crd: async (directory) => runCrdVectors(directory),
+  diff: replayDiff,
   ssa: (directory) => replayFiles(directory, replayApply),
   transcripts: (directory) => replayFiles(directory, () => replayTranscripts()),
 };
-const differencesPrintedMax = 20;
+const differencesPrintedMax = Number(Bun.env["DIFFERENCES"] ?? 20);
 
 const [name = "", directory] = process.argv.slice(2);
 const format = formats[name];

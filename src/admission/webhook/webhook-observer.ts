@@ -37,11 +37,3 @@ export interface ConditionsObservation {
   readonly isExcluded: boolean;
   readonly hasFailed: boolean;
 }
-
-export const noWebhookObserver: WebhookObserver = {
-  called() {},
-  rejected() {},
-  failedOpen() {},
-  circuit() {},
-  conditions() {},
-};

@@ -5,6 +5,8 @@ import { normalizeDuration } from "../go-duration.ts";
 import type { ScalarKind } from "./schema.ts";
 import { normalizeMicroTime, normalizeTime } from "./time-text.ts";
 
+const paddingCode = 61;
+
 /** Where the value stands, worked out only for an error. */
 export type PlaceOf = () => FieldPlace | undefined;
 /** The value as Go would write it again. Never gets null. @throws DecodeTypeError */
@@ -115,21 +117,45 @@ function reportingWhy(run: () => JsonValue): JsonValue {
 /** Standard base64 with padding; line breaks are skipped, as Go does. */
 function base64(value: JsonValue, place: PlaceOf): JsonValue {
   if (typeof value !== "string") throw wrongType(value, "[]uint8", place());
-  const clean = value.includes("\n") || value.includes("\r") ? value.replaceAll("\n", "").replaceAll("\r", "") : value;
-  const invalidAt = invalidBase64At(clean);
+  const invalidAt = invalidBase64At(value);
   if (invalidAt >= 0) throw new DecodeTypeError(`illegal base64 data at input byte ${invalidAt}`);
+  const clean = value.includes("\n") || value.includes("\r") ? value.replaceAll("\n", "").replaceAll("\r", "") : value;
   return hasStrayBits(clean) ? Buffer.from(clean, "base64").toString("base64") : clean;
 }
 
-/** Index of the first character that cannot be there, or -1. */
+/** Index of what Go calls the first illegal byte, or -1: for groups of four that end early it counts back from the end. */
 function invalidBase64At(value: string): number {
-  let end = value.length;
-  if (end > 0 && value[end - 1] === "=") end -= value[end - 2] === "=" ? 2 : 1;
-  for (let at = 0; at < end; at++) {
-    if (!isBase64(value.charCodeAt(at))) return at;
+  let inGroup = 0;
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (isLineBreak(code)) continue;
+    if (code === paddingCode) return invalidPaddingAt(value, at, inGroup);
+    if (!isBase64(code)) return at;
+    inGroup = (inGroup + 1) % 4;
   }
-  if (value.length % 4 !== 0) return value.length;
-  return -1;
+  return inGroup === 0 ? -1 : value.length - inGroup;
+}
+
+/** Padding is the end of a text, and completes its last group. */
+function invalidPaddingAt(value: string, at: number, inGroup: number): number {
+  if (inGroup < 2) return at;
+  let next = skipLineBreaks(value, at + 1);
+  if (inGroup === 2) {
+    if (next === value.length) return next;
+    if (value.charCodeAt(next) !== paddingCode) return next - 1;
+    next = skipLineBreaks(value, next + 1);
+  }
+  return next < value.length ? next : -1;
+}
+
+function skipLineBreaks(value: string, from: number): number {
+  let at = from;
+  while (at < value.length && isLineBreak(value.charCodeAt(at))) at++;
+  return at;
+}
+
+function isLineBreak(code: number): boolean {
+  return code === 10 || code === 13;
 }
 
 function isBase64(code: number): boolean {

@@ -1,7 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Field, Schema, StructSchema } from "./schema.ts";
 
-type Visit = (parent: JsonObject, field: Field, remove: (() => void) | undefined) => void;
+/** Takes the struct out of its parent if it goes with the field that was just dropped from it. */
+type Remove = (struct: JsonObject, dropped: JsonValue | undefined) => void;
+type Visit = (parent: JsonObject, field: Field, remove: Remove | undefined) => void;
 
 /** The parts of a struct that may hold fields behind a gate that is off. */
 interface Plan {
@@ -11,6 +13,8 @@ interface Plan {
 
 /** Structs that go with the last of their fields. */
 const goesWhenEmpty: ReadonlySet<string> = new Set(["core/v1.Lifecycle"]);
+/** Structs that mean something else without such a field, and so go with it (a reference without its namespace). */
+const goesWithField: ReadonlySet<string> = new Set(["core/v1.TypedObjectReference"]);
 
 /** Drops fields behind feature gates that are off: nobody can begin to use them, and an object that uses them keeps them. */
 export class GatedFields {
@@ -30,13 +34,13 @@ export class GatedFields {
     if (old !== undefined) this.#walk(schema, old, (_, field) => used.add(field));
     this.#walk(schema, object, (parent, field, remove) => {
       if (used.has(field)) return;
+      const dropped = parent[field.name];
       delete parent[field.name];
-      if (Object.keys(parent).length === 0) remove?.();
+      remove?.(parent, dropped);
     });
   }
 
-  /** @param remove takes the struct out of its parent, for those that go when they are empty */
-  #walk(schema: StructSchema, object: JsonObject, visit: Visit, remove?: () => void): void {
+  #walk(schema: StructSchema, object: JsonObject, visit: Visit, remove?: Remove): void {
     const { closed, nested } = this.#planOf(schema);
     for (const field of closed) if (object[field.name] !== undefined) visit(object, field, remove);
     for (const { name, schema: part } of nested) this.#walkValue(part, object[name], visit, () => delete object[name]);
@@ -44,8 +48,7 @@ export class GatedFields {
 
   #walkValue(schema: Schema, value: JsonValue | undefined, visit: Visit, remove?: () => void): void {
     if (schema.kind === "struct") {
-      const goes = goesWhenEmpty.has(schema.name) ? remove : undefined;
-      if (isJsonObject(value)) this.#walk(schema, value, visit, goes);
+      if (isJsonObject(value)) this.#walk(schema, value, visit, removal(schema.name, remove));
     } else if (schema.kind === "list") {
       if (Array.isArray(value)) for (const item of value) this.#walkValue(schema.items, item, visit);
     } else if (schema.kind === "map") {
@@ -87,4 +90,12 @@ export class GatedFields {
         );
     }
   }
+}
+
+function removal(name: string, remove: (() => void) | undefined): Remove | undefined {
+  if (remove === undefined) return undefined;
+  return (struct, dropped) => {
+    const isEmpty = Object.keys(struct).length === 0;
+    if ((goesWhenEmpty.has(name) && isEmpty) || (goesWithField.has(name) && dropped !== "")) remove();
+  };
 }

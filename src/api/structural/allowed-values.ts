@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import { equalJson, type JsonValue } from "../json.ts";
+import { equalJson, type JsonValue, sortedJson } from "../json.ts";
 import { isInteger } from "./number-checks.ts";
 
 /** The values of an `enum`, found without comparing them one by one. */
@@ -37,7 +37,7 @@ export function allowedValues(values: readonly JsonValue[]): AllowedValues {
     has,
     refuse(field, value) {
       listed ??= values.map((one) => JSON.stringify(typeof one === "string" ? one : jsonText(one))).join(", ");
-      const { reason, message } = fieldError.notSupported(field, value, []);
+      const { reason, message } = fieldError.notSupported(field, sortedJson(value), []);
       return { field, reason, message: message + listed };
     },
   };
@@ -54,5 +54,5 @@ function isCodePoint(value: number): boolean {
 function jsonText(value: JsonValue): string {
   return typeof value === "bigint"
     ? String(value)
-    : JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part));
+    : JSON.stringify(sortedJson(value), (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part));
 }

@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import type { JsonValue } from "../json.ts";
+import { type JsonValue, sortedJson } from "../json.ts";
 import { fieldErrorsMax } from "../validation/labels.ts";
 
 /** Bytes of all messages of one validation: a message may list ten thousand allowed values. */
@@ -74,5 +74,5 @@ export function pathBelow(path: string, place: string): string {
 
 /** Writes an error that quotes a value; without a value it quotes an empty text. */
 export function invalidValue(field: string, value: JsonValue | undefined, message: string): FieldError {
-  return fieldError.invalid(field, value ?? "", message);
+  return fieldError.invalid(field, sortedJson(value ?? ""), message);
 }

@@ -36,8 +36,10 @@ test("internalForm() finds fields whose names in JSON are other words", () => {
 });
 
 test("internalForm() joins the metadata of a template with its other fields", () => {
-  const form = internalForm({ metadata: { labels: { a: "b" } }, spec: {} }, "core/v1.PodTemplateSpec") as object;
+  const template = { metadata: { labels: { b: "1", a: "2" } }, spec: {} };
+  const form = internalForm(template, "core/v1.PodTemplateSpec") as { labels: object };
   expect(Object.keys(form)).toEqual(["labels", "Spec"]);
+  expect(Object.keys(form.labels)).toEqual(["a", "b"]);
 });
 
 test("internalForm() of nothing is null", () => {

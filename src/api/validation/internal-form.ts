@@ -26,7 +26,7 @@ function structForm(value: JsonObject, type: string, owner: JsonObject, depth: n
   const form: JsonObject = {};
   for (const text of fieldsOf(type)) {
     if (text === "+metadata") {
-      Object.assign(form, value["metadata"]);
+      Object.assign(form, metadataForm(value["metadata"]));
       continue;
     }
     const field = parseField(text);
@@ -34,6 +34,16 @@ function structForm(value: JsonObject, type: string, owner: JsonObject, depth: n
     form[field.name] = fieldForm(source[keyOf(source, field.key)], field.type, value, depth);
   }
   return form;
+}
+
+/** Metadata has one form only, but Go writes the keys of labels and annotations in order. */
+function metadataForm(metadata: JsonValue | undefined): JsonObject {
+  if (!isJsonObject(metadata)) return {};
+  const fields = Object.entries(metadata).map(([name, value]) => [
+    name,
+    isJsonObject(value) ? mapForm(value, "", metadata, 0) : value,
+  ]);
+  return Object.fromEntries(fields) as JsonObject;
 }
 
 function fieldForm(value: JsonValue | undefined, type: string, owner: JsonObject, depth: number): JsonValue {

@@ -59,7 +59,7 @@ export function validateObjectMeta(
 export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rules: RepeatedMetaRules): FieldError[] {
   const { repeats, namespaced, path = "metadata", qualifiesFinalizers = false } = rules;
   const shared = validateSharedParts(fresh, path);
-  const change = [...validateChange(fresh, old, path), ...shared.beforeFinalizers, ...shared.managedFields];
+  const change = validateMetaChange(fresh, old, path);
   const whole = [
     ...validateNamespace(fresh, namespaced, path),
     ...validateGeneration(fresh, path),
@@ -77,6 +77,12 @@ export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rul
       ? [...validateNames(fresh, rules.validateName, path), ...whole, ...domains]
       : []),
   ];
+}
+
+/** The rules of a change. Kinds that repeat them after rules of their own ask for them. */
+export function validateMetaChange(fresh: ObjectMeta, old: ObjectMeta, path = "metadata"): FieldError[] {
+  const { beforeFinalizers, managedFields } = validateSharedParts(fresh, path);
+  return [...validateChange(fresh, old, path), ...beforeFinalizers, ...managedFields];
 }
 
 /** Reports fields that an update may not change. */

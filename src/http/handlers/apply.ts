@@ -8,6 +8,9 @@ import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
 import { parseYaml, yamlValuesMax } from "../../api/codec/yaml.ts";
 import { YamlSyntaxError } from "../../api/codec/yaml-syntax.ts";
 import { DecodeTypeError } from "../../api/schema/decode-error.ts";
+import { apiVersionOf } from "../../api/gvk.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { objectText } from "../../apply/object-text.ts";
 import { goTypeName } from "../../apply/go-quote.ts";
 import { type ApplyOutcome, BadApplyError } from "../../apply/apply-object.ts";
 import { TrackingError } from "../../apply/tracking-error.ts";
@@ -96,6 +99,8 @@ export async function apply(
       const causes = outcome.causes.map(({ type, message, field }) => ({ reason: type, message, field }));
       throw status.applyConflict(outcome.message, causes);
     }
+    const isCustomScale = view !== undefined && info.form.kind === "structural";
+    if (isCustomScale && outcome.object !== undefined) refuseCustomScale(document, version);
     if (repeated.length > 0 && fieldValidation === "Strict") {
       throw status.badRequest(`error strict decoding YAML: ${repeatedKeysText(repeated)}`);
     }
@@ -106,6 +111,12 @@ export async function apply(
     requireSameName(target, object);
     return object;
   }
+}
+
+/** Upstream cannot convert the Scale of a custom kind: an apply that would change one fails. @throws StatusError 500 */
+function refuseCustomScale(document: JsonObject, version: ResourceInfo): never {
+  const why = `request to convert CR to an invalid group/version: ${apiVersionOf(version)}`;
+  throw status.unconverted(`failed to convert new object (${objectText(document)}) to proper version: ${why}`);
 }
 
 /** The merged document as an object of its kind, with its managedFields. */

@@ -6,9 +6,10 @@ import { restoreUnstructured } from "../../api/schema/restore-unstructured.ts";
 import { status } from "../../api/status.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { goText } from "../../api/go-text.ts";
-import { JsonSyntaxError, parseJson, stringifyJson } from "../../api/codec/json.ts";
+import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
 import { applyJsonPatch } from "../../apply/patch/json-patch.ts";
 import { applyMergePatch } from "../../apply/patch/merge-patch.ts";
+import { patchedText } from "../../apply/patch/patched-text.ts";
 import { type PatchType, parsePatchType } from "../../apply/patch/patch-type.ts";
 import { applyStrategicMergePatch } from "../../apply/patch/strategic-merge-patch.ts";
 import { maxUnknownFields } from "../../api/schema/decode.ts";
@@ -67,8 +68,7 @@ export const patch: VerbHandler = async (call) => {
     const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.form);
     if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
-    const refusal = (why: string) =>
-      refusedPatch(patchType === "strategic" ? goText(document) : stringifyJson(merged), why);
+    const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType), why);
     if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
@@ -123,6 +123,10 @@ function mergedBy(
   return applyStrategicMergePatch(old, document, structOf({ form }));
 }
 
+function refusedText(merged: JsonObject, document: JsonValue, type: PatchType): string {
+  return type === "merge" || type === "json" ? patchedText(merged, document, type) : goText(document);
+}
+
 const operationFields = new Set(["op", "path", "from", "value"]);
 
 /** What is wrong with the operations of a JSON patch themselves; at most `maxUnknownFields` unknown fields of them. */
@@ -167,7 +171,7 @@ function orRefused<T>(refusal: (why: string) => Error, decode: () => T): T {
   }
 }
 
-/** What a patch makes does not fit the type: it names neither the kind nor the object. */
+/** The refusal of a patch whose result does not fit the type. It names neither the kind nor the object. */
 function refusedPatch(value: string, why: string): Error {
-  return status.invalid({ group: "", kind: "", name: "" }, [fieldError.invalid("patch", value, why)]);
+  return status.unfitPatch([fieldError.invalid("patch", value, why)]);
 }

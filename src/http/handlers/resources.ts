@@ -97,7 +97,10 @@ function serve(
   refuseOtherScope(request, info);
   const call = { exchange, request, info, parts };
   const endpoint = parts.endpoint(info, request.subresource);
-  if (endpoint === undefined && info.form.kind === "structural") throw status.notFound({ ...info, name: request.name });
+  if (endpoint === undefined && info.form.kind === "structural") {
+    noteDeprecation(call);
+    throw status.notFound({ ...info, name: request.name });
+  }
   if (endpoint === undefined || request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
   if (!hasVerb(call)) throw status.methodNotAllowed();
   // Upstream's router does not know the resources of definitions.
@@ -105,6 +108,7 @@ function serve(
     refuseUnproduced(header(exchange.request, "accept"), producedBy(request), parts.cbor);
   }
   noteDeprecation(call);
+  if (isValuelessDryRun(request)) exchange.warnings.push(valuelessDryRunText);
   return answer(call, endpoint);
 }
 
@@ -116,6 +120,16 @@ function refuseOtherScope({ verb, namespace, nameInPath, resource }: ResourceReq
     throw status.methodNotAllowed();
   }
   if (!info.namespaced && namespace !== "" && resource !== "namespaces") throw status.resourceNotServed();
+}
+
+const valuelessDryRunText =
+  "the parameter dryRun has no value: this request takes effect; use dryRun=All to try it out";
+
+/** Reports a dry run that is none: `?dryRun` without a value is a real request. */
+function isValuelessDryRun({ verb, query }: ResourceRequest): boolean {
+  const values = query.get("dryRun");
+  const isRead = verb === "get" || verb === "list" || verb === "watch";
+  return values !== undefined && !isRead && values.every((value) => value === "");
 }
 
 const collectionVerbs = ["list", "watch", "create", "deletecollection"];

@@ -3,7 +3,6 @@ import type { JsonObject } from "../../api/json.ts";
 import { publishedSchema, schemaDocument } from "../../api/structural/open-api-document.ts";
 import { readOpenApiSchema } from "../../api/structural/open-api-schema.ts";
 import type { Dialect } from "./document-type.ts";
-import { descriptionOf } from "./descriptions.ts";
 
 /** One version of a custom kind, as documents describe it. */
 export interface CustomType extends GroupVersionKind {
@@ -74,11 +73,16 @@ function listDocument({ kind, listKind, plural, ...type }: CustomType, dialect: 
 }
 
 function typeMeta(): JsonObject {
-  const property = (name: string) => {
-    const description = descriptionOf("meta/v1.TypeMeta", name);
-    return { ...(description === undefined ? {} : { description }), type: "string" };
+  return {
+    apiVersion: {
+      description: `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${conventions}#resources`,
+      type: "string",
+    },
+    kind: {
+      description: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${conventions}#types-kinds`,
+      type: "string",
+    },
   };
-  return { apiVersion: property("apiVersion"), kind: property("kind") };
 }
 
 function metaReference(name: string, text: string, dialect: Dialect): JsonObject {

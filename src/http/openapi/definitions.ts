@@ -4,6 +4,7 @@ import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../.
 import { descriptionOf } from "./descriptions.ts";
 import type { Dialect, DocumentType } from "./document-type.ts";
 import { openApiName } from "./schema-name.ts";
+import { publishedTopology, publishedUnion } from "./published-extensions.ts";
 
 /** Types whose kinds say so: every top-level kind, with all group versions that it is served in. */
 export type KindsByType = ReadonlyMap<string, readonly GroupVersionKind[]>;
@@ -40,6 +41,20 @@ export class Definitions {
     }));
   }
 
+  /** The answer of `/version`. */
+  versionReference(): JsonObject {
+    const properties = versionFields.map((name): [string, JsonObject] => [
+      name,
+      { type: "string", ...(this.#dialect === "v3" && !optionalVersionFields.has(name) ? { default: "" } : {}) },
+    ]);
+    return this.#refer("io.k8s.apimachinery.pkg.version.Info", () => ({
+      description: "The version of the server, and of its build.",
+      type: "object",
+      properties: Object.fromEntries(properties),
+      required: versionFields.filter((name) => !optionalVersionFields.has(name)),
+    }));
+  }
+
   #refer(name: string, define: () => JsonObject): JsonObject {
     if (!this.#definitions.has(name)) {
       // A type may refer to itself: the entry has to stand before its fields are looked at.
@@ -66,6 +81,7 @@ export class Definitions {
       ...(Object.keys(properties).length === 0 ? {} : { properties }),
       ...(required.length === 0 ? {} : { required }),
       ...(schema.atomic ? { "x-kubernetes-map-type": "atomic" } : {}),
+      ...publishedUnion(schema.name),
       ...(kinds === undefined
         ? {}
         : { "x-kubernetes-group-version-kind": kinds.map(({ group, version, kind }) => ({ group, version, kind })) }),
@@ -75,13 +91,19 @@ export class Definitions {
   #property(parent: StructSchema, field: Field): JsonObject {
     const value = this.#value(field.schema);
     if (this.#dialect === "v2") {
-      return { ...described(descriptionOf(parent.name, field.name)), ...value, ...topology(field) };
+      return {
+        ...described(descriptionOf(parent.name, field.name)),
+        ...value,
+        ...topology(field),
+        ...publishedTopology(parent.name, field.name),
+      };
     }
     return {
       ...described(descriptionOf(parent.name, field.name)),
       ...(value["$ref"] === undefined ? value : { allOf: [value] }),
       ...defaulted(field.default ?? zeroOfField(field)),
       ...topology(field),
+      ...publishedTopology(parent.name, field.name),
     };
   }
 
@@ -153,6 +175,23 @@ export class Definitions {
     return this.#dialect === "v2" ? { type: "string", ...rest } : { ...rest, oneOf: types.map((type) => ({ type })) };
   }
 }
+
+const versionFields = [
+  "major",
+  "minor",
+  "emulationMajor",
+  "emulationMinor",
+  "minCompatibilityMajor",
+  "minCompatibilityMinor",
+  "gitVersion",
+  "gitCommit",
+  "gitTreeState",
+  "buildDate",
+  "goVersion",
+  "compiler",
+  "platform",
+];
+const optionalVersionFields: ReadonlySet<string> = new Set(versionFields.slice(2, 6));
 
 function described(description: string | undefined): JsonObject {
   return description === undefined ? {} : { description };

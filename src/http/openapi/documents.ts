@@ -1,9 +1,12 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { CatalogGroup } from "../../registry/catalog.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
-import { type Operation, operationsOf, type QueryParameter, type TypeLookup } from "./operations.ts";
+import { generalOperations, groupOperation, resourcesOperation } from "./discovery-operations.ts";
+import type { Operation, QueryParameter, TypeLookup } from "./operation.ts";
+import { operationsOf } from "./operations.ts";
 import { packageOf } from "./schema-name.ts";
 
 export interface OpenApiSource {
@@ -35,9 +38,43 @@ const pretty: QueryParameter = { name: "pretty", type: "string", description: "t
 /** The OpenAPI 3.0 document of one group version. */
 export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVersion): JsonObject {
   const resources = source.catalog.resources(groupVersion);
-  const definitions = new Definitions("v3", kindsByType(source, resources));
+  const { group, version } = groupVersion;
+  const kinds = kindsByType(resources, hasBuiltIn(resources) ? [{ group, versions: [version] }] : []);
+  const operations = resources.flatMap((info) => operationsOf(info, source.typeOf));
+  if (hasBuiltIn(resources)) operations.push(resourcesOperation(groupVersion, source.typeOf));
+  return v3Document(source, operations, kinds);
+}
+
+/** The OpenAPI 3.0 document of paths that are about no object. */
+export function generalV3Document(source: OpenApiSource, operation: Operation): JsonObject {
+  return v3Document(source, [operation], kindsByType([], []));
+}
+
+/** The operations outside of group versions, by the key of their document. */
+export function generalOperationsOf({ catalog, typeOf }: OpenApiSource): ReadonlyMap<string, Operation> {
+  const groups = builtInGroups(catalog).filter(({ group }) => group !== "");
+  return new Map([
+    ...generalOperations(typeOf),
+    ...groups.map(({ group }) => [`apis/${group}`, groupOperation(group, typeOf)] as const),
+  ]);
+}
+
+/** Custom kinds come and go: no document of another group changes with them. */
+function hasBuiltIn(resources: readonly ResourceInfo[]): boolean {
+  return resources.some(({ form }) => form.kind === "struct");
+}
+
+function builtInGroups(catalog: ServedTypes): CatalogGroup[] {
+  return catalog.groups().flatMap(({ group, versions }) => {
+    const builtIn = versions.filter((version) => hasBuiltIn(catalog.resources({ group, version })));
+    return builtIn.length === 0 ? [] : [{ group, versions: builtIn }];
+  });
+}
+
+function v3Document(source: OpenApiSource, operations: readonly Operation[], kinds: KindsByType): JsonObject {
+  const definitions = new Definitions("v3", kinds);
   const paths: JsonObject = {};
-  for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
+  for (const operation of operations) {
     const item = pathItem(paths, operation, v3PathParameter);
     item[operation.method] = v3Operation(operation, definitions, patchTypesOf(operation, source));
   }
@@ -45,18 +82,35 @@ export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVers
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: "unversioned" },
     paths,
-    components: { schemas: definitions.toJson() },
+    components: { schemas: definitions.toJson(), securitySchemes },
   };
 }
+
+const securitySchemes: JsonObject = {
+  BearerToken: {
+    type: "apiKey",
+    name: "authorization",
+    in: "header",
+    description: "A bearer token: the word Bearer and the token.",
+  },
+};
 
 /** The one Swagger 2.0 document of everything that is served. */
 export function openApiV2Document(source: OpenApiSource): JsonObject {
   const resources = source.catalog
     .groups()
     .flatMap(({ group, versions }) => versions.flatMap((version) => source.catalog.resources({ group, version })));
-  const definitions = new Definitions("v2", kindsByType(source, resources));
+  const groups = builtInGroups(source.catalog);
+  const definitions = new Definitions("v2", kindsByType(resources, groups));
   const paths: JsonObject = {};
-  for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
+  const operations = [
+    ...resources.flatMap((info) => operationsOf(info, source.typeOf)),
+    ...groups.flatMap(({ group, versions }) =>
+      versions.map((version) => resourcesOperation({ group, version }, source.typeOf)),
+    ),
+    ...generalOperationsOf(source).values(),
+  ];
+  for (const operation of operations) {
     const item = pathItem(paths, operation, v2PathParameter);
     item[operation.method] = v2Operation(operation, definitions, patchTypesOf(operation, source));
   }
@@ -65,6 +119,8 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
     info: { title: "Kubernetes", version: source.version },
     paths,
     definitions: definitions.toJson(),
+    securityDefinitions: securitySchemes,
+    security: [{ BearerToken: [] }],
   };
 }
 
@@ -74,7 +130,7 @@ function patchTypesOf({ isBuiltIn }: Operation, { cbor = false }: OpenApiSource)
 }
 
 /** Top-level types, their lists, and the options that every group version has. */
-function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInfo[]): KindsByType {
+function kindsByType(resources: readonly ResourceInfo[], groups: readonly CatalogGroup[]): KindsByType {
   const kinds = new Map<string, GroupVersionKind[]>();
   const add = (typeName: string, gvk: GroupVersionKind) => {
     const known = kinds.get(typeName) ?? [];
@@ -90,12 +146,14 @@ function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInf
       if (form.kind === "struct") add(form.schema.name, gvk);
     }
   }
-  for (const { group, versions } of catalog.groups()) {
+  const core = { group: "", versions: ["v1"] };
+  for (const { group, versions } of [core, ...groups]) {
     for (const version of versions) {
-      // Custom kinds come and go: no other group's document changes with them.
-      const isBuiltIn = catalog.resources({ group, version }).some(({ form }) => form.kind === "struct");
-      if (isBuiltIn) add("meta/v1.DeleteOptions", { group, version, kind: "DeleteOptions" });
+      for (const kind of ["DeleteOptions", "WatchEvent"]) add(`meta/v1.${kind}`, { group, version, kind });
     }
+  }
+  for (const kind of ["APIGroup", "APIGroupList", "APIResourceList", "APIVersions"]) {
+    add(`meta/v1.${kind}`, { group: "", version: "v1", kind });
   }
   add("meta/v1.Status", { group: "", version: "v1", kind: "Status" });
   return kinds;
@@ -103,11 +161,6 @@ function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInf
 
 function sameKind(a: GroupVersionKind, b: GroupVersionKind): boolean {
   return a.group === b.group && a.version === b.version && a.kind === b.kind;
-}
-
-function answerTypes({ action, isBuiltIn }: Operation): readonly string[] {
-  if (!isBuiltIn) return customTypes;
-  return action === "list" ? listTypes : responseTypes;
 }
 
 /** The item of a path with the parameters that are part of the path; made when it is not there yet. */
@@ -119,8 +172,9 @@ function pathItem(
   const known = paths[path] as JsonObject | undefined;
   if (known !== undefined) return known;
   const parameters: JsonObject[] = [];
-  if (path.includes("{name}")) parameters.push(pathParameter("name", `name of the ${gvk.kind}`));
+  if (path.includes("{name}")) parameters.push(pathParameter("name", `name of the ${gvk?.kind ?? "object"}`));
   if (path.includes("{namespace}")) parameters.push(pathParameter("namespace", "namespace of the object"));
+  if (path.includes("{path}")) parameters.push(pathParameter("path", "path behind the proxy"));
   const item: JsonObject = parameters.length === 0 ? {} : { parameters };
   paths[path] = item;
   return item;
@@ -131,6 +185,7 @@ function common({ description, tag, id }: Operation): JsonObject {
 }
 
 function extensions({ action, gvk }: Operation): JsonObject {
+  if (action === undefined || gvk === undefined) return {};
   return {
     "x-kubernetes-action": action,
     "x-kubernetes-group-version-kind": { group: gvk.group, version: gvk.version, kind: gvk.kind },
@@ -161,12 +216,30 @@ function successCodes({ action }: Operation): [string, string][] {
   return [["200", "OK"]];
 }
 
+const collectionActions: ReadonlySet<Operation["action"]> = new Set(["list", "watch", "watchlist"]);
+
+function answerTypes({ action, isBuiltIn, produces }: Operation): readonly string[] {
+  if (produces !== undefined) return produces;
+  if (!isBuiltIn) return customTypes;
+  return collectionActions.has(action) ? listTypes : responseTypes;
+}
+
+function schemaOf({ response }: Operation, definitions: Definitions): JsonObject {
+  if (response === "text") return { type: "string" };
+  return response === "version" ? definitions.versionReference() : definitions.reference(response);
+}
+
+/** Documents about objects may be asked for indented; connections and discovery have no such form. */
+function parametersOf({ action, queryParameters }: Operation): readonly QueryParameter[] {
+  return action === undefined || action === "connect" ? queryParameters : [...queryParameters, pretty];
+}
+
 function v3Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
-  const content = contentOf(answerTypes(operation), definitions.reference(operation.response));
+  const content = contentOf(answerTypes(operation), schemaOf(operation, definitions));
   const codes = successCodes(operation).map(([code, description]) => [code, { description, content }] as const);
   return {
     ...common(operation),
-    parameters: [...operation.queryParameters, pretty].map(({ name, type, description }) => ({
+    parameters: parametersOf(operation).map(({ name, type, description }) => ({
       name,
       in: "query",
       description,
@@ -197,9 +270,9 @@ function v3PathParameter(name: string, description: string): JsonObject {
 }
 
 function v2Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
-  const schema = definitions.reference(operation.response);
+  const schema = schemaOf(operation, definitions);
   const codes = successCodes(operation).map(([code, description]) => [code, { description, schema }] as const);
-  const parameters: JsonObject[] = [...operation.queryParameters, pretty].map(({ name, type, description }) => ({
+  const parameters: JsonObject[] = parametersOf(operation).map(({ name, type, description }) => ({
     name,
     in: "query",
     description,

@@ -5,7 +5,13 @@ import { toBytes } from "../../api/codec/byte-text.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { documentHash } from "../document-reply.ts";
 import { documentKey, groupVersionsOf, protobufMediaType, v2Path, v3Root } from "./document-key.ts";
-import { type OpenApiSource, openApiV2Document, openApiV3Document } from "./documents.ts";
+import {
+  type OpenApiSource,
+  openApiV2Document,
+  generalOperationsOf,
+  generalV3Document,
+  openApiV3Document,
+} from "./documents.ts";
 import { encodeSwagger } from "./swagger-protobuf.ts";
 
 export interface EncodedDocument {
@@ -39,24 +45,40 @@ export class EncodedDocuments {
    * first: one a turn, as together they take long.
    */
   async index(): Promise<EncodedDocument> {
-    for (const groupVersion of this.groupVersions()) {
-      if (this.#find(documentKey(groupVersion), this.#source.catalog.resources(groupVersion)) !== undefined) continue;
-      this.v3(groupVersion);
+    for (const key of this.#keys()) {
+      if (this.#find(key, this.#resourcesAt(key)) !== undefined) continue;
+      this.v3(key);
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
     return this.#once(v3Root, this.#all(), () => {
-      const entries = this.groupVersions().map((groupVersion) => {
-        const key = documentKey(groupVersion);
-        return [key, { serverRelativeURL: `${v3Root}/${key}?hash=${this.v3(groupVersion).hash}` }] as const;
+      const entries = this.#keys().map((key) => {
+        return [key, { serverRelativeURL: `${v3Root}/${key}?hash=${this.v3(key)?.hash}` }] as const;
       });
       return asJson({ paths: Object.fromEntries(entries) });
     });
   }
 
-  v3(groupVersion: GroupVersion): EncodedDocument {
-    return this.#once(documentKey(groupVersion), this.#source.catalog.resources(groupVersion), () =>
-      asJson(openApiV3Document(this.#source, groupVersion)),
-    );
+  /** The document at a key such as `apis/apps/v1`; undefined where there is none. */
+  v3(key: string): EncodedDocument | undefined {
+    const groupVersion = this.#groupVersionAt(key);
+    if (groupVersion !== undefined) {
+      return this.#once(key, this.#resourcesAt(key), () => asJson(openApiV3Document(this.#source, groupVersion)));
+    }
+    const operation = generalOperationsOf(this.#source).get(key);
+    return operation && this.#once(key, [], () => asJson(generalV3Document(this.#source, operation)));
+  }
+
+  #keys(): string[] {
+    return [...generalOperationsOf(this.#source).keys(), ...this.groupVersions().map(documentKey)].sort();
+  }
+
+  #groupVersionAt(key: string): GroupVersion | undefined {
+    return this.groupVersions().find((each) => documentKey(each) === key);
+  }
+
+  #resourcesAt(key: string): readonly ResourceInfo[] {
+    const groupVersion = this.#groupVersionAt(key);
+    return groupVersion === undefined ? [] : this.#source.catalog.resources(groupVersion);
   }
 
   v2(): EncodedDocument {
@@ -91,7 +113,7 @@ export class EncodedDocuments {
     const generation = this.#source.catalog.generation();
     if (generation === this.#generation) return;
     this.#generation = generation;
-    const served = new Set([v3Root, v2Path, protobufMediaType, ...this.groupVersions().map(documentKey)]);
+    const served = new Set([v3Root, v2Path, protobufMediaType, ...this.#keys()]);
     for (const key of this.#kept.keys()) if (!served.has(key)) this.#kept.delete(key);
   }
 }

@@ -54,9 +54,8 @@ function v2Reply(exchange: Exchange, documents: EncodedDocuments): HttpResponse 
 }
 
 function v3Reply(exchange: Exchange, documents: EncodedDocuments, path: string, nowMs: number): HttpResponse {
-  const groupVersion = documents.groupVersions().find((each) => path === `${v3Root}/${documentKey(each)}`);
-  if (groupVersion === undefined) return { kind: "reply", code: 404, headers: [], body: [] };
-  const document = documents.v3(groupVersion);
+  const document = documents.v3(path.slice(v3Root.length + 1));
+  if (document === undefined) return { kind: "reply", code: 404, headers: [], body: [] };
   const asked = queryValue(exchange.info.query, "hash");
   if (asked === "") return jsonReply(exchange, document);
   if (asked !== document.hash) {

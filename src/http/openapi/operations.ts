@@ -1,51 +1,22 @@
-import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
+import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
 import type { ObjectForm } from "../../api/scheme/object-form.ts";
-import type { StructSchema } from "../../api/schema/schema.ts";
 import { customListType, customType } from "./custom-types.ts";
 import type { DocumentType } from "./document-type.ts";
 import { packageOf } from "./schema-name.ts";
+import {
+  capitalized,
+  listParameters,
+  type Operation,
+  parameter,
+  type QueryParameter,
+  rootPath,
+  Scope,
+  type TypeLookup,
+} from "./operation.ts";
+import { connectOperations } from "./connect-operations.ts";
+import { watchOperations } from "./watch-operations.ts";
 
-type HttpMethod = "get" | "put" | "post" | "delete" | "patch";
-type Action = "get" | "list" | "post" | "put" | "patch" | "delete" | "deletecollection";
-
-/** One call of the API, in terms that both dialects can write down. */
-export interface Operation {
-  readonly path: string;
-  readonly method: HttpMethod;
-  readonly action: Action;
-  readonly id: string;
-  readonly tag: string;
-  readonly description: string;
-  readonly gvk: GroupVersionKind;
-  readonly queryParameters: readonly QueryParameter[];
-  /** Type of the request body; `patch` for the body of a PATCH. */
-  readonly body: DocumentType | "patch" | undefined;
-  readonly response: DocumentType;
-  /** The document has a protobuf form, and takes strategic merge patches. */
-  readonly isBuiltIn: boolean;
-}
-export interface QueryParameter {
-  readonly name: string;
-  readonly type: "string" | "boolean" | "integer";
-  readonly description: string;
-}
-
-/** Looks up a generated type: `meta/v1.Status`. */
-export type TypeLookup = (name: string) => StructSchema;
-
-const listParameters: readonly QueryParameter[] = [
-  parameter("allowWatchBookmarks", "boolean", "Ask a watch for events that carry only a resource version."),
-  parameter("continue", "string", "Token of the next page, from the metadata of the page before."),
-  parameter("fieldSelector", "string", "Limit the result to objects with these field values."),
-  parameter("labelSelector", "string", "Limit the result to objects whose labels match."),
-  parameter("limit", "integer", "Largest number of objects in one page."),
-  parameter("resourceVersion", "string", "How old the answer may be, or where a watch starts."),
-  parameter("resourceVersionMatch", "string", "How resourceVersion is meant: Exact or NotOlderThan."),
-  parameter("sendInitialEvents", "boolean", "Begin a watch with the current objects as events."),
-  parameter("timeoutSeconds", "integer", "End the call after this time."),
-  parameter("watch", "boolean", "Stream changes instead of a list."),
-];
 const writeParameters: readonly QueryParameter[] = [
   parameter("dryRun", "string", "All: go through every step but the last, and store nothing."),
   parameter("fieldManager", "string", "Name of the one who makes the change, for field ownership."),
@@ -55,6 +26,11 @@ const forceParameter = parameter("force", "boolean", "Take over fields that othe
 const deleteParameters: readonly QueryParameter[] = [
   parameter("dryRun", "string", "All: go through every step but the last, and delete nothing."),
   parameter("gracePeriodSeconds", "integer", "Time that the object is given to end; zero ends it at once."),
+  parameter(
+    "ignoreStoreReadErrorWithClusterBreakingPotential",
+    "boolean",
+    "Remove an object that cannot be read; behind a gate that is off.",
+  ),
   parameter("orphanDependents", "boolean", "Superseded by propagationPolicy."),
   parameter("propagationPolicy", "string", "What happens to dependents: Orphan, Background or Foreground."),
 ];
@@ -67,53 +43,11 @@ export function operationsOf(info: ResourceInfo, typeOf: TypeLookup): Operation[
   const scope = new Scope(info, typeOf);
   const operations = [...collectionOperations(scope), ...itemOperations(scope)];
   for (const subresource of info.subresources.values()) {
-    if (!connectSubresources.has(subresource.name)) operations.push(...subresourceOperations(scope, subresource));
+    if (connectSubresources.has(subresource.name)) operations.push(...connectOperations(scope, subresource));
+    else operations.push(...subresourceOperations(scope, subresource));
   }
-  return operations;
-}
-
-/** `CoreV1`, `RbacAuthorizationV1`: the group version inside operation ids. */
-function operationGroup({ group, version }: GroupVersion): string {
-  return `${groupWords(group).map(capitalized).join("")}${capitalized(version)}`;
-}
-
-/** `core_v1`: the tag of the operations of a group version. */
-function operationTag({ group, version }: GroupVersion): string {
-  const [first = "", ...rest] = groupWords(group);
-  return `${first}${rest.map(capitalized).join("")}_${version}`;
-}
-
-class Scope {
-  readonly info: ResourceInfo;
-  readonly typeOf: TypeLookup;
-  readonly group: string;
-  readonly tag: string;
-  /** `Namespaced` before the kind in operation ids. */
-  readonly namespaced: string;
-  readonly collectionPath: string;
-
-  constructor(info: ResourceInfo, typeOf: TypeLookup) {
-    this.info = info;
-    this.typeOf = typeOf;
-    this.group = operationGroup(info);
-    this.tag = operationTag(info);
-    this.namespaced = info.namespaced ? "Namespaced" : "";
-    this.collectionPath = `${rootPath(info)}${info.namespaced ? "/namespaces/{namespace}" : ""}/${info.resource}`;
-  }
-
-  get itemPath(): string {
-    return `${this.collectionPath}/{name}`;
-  }
-
-  /** `prefix` is the verb, `suffix` a subresource. */
-  operation(
-    prefix: string,
-    suffix: string,
-    rest: Omit<Operation, "id" | "tag" | "gvk" | "isBuiltIn"> & { gvk?: GroupVersionKind },
-  ): Operation {
-    const id = `${prefix}${this.namespaced}${this.info.kind}${suffix}`;
-    return { gvk: this.info, ...rest, id, tag: this.tag, isBuiltIn: this.info.form.kind === "struct" };
-  }
+  // Custom kinds came after the paths of old clients.
+  return info.form.kind === "struct" ? [...operations, ...watchOperations(scope)] : operations;
 }
 
 function collectionOperations(scope: Scope): Operation[] {
@@ -197,11 +131,28 @@ function itemOperations(scope: Scope): Operation[] {
         description: `delete the object of kind ${info.kind}`,
         queryParameters: deleteParameters,
         body: typeOf("meta/v1.DeleteOptions"),
-        response: typeOf("meta/v1.Status"),
+        response: returnsDeleted(info) ? documentType(info, info.form) : typeOf("meta/v1.Status"),
       }),
     );
   }
   return operations;
+}
+
+const groupsThatReturnDeleted: ReadonlySet<string> = new Set(["resource.k8s.io", "storage.k8s.io"]);
+const coreThatReturnsDeleted: ReadonlySet<string> = new Set([
+  "persistentvolumeclaims",
+  "persistentvolumes",
+  "pods",
+  "podtemplates",
+  "resourcequotas",
+  "serviceaccounts",
+  "services",
+]);
+
+/** Whether a deletion is published to answer with the object. */
+function returnsDeleted({ group, resource }: ResourceInfo): boolean {
+  if (group === "") return coreThatReturnsDeleted.has(resource);
+  return groupsThatReturnDeleted.has(group) && resource !== "csistoragecapacities";
 }
 
 function subresourceOperations(scope: Scope, { name, gvk: own, form, verbs }: SubresourceInfo): Operation[] {
@@ -261,21 +212,4 @@ function documentOperations(
 
 function isWatchParameter(name: string): boolean {
   return name === "watch" || name === "allowWatchBookmarks";
-}
-
-function rootPath(info: GroupVersion): string {
-  return `${info.group === "" ? "/api" : "/apis"}/${apiVersionOf(info)}`;
-}
-
-function groupWords(group: string): string[] {
-  if (group === "") return ["core"];
-  return (group.endsWith(".k8s.io") ? group.slice(0, -".k8s.io".length) : group).split(/[.-]/);
-}
-
-function capitalized(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
-}
-
-function parameter(name: string, type: QueryParameter["type"], description: string): QueryParameter {
-  return { name, type, description };
 }

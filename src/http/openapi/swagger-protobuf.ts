@@ -163,6 +163,8 @@ const pathItemMessage = message(
     put: [3, nested(operationMessage)],
     post: [4, nested(operationMessage)],
     delete: [5, nested(operationMessage)],
+    options: [6, nested(operationMessage)],
+    head: [7, nested(operationMessage)],
     patch: [8, nested(operationMessage)],
     parameters: [9, nestedEach(parameterItem)],
   }),
@@ -171,12 +173,21 @@ const pathItemMessage = message(
 
 const infoMessage = message(() => ({ title: [1, text], version: [2, text] }), 7);
 
+/** SecurityRequirement: names, each with a list of scopes. */
+const requirementMessage = pairs(1, texts(1));
+/** SecurityDefinitionsItem: the one that is a key in a header. */
+const apiKeyMessage = nested(
+  message(() => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }), 5),
+)(2);
+
 const documentMessage = message(
   () => ({
     swagger: [1, text],
     info: [2, nested(infoMessage)],
     paths: [8, nested(pairs(2, pathItemMessage))],
     definitions: [9, nested(pairs(1, schemaMessage))],
+    security: [12, nestedEach(requirementMessage)],
+    securityDefinitions: [13, nested(pairs(1, apiKeyMessage))],
   }),
   16,
 );

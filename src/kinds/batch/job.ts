@@ -4,6 +4,7 @@ import type { Job } from "../../api/types/batch-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "./validation/job.ts";
 import { validateJobStatusUpdate } from "./validation/job-status.ts";
+import { validateMetaChange } from "../../api/validation/object-meta.ts";
 import { fieldsOf } from "../../api/validation/key-values.ts";
 import { jobWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
@@ -21,13 +22,18 @@ const jobStrategy: Strategy<Job> = {
   defaultsAgain: true,
   prepareForCreate: selectOwnPods,
   validate: (job, old) => validateJob(job, old),
-  validateUpdate: validateJobUpdate,
+  // The rules of a whole job come before those of a change, of its metadata too.
+  metaRules: "whole",
+  validateUpdate: (job, old) => [...validateMetaChange(job.metadata, old.metadata), ...validateJobUpdate(job, old)],
   warnings: jobWarnings,
   deleteWarnings: ({ propagationPolicy, orphanDependents }) =>
     propagationPolicy === undefined && orphanDependents === undefined ? [orphanWarning] : [],
 };
 
-const jobStatusStrategy = statusRules(jobStrategy, validateJobStatusUpdate);
+const jobStatusStrategy: Strategy<Job> = {
+  ...statusRules(jobStrategy, validateJobStatusUpdate),
+  metaRules: "update",
+};
 
 export const job = builtInKind("jobs.batch", {
   endpoint: stored(jobStrategy),

@@ -3,13 +3,11 @@ import type { PersistentVolumeClaim, TypedLocalObjectReference } from "../../api
 /**
  * Settles the two fields that say what a claim is filled from. The older one ignores everything but claims and
  * snapshots, as it did when there was nothing else; then each shows what the other says. A source in another namespace
- * is behind a gate, and has no older form.
+ * has no older form.
  */
 export function settleDataSource({ spec }: PersistentVolumeClaim, old?: PersistentVolumeClaim): void {
   if (spec === undefined) return;
   const hadSource = old?.spec?.dataSource !== undefined || old?.spec?.dataSourceRef !== undefined;
-  const isFar = (spec.dataSourceRef?.namespace ?? "") !== "";
-  if (isFar && old?.spec?.dataSourceRef === undefined) delete spec.dataSourceRef;
   const { dataSource: older, dataSourceRef: newer } = spec;
   if (newer !== undefined) {
     const { namespace = "", ...reference } = newer;

@@ -34,6 +34,7 @@ const namespaceStrategy: Strategy<Namespace> = {
   validate: validateNamespace,
   holdsDeletion: hasSpecFinalizers,
   prepareForDelete(object) {
+    delete object.metadata.deletionGracePeriodSeconds;
     object.status = { ...object.status, phase: "Terminating" };
   },
 };

@@ -12,7 +12,7 @@ import { podWarnings } from "./pod-warnings.ts";
 import { hostnameWarnings } from "./workload-warnings.ts";
 import { podEviction } from "../policy/eviction.ts";
 import { podDisruptionBudget } from "../policy/pod-disruption-budget.ts";
-import { withAlignedAddresses } from "./pod-addresses.ts";
+import { alignAddresses } from "./pod-addresses.ts";
 import { podBinding } from "./pod-binding.ts";
 import { qosClassOf } from "./pod-qos.ts";
 import { action, builtInKind, connection, stored, strategyOf, subresource } from "../../registry/kind.ts";
@@ -36,6 +36,7 @@ export const podStrategy: Strategy<Pod> = {
   // Updates come from controllers, which read no warnings.
   warnings: (pod, old) => (old === undefined ? newPodWarnings(pod) : []),
   validateUpdate: validatePodUpdate,
+  marksRemoved: true,
   gracePeriodSeconds,
 };
 
@@ -49,7 +50,6 @@ export const podStatusStrategy: Strategy<Pod> = {
     // Writers from before there were classes of service send none: that does not change it.
     const qosClass = object.status?.qosClass || old.status?.qosClass;
     if (qosClass) object.status = { ...object.status, qosClass };
-    if (object.status !== undefined) object.status = withAlignedAddresses(object.status as JsonObject);
   },
   validateUpdate: validatePodStatusUpdate,
   warnings: ({ status = {} }) => [
@@ -95,6 +95,7 @@ export const pod = builtInKind("pods", {
     "core/v1.PersistentVolumeClaimTemplate": defaultClaimTemplate,
     "core/v1.Pod": defaultPod,
     "core/v1.PodSpec": defaultPodSpec,
+    "core/v1.PodStatus": alignAddresses,
     "core/v1.ResourceRequirements": roundRequirements,
     "core/v1.Volume": defaultVolume,
   },

@@ -1,5 +1,5 @@
 import { goText } from "../../api/go-text.ts";
-import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import { isJsonObject, type JsonValue, sortedJson } from "../../api/json.ts";
 
 /** Values that one step of a path may lead to; `..` can lead to every value many times. */
 const valuesMax = 10_000;
@@ -258,17 +258,7 @@ function kindOf(value: JsonValue): string {
 /** Writes a value as a column of texts shows it. */
 export function jsonPathText(value: JsonValue): string {
   if (value === null) return "<no value>";
-  return typeof value === "object" ? JSON.stringify(sortedFields(value), plainNumber) : goText(value);
-}
-
-function sortedFields(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sortedFields);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((name) => [name, sortedFields(value[name] as JsonValue)]),
-  );
+  return typeof value === "object" ? JSON.stringify(sortedJson(value), plainNumber) : goText(value);
 }
 
 function plainNumber(_key: string, value: unknown): unknown {

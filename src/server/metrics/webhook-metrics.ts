@@ -1,6 +1,7 @@
 import Gauge from "prom-client/lib/gauge.js";
 import type { Registry } from "prom-client";
 import type { WebhookObserver } from "../../admission/webhook/webhook-observer.ts";
+import type { ConversionFailure } from "../../kinds/custom/webhook-conversion.ts";
 import { BoundCounter, BoundHistogram } from "./bound-metric.ts";
 
 const durationBuckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
@@ -76,6 +77,28 @@ export function webhookMetrics(registry: Registry): WebhookObserver {
       if (isExcluded) exclusionOf(labels).value++;
       if (hasFailed) failureOf(labels).value++;
     },
+  };
+}
+
+const conversionBuckets = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60];
+
+/** Registers what is counted of the conversion of custom resources; returns a function that counts one call. */
+export function conversionMetrics(
+  registry: Registry,
+): (seconds: number, failure: ConversionFailure | undefined) => void {
+  const requests = new BoundCounter("apiserver_conversion_webhook_request_total", "Calls of conversion webhooks.");
+  const durations = new BoundHistogram(
+    "apiserver_conversion_webhook_duration_seconds",
+    "Duration of calls of conversion webhooks.",
+    conversionBuckets,
+  );
+  for (const metric of [requests, durations]) metric.register(registry);
+  const requestOf = series((labels) => requests.labels(labels));
+  const durationOf = series((labels) => durations.labels(labels));
+  return (seconds, failure) => {
+    const labels = { result: failure === undefined ? "success" : "failure", failure_type: failure ?? "" };
+    requestOf(labels).value++;
+    durationOf(labels).observe(seconds);
   };
 }
 

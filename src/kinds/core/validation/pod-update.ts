@@ -11,6 +11,8 @@ import type {
   Toleration,
 } from "../../../api/types/core-v1.ts";
 import { validateImageOfPod } from "./container.ts";
+import { stringifyJson } from "../../../api/codec/json.ts";
+import { unifiedDiff } from "../../../api/unified-diff.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { validatePodAnnotationsUpdate } from "./pod-annotations.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
@@ -44,8 +46,14 @@ export function validatePodUpdate(pod: Pod, old: Pod): FieldError[] {
     ...validateGatesOnlyShrink(fresh.schedulingGates ?? [], stored.schedulingGates ?? []),
   );
   if (isGated(stored)) errors.push(...validateGatedChanges(fresh, stored));
-  if (!equalJson(asBefore(fresh, stored), stored)) errors.push(fieldError.forbidden("spec", forbiddenText));
-  return errors;
+  const rest = asBefore(fresh, stored);
+  if (equalJson(rest, stored)) return errors;
+  const difference = unifiedDiff(specText(stored), specText(rest));
+  return [...errors, fieldError.forbidden("spec", `${forbiddenText}\n${difference}`)];
+}
+
+function specText(spec: PodSpec): string {
+  return stringifyJson(internalForm(spec, "core/v1.PodSpec"), 1);
 }
 
 /** Returns the new spec with every part that may change, or has been judged, put back to what it was. */

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import type { JsonObject, JsonValue } from "../../api/json.ts";
+import { patchedText } from "./patched-text.ts";
+
+const merged: JsonObject = { kind: "K", apiVersion: "v1", spec: { b: { d: 1, c: 2 }, a: [{ f: 1, e: 2 }] } };
+
+test.each<[type: "json" | "merge", patch: JsonValue, text: string]>([
+  ["merge", {}, '{"apiVersion":"v1","kind":"K","spec":{"b":{"d":1,"c":2},"a":[{"f":1,"e":2}]}}'],
+  ["merge", { spec: { x: null } }, '{"apiVersion":"v1","kind":"K","spec":{"a":[{"f":1,"e":2}],"b":{"d":1,"c":2}}}'],
+  [
+    "merge",
+    { spec: { a: [{ f: 1, e: 2 }] } },
+    '{"apiVersion":"v1","kind":"K","spec":{"a":[{"e":2,"f":1}],"b":{"d":1,"c":2}}}',
+  ],
+  [
+    "json",
+    [{ op: "add", path: "/spec/b/c", value: 2 }],
+    '{"apiVersion":"v1","kind":"K","spec":{"a":[{"f":1,"e":2}],"b":{"c":2,"d":1}}}',
+  ],
+  [
+    "json",
+    [{ op: "copy", from: "/kind", path: "/spec/a/0/e" }],
+    '{"apiVersion":"v1","kind":"K","spec":{"a":[{"e":2,"f":1}],"b":{"d":1,"c":2}}}',
+  ],
+])("a %s patch %j sorts the keys of what it goes into", (type, patch, text) => {
+  expect(patchedText(merged, patch, type)).toBe(text);
+});

@@ -1,0 +1,51 @@
+import { stringifyJson } from "../../api/codec/json.ts";
+import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { compareTexts } from "../../api/code-points.ts";
+
+/**
+ * Writes the result of a patch for a refusal. The objects that the patch went into have their keys in order, all others
+ * are written as the type orders them: kube-apiserver keeps the text of the parts that a patch leaves alone.
+ */
+export function patchedText(merged: JsonObject, patch: JsonValue, type: "json" | "merge"): string {
+  const touched = new Set<JsonValue>([merged]);
+  if (type === "merge") markMerged(merged, patch, touched);
+  else if (Array.isArray(patch)) for (const operation of patch) markOperation(merged, operation, touched);
+  return stringifyJson(inOrder(merged, touched));
+}
+
+function markMerged(value: JsonValue | undefined, patch: JsonValue | undefined, touched: Set<JsonValue>): void {
+  if (Array.isArray(value) && Array.isArray(patch)) {
+    touched.add(value);
+    for (const [at, item] of value.entries()) markMerged(item, patch[at], touched);
+  } else if (isJsonObject(value) && isJsonObject(patch)) {
+    touched.add(value);
+    for (const [key, part] of Object.entries(patch)) markMerged(value[key], part, touched);
+  }
+}
+
+function markOperation(merged: JsonObject, operation: JsonValue, touched: Set<JsonValue>): void {
+  if (!isJsonObject(operation)) return;
+  for (const pointer of [operation["path"], operation["from"]]) {
+    if (typeof pointer === "string") markParents(merged, pointer, touched);
+  }
+}
+
+/** Marks what an operation passes on the way to its place, as far as it is still there. */
+function markParents(merged: JsonObject, pointer: string, touched: Set<JsonValue>): void {
+  let value: JsonValue | undefined = merged;
+  for (const segment of pointer.split("/").slice(1)) {
+    if (!Array.isArray(value) && !isJsonObject(value)) return;
+    touched.add(value);
+    const key = segment.replaceAll("~1", "/").replaceAll("~0", "~");
+    value = Array.isArray(value) ? value[Number(key)] : value[key];
+  }
+}
+
+function inOrder(value: JsonValue, touched: ReadonlySet<JsonValue>): JsonValue {
+  if (!touched.has(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => inOrder(item, touched));
+  if (!isJsonObject(value)) return value;
+  const ordered = emptyJsonObject();
+  for (const key of Object.keys(value).sort(compareTexts)) ordered[key] = inOrder(value[key] ?? null, touched);
+  return ordered;
+}

@@ -1,0 +1,132 @@
+import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import type { DocumentType } from "./document-type.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
+
+export type HttpMethod = "get" | "put" | "post" | "delete" | "options" | "head" | "patch";
+type Action =
+  | "get"
+  | "list"
+  | "watch"
+  | "watchlist"
+  | "post"
+  | "put"
+  | "patch"
+  | "delete"
+  | "deletecollection"
+  | "connect";
+
+/** One call of the API, in terms that both dialects can write down. */
+export interface Operation {
+  readonly path: string;
+  readonly method: HttpMethod;
+  /** Undefined, like `gvk`, for paths that are not about objects. */
+  readonly action: Action | undefined;
+  readonly id: string;
+  readonly tag: string;
+  readonly description: string;
+  readonly gvk: GroupVersionKind | undefined;
+  readonly queryParameters: readonly QueryParameter[];
+  /** Type of the request body; `patch` for the body of a PATCH. */
+  readonly body: DocumentType | "patch" | undefined;
+  /** A type, or a text, or what `/version` tells. */
+  readonly response: DocumentType | "text" | "version";
+  /** The document has a protobuf form, and takes strategic merge patches. */
+  readonly isBuiltIn: boolean;
+  /** Media types of the response; undefined for those of every document. */
+  readonly produces?: readonly string[];
+}
+export interface QueryParameter {
+  readonly name: string;
+  readonly type: "string" | "boolean" | "integer";
+  readonly description: string;
+}
+
+/** Looks up a generated type: `meta/v1.Status`. */
+export type TypeLookup = (name: string) => StructSchema;
+
+export const listParameters: readonly QueryParameter[] = [
+  parameter("allowWatchBookmarks", "boolean", "Ask a watch for events that carry only a resource version."),
+  parameter("continue", "string", "Token of the next page, from the metadata of the page before."),
+  parameter("fieldSelector", "string", "Limit the result to objects with these field values."),
+  parameter("labelSelector", "string", "Limit the result to objects whose labels match."),
+  parameter("limit", "integer", "Largest number of objects in one page."),
+  parameter("resourceVersion", "string", "How old the answer may be, or where a watch starts."),
+  parameter("resourceVersionMatch", "string", "How resourceVersion is meant: Exact or NotOlderThan."),
+  parameter("sendInitialEvents", "boolean", "Begin a watch with the current objects as events."),
+  parameter("shardSelector", "string", "Limit the result to a shard; behind a gate that is off."),
+  parameter("timeoutSeconds", "integer", "End the call after this time."),
+  parameter("watch", "boolean", "Stream changes instead of a list."),
+];
+
+/** `CoreV1`, `RbacAuthorizationV1`: the group version inside operation ids. */
+export function operationGroup({ group, version }: GroupVersion): string {
+  return `${groupWords(group).map(capitalized).join("")}${capitalized(version)}`;
+}
+
+/** `core_v1`: the tag of the operations of a group version. */
+export function operationTag({ group, version }: GroupVersion): string {
+  return `${groupTag(group)}_${version}`;
+}
+
+/** `core`, `rbacAuthorization`. */
+export function groupTag(group: string): string {
+  const [first = "", ...rest] = groupWords(group);
+  return `${first}${rest.map(capitalized).join("")}`;
+}
+
+/** `Core`, `RbacAuthorization`. */
+export function groupTitle(group: string): string {
+  return groupWords(group).map(capitalized).join("");
+}
+
+/** A resource with what its operations are named by. */
+export class Scope {
+  readonly info: ResourceInfo;
+  readonly typeOf: TypeLookup;
+  readonly group: string;
+  readonly tag: string;
+  /** `Namespaced` before the kind in operation ids. */
+  readonly namespaced: string;
+  readonly collectionPath: string;
+
+  constructor(info: ResourceInfo, typeOf: TypeLookup) {
+    this.info = info;
+    this.typeOf = typeOf;
+    this.group = operationGroup(info);
+    this.tag = operationTag(info);
+    this.namespaced = info.namespaced ? "Namespaced" : "";
+    this.collectionPath = `${rootPath(info)}${info.namespaced ? "/namespaces/{namespace}" : ""}/${info.resource}`;
+  }
+
+  get itemPath(): string {
+    return `${this.collectionPath}/{name}`;
+  }
+
+  /** `prefix` is the verb, `suffix` a subresource. */
+  operation(
+    prefix: string,
+    suffix: string,
+    rest: Omit<Operation, "id" | "tag" | "gvk" | "isBuiltIn"> & { gvk?: GroupVersionKind },
+  ): Operation {
+    const id = `${prefix}${this.namespaced}${this.info.kind}${suffix}`;
+    return { gvk: this.info, ...rest, id, tag: this.tag, isBuiltIn: this.info.form.kind === "struct" };
+  }
+}
+
+export function rootPath(info: GroupVersion): string {
+  return `${info.group === "" ? "/api" : "/apis"}/${apiVersionOf(info)}`;
+}
+
+function groupWords(group: string): string[] {
+  if (group === "") return ["core"];
+  return (group.endsWith(".k8s.io") ? group.slice(0, -".k8s.io".length) : group).split(/[.-]/);
+}
+
+export function capitalized(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+export function parameter(name: string, type: QueryParameter["type"], description: string): QueryParameter {
+  return { name, type, description };
+}

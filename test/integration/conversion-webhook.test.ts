@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { mergePatch, TestServer } from "./server.ts";
+import { TlsService } from "./tls-service.ts";
+
+// A custom kind in two versions, which a real webhook converts: `spec.host` of v1 is `spec.server` in v2.
+let server: TestServer;
+let hook: TlsService;
+/** Numbers of objects in the reviews. */
+let reviews: number[] = [];
+let isBroken = false;
+
+const group = "conversion.example.com";
+const collection = (version: string) => `/apis/${group}/${version}/namespaces/default/widgets`;
+
+beforeAll(async () => {
+  server = await TestServer.start();
+  hook = new TlsService(async (request) => {
+    const { request: review, apiVersion } = (await request.json()) as any;
+    reviews.push(review.objects.length);
+    const result = isBroken ? { status: "Failed", message: "not today" } : { status: "Success" };
+    const convertedObjects = review.objects.map((object: any) => converted(object, review.desiredAPIVersion));
+    const response = { uid: review.uid, result, convertedObjects };
+    return Response.json({ apiVersion, kind: "ConversionReview", response });
+  });
+  const field = (name: string) => ({ type: "object", properties: { [name]: { type: "string" } } });
+  const version = (name: string, spec: string, storage: boolean) => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: { type: "object", properties: { spec: field(spec) } } },
+  });
+  await server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    metadata: { name: `widgets.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural: "widgets", kind: "Widget" },
+      versions: [version("v1", "host", true), version("v2", "server", false)],
+      conversion: {
+        strategy: "Webhook",
+        webhook: {
+          clientConfig: { url: `${hook.url}/convert`, caBundle: btoa(hook.ca) },
+          conversionReviewVersions: ["v1"],
+        },
+      },
+    },
+  });
+  while ((await server.get(collection("v1"))).code !== 200) await Bun.sleep(5);
+});
+
+beforeEach(async () => {
+  isBroken = false;
+  await server.delete(collection("v1"));
+  reviews = [];
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await hook[Symbol.asyncDispose]();
+});
+
+function converted({ spec, ...rest }: any, apiVersion: string): object {
+  const { host, server: name = host } = spec;
+  return { ...rest, apiVersion, spec: apiVersion.endsWith("/v2") ? { server: name } : { host: name } };
+}
+
+const widget = (version: string, name: string, spec: object) => ({
+  apiVersion: `${group}/${version}`,
+  kind: "Widget",
+  metadata: { name },
+  spec,
+});
+
+test("objects are written and read in the version of the request", async () => {
+  const created = await server.create(collection("v2"), widget("v2", "a", { server: "x" }));
+  expect(created).toMatchObject({ apiVersion: `${group}/v2`, spec: { server: "x" } });
+  expect((await server.get(`${collection("v1")}/a`)).json.spec).toEqual({ host: "x" });
+  const { json } = await server.patch(`${collection("v2")}/a`, mergePatch, { spec: { server: "y" } });
+  expect(json).toMatchObject({ apiVersion: `${group}/v2`, spec: { server: "y" } });
+  expect((await server.get(`${collection("v1")}/a`)).json.spec).toEqual({ host: "y" });
+});
+
+test("one review converts a list, and reads in the stored version ask for none", async () => {
+  for (const name of ["a", "b", "c"]) await server.create(collection("v1"), widget("v1", name, { host: name }));
+  const { items } = (await server.get(collection("v1"))).json;
+  expect([items.length, reviews]).toEqual([3, []]);
+  const listed = (await server.get(collection("v2"))).json.items;
+  expect(listed.map(({ spec }: any) => spec)).toEqual([{ server: "a" }, { server: "b" }, { server: "c" }]);
+  expect(reviews).toEqual([3]);
+});
+
+test("a webhook that fails is told of in upstream's words, and disturbs no other version", async () => {
+  await server.create(collection("v1"), widget("v1", "a", { host: "x" }));
+  isBroken = true;
+  const text = `conversion webhook for ${group}/v1, Kind=Widget failed: not today`;
+  for (const path of [collection("v2"), `${collection("v2")}/a`]) {
+    const { code, json } = await server.get(path);
+    expect([code, json.message]).toEqual([500, text]);
+  }
+  expect((await server.get(`${collection("v1")}/a`)).code).toBe(200);
+  expect((await server.post(collection("v2"), widget("v2", "b", { server: "y" }))).code).toBe(500);
+});
