@@ -5,6 +5,7 @@ import type { Attributes, Selectors } from "../../access/authorization/attribute
 import type { Authorizer, Decision } from "../../access/authorization/authorizer.ts";
 import { type AccessCheck, type AccessChecker, type AccessDecision, PendingCheck } from "../../cel/index.ts";
 import type { UserInfo } from "../../request/user-info.ts";
+import { Turn } from "./turn.ts";
 
 /** Answers that one evaluation may wait for. Its cost limit allows far fewer. */
 const waitsMax = 1_000;
@@ -59,24 +60,50 @@ export class AccessChecks implements AccessChecker {
   }
 }
 
-/** Evaluates; where a check has to be waited for, does so and evaluates again. */
+/** An evaluation in steps, between which other requests may have a turn. */
+export type EvaluationSteps<T> = Generator<undefined, T, undefined>;
+
+/** Evaluates at once; where a check has to be waited for, does so and evaluates again. */
 export function untilAnswered<T>(checks: AccessChecks, evaluate: () => T): Eventual<T> {
-  try {
+  return evaluateInTurns(checks, function* (): EvaluationSteps<T> {
+    yield;
     return evaluate();
+  });
+}
+
+/** Evaluates step by step. An evaluation that takes long goes on in another turn; one that has to wait begins again. */
+export function evaluateInTurns<T>(checks: AccessChecks, evaluate: () => EvaluationSteps<T>): Eventual<T> {
+  try {
+    const result = inTurns(evaluate());
+    return result instanceof Promise ? result.catch((error) => afterAnswers(checks, evaluate, error)) : result;
   } catch (error) {
     if (!(error instanceof PendingCheck)) throw error;
-    return afterAnswers(checks, evaluate);
+    return afterAnswers(checks, evaluate, error);
   }
 }
 
-async function afterAnswers<T>(checks: AccessChecks, evaluate: () => T): Promise<T> {
-  for (let waits = 1; ; waits++) {
+async function afterAnswers<T>(
+  checks: AccessChecks,
+  evaluate: () => EvaluationSteps<T>,
+  firstError: unknown,
+): Promise<T> {
+  let error = firstError;
+  for (let waits = 0; error instanceof PendingCheck && waits < waitsMax; waits++) {
     await checks.settle();
     try {
-      return evaluate();
-    } catch (error) {
-      if (!(error instanceof PendingCheck) || waits === waitsMax) throw error;
+      return await inTurns(evaluate());
+    } catch (next) {
+      error = next;
     }
+  }
+  throw error;
+}
+
+function inTurns<T>(steps: EvaluationSteps<T>, turn = new Turn()): Eventual<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    const passed = turn.pass();
+    if (passed !== undefined) return passed.then(() => inTurns(steps, turn));
   }
 }
 

@@ -11,6 +11,7 @@ import type { Json } from "../../cel/index.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
+import { Turn } from "../expressions/turn.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
 import { replaceContents } from "../replace-contents.ts";
 import type { PolicyParts } from "./policy-parts.ts";
@@ -80,6 +81,7 @@ class Mutations {
   readonly #parts: PolicyParts;
   readonly #compiledOf: (invocation: Invocation) => MutatingPolicy;
   readonly #checks: AccessChecks;
+  readonly #turn = new Turn();
   readonly #failures: Failure[] = [];
   #document: Document | undefined;
   /** Some mutation took place, be it one that changes nothing. */
@@ -136,6 +138,7 @@ class Mutations {
     const before = document?.object;
     if (document !== undefined) {
       for (const mutation of policy.mutations) {
+        await this.#turn.pass();
         const changed = await this.#attempt(invocation, () =>
           typed(policy.mutate(mutation, request(), params, document.form), document.form, invocation.matched),
         );

@@ -6,8 +6,9 @@ import type {
   ValidatingAdmissionPolicyBinding,
 } from "../../api/types/admissionregistration-v1.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
-import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
+import { AccessChecks, evaluateInTurns } from "../expressions/access-checks.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
+import { Turn } from "../expressions/turn.ts";
 import type { PolicyParts } from "./policy-parts.ts";
 import { AuditAnnotations } from "./audit-annotations.ts";
 import { type Dispatched, Dispatcher } from "./invocations.ts";
@@ -58,9 +59,12 @@ export function validatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
     const run = new Judgement(attributes, parts, (invocation) =>
       compiled.get(invocation.entry, () => new ValidatingPolicy(invocation.policy)),
     );
+    const turn = new Turn();
     for (const one of found) {
       const pending = run.consider(one);
       if (pending !== undefined) await pending;
+      const passed = turn.pass();
+      if (passed !== undefined) await passed;
     }
     run.finish();
   }
@@ -140,7 +144,7 @@ class Judgement {
     const hasParams = invocation.policy.spec?.paramKind !== undefined;
     for (const param of invocation.params) {
       const params = hasParams ? ((param ?? null) as unknown as Json) : undefined;
-      const evaluated = untilAnswered(this.#checks, () => policy.evaluate(request, params));
+      const evaluated = evaluateInTurns(this.#checks, () => policy.evaluate(request, params));
       const { decisions, annotations } = evaluated instanceof Promise ? await evaluated : evaluated;
       for (const [at, decision] of decisions.entries()) this.#act(invocation, decision, at);
       for (const annotation of annotations) {

@@ -1,5 +1,6 @@
 import type { ValidatingAdmissionPolicy, Validation } from "../../api/types/admissionregistration-v1.ts";
 import { isError, type Json, type Result } from "../../cel/index.ts";
+import type { EvaluationSteps } from "../expressions/access-checks.ts";
 import { Evaluation, evaluationCostMax, OutOfBudget, type StoredExpression } from "../expressions/evaluation.ts";
 import { evaluateMatchConditions, type MatchCondition } from "../expressions/match-conditions.ts";
 import { conditionRequest, type ExpressionRequest, RequestValues } from "../expressions/request-values.ts";
@@ -61,7 +62,7 @@ export class ValidatingPolicy {
   }
 
   /** Judges a request with one parameter. @throws PendingCheck for an answer of the authorizer that is not there yet */
-  evaluate(request: ExpressionRequest, params: Json | undefined): PolicyOutcome {
+  *evaluate(request: ExpressionRequest, params: Json | undefined): EvaluationSteps<PolicyOutcome> {
     const { variables } = this.#compiler;
     if (this.#conditions.length > 0) {
       const values = new RequestValues(conditionRequest(request));
@@ -73,8 +74,9 @@ export class ValidatingPolicy {
     const values = new RequestValues(request);
     const evaluate = (budget: number) => new Evaluation(values, { variables, params, budget });
     try {
-      const decisions = this.#decide(evaluate);
-      return { decisions, annotations: this.#annotate(evaluate(evaluationCostMax)) };
+      const decisions = yield* this.#decide(evaluate);
+      const annotations = yield* this.#annotate(evaluate(evaluationCostMax));
+      return { decisions, annotations };
     } catch (error) {
       if (error instanceof OutOfBudget) return this.#failed(error.message);
       throw error;
@@ -89,10 +91,14 @@ export class ValidatingPolicy {
     return { kind: this.#failsClosed ? "deny" : "admit", evaluation: "error", message, reason: "" };
   }
 
-  #decide(evaluate: (budget: number) => Evaluation): PolicyDecision[] {
+  *#decide(evaluate: (budget: number) => Evaluation): EvaluationSteps<PolicyDecision[]> {
     const evaluation = evaluate(evaluationCostMax);
-    const results = this.#validations.map(({ expression }) => evaluation.run(expression));
-    const messages = this.#messages(evaluate(evaluation.budget));
+    const results: Result[] = [];
+    for (const { expression } of this.#validations) {
+      results.push(evaluation.run(expression));
+      yield;
+    }
+    const messages = yield* this.#messages(evaluate(evaluation.budget));
     return this.#validations.map(({ validation }, at) => {
       const result = results[at] as Result;
       if (isError(result)) return this.#failedDecision(result.message);
@@ -104,22 +110,30 @@ export class ValidatingPolicy {
   }
 
   /** Returns the results of the message expressions, or why there are none. */
-  #messages(evaluation: Evaluation): readonly (Result | undefined)[] | string {
+  *#messages(evaluation: Evaluation): EvaluationSteps<readonly (Result | undefined)[] | string> {
+    const results: (Result | undefined)[] = [];
     try {
-      return this.#validations.map(({ message }) => (message === undefined ? undefined : evaluation.run(message)));
+      for (const { message } of this.#validations) {
+        results.push(message === undefined ? undefined : evaluation.run(message));
+        if (message !== undefined) yield;
+      }
+      return results;
     } catch (error) {
       if (error instanceof OutOfBudget) return `failed messageExpression: ${error.message}`;
       throw error;
     }
   }
 
-  #annotate(evaluation: Evaluation): AnnotationOutcome[] {
-    return this.#annotations.flatMap(({ key, value: expression }): AnnotationOutcome[] => {
+  *#annotate(evaluation: Evaluation): EvaluationSteps<AnnotationOutcome[]> {
+    const outcomes: AnnotationOutcome[] = [];
+    for (const { key, value: expression } of this.#annotations) {
       const result = evaluation.run(expression);
-      if (isError(result)) return this.#failsClosed ? [{ kind: "error", message: result.message }] : [];
       const value = typeof result === "string" ? result.trim() : "";
-      return value === "" ? [] : [{ kind: "publish", key, value }];
-    });
+      if (isError(result) && this.#failsClosed) outcomes.push({ kind: "error", message: result.message });
+      else if (value !== "") outcomes.push({ kind: "publish", key, value });
+      yield;
+    }
+    return outcomes;
   }
 }
 
