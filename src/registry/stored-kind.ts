@@ -79,6 +79,7 @@ export class StoredKind {
       namespaced: info.namespaced,
       validateName: strategy.validateName,
       qualifiesFinalizers: strategy.allowsBareFinalizers !== true,
+      sparesGenerateName: strategy.sparesGenerateName === true,
     };
   }
 

@@ -74,6 +74,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly defaultsAgain?: true;
   /** The rules of metadata that the validation of this kind includes; default: both. */
   readonly metaRules?: MetaRules;
+  /** Of a generated name only the result is judged, not the `generateName`. */
+  readonly sparesGenerateName?: true;
   /** Finalizers need no domain: kinds of extensions, and those that describe them. */
   readonly allowsBareFinalizers?: true;
   /** A delete that does not mention the dependents keeps them (batch/v1 jobs, replication controllers). */

@@ -17,6 +17,8 @@ export interface ObjectMetaRules {
   readonly path?: string;
   /** Finalizers without a domain may be those of Kubernetes itself only. */
   readonly qualifiesFinalizers?: boolean;
+  /** Of a generated name only the result is judged, not what it was generated from. */
+  readonly sparesGenerateName?: boolean;
 }
 
 /** The rules of metadata that an update of one kind checks again, after those that every update is checked by. */
@@ -39,13 +41,11 @@ const subresourceBytesMax = 256;
 const ownersShownMax = 64;
 
 /** The rules that the metadata of every object follows. */
-export function validateObjectMeta(
-  meta: ObjectMeta,
-  { namespaced, validateName, path = "metadata", qualifiesFinalizers = false }: ObjectMetaRules,
-): FieldError[] {
+export function validateObjectMeta(meta: ObjectMeta, rules: ObjectMetaRules): FieldError[] {
+  const { namespaced, path = "metadata", qualifiesFinalizers = false } = rules;
   const shared = validateSharedParts(meta, path);
   return [
-    ...validateNames(meta, validateName, path),
+    ...validateNames(meta, rules, path),
     ...validateNamespace(meta, namespaced, path),
     ...validateGeneration(meta, path),
     ...shared.beforeFinalizers,
@@ -69,13 +69,11 @@ export function validateObjectMetaUpdate(fresh: ObjectMeta, old: ObjectMeta, rul
   ];
   const domains = qualifiesFinalizers ? validateFinalizerDomains(fresh.finalizers ?? [], `${path}.finalizers`) : [];
   return [
-    ...validateNames(fresh, pathSegmentProblems, path),
+    ...validateNames(fresh, { ...rules, validateName: pathSegmentProblems, sparesGenerateName: false }, path),
     ...whole,
     ...change,
     ...(repeats === "update" || repeats === "both" ? [...change, ...domains] : []),
-    ...(repeats === "whole" || repeats === "both"
-      ? [...validateNames(fresh, rules.validateName, path), ...whole, ...domains]
-      : []),
+    ...(repeats === "whole" || repeats === "both" ? [...validateNames(fresh, rules, path), ...whole, ...domains] : []),
   ];
 }
 
@@ -121,10 +119,11 @@ function validateGeneration({ generation = 0 }: ObjectMeta, path: string): Field
   return [fieldError.invalid(`${path}.generation`, generation, "must be greater than or equal to 0")];
 }
 
-function validateNames(meta: ObjectMeta, validateName: ObjectMetaRules["validateName"], path: string): FieldError[] {
+function validateNames(meta: ObjectMeta, rules: ObjectMetaRules, path: string): FieldError[] {
   const errors: FieldError[] = [];
+  const { validateName, sparesGenerateName = false } = rules;
   const prefix = meta.generateName ?? "";
-  if (prefix !== "") {
+  if (prefix !== "" && !sparesGenerateName) {
     for (const problem of validateName(prefixOfName(prefix))) {
       errors.push(fieldError.invalid(`${path}.generateName`, prefix, problem));
     }

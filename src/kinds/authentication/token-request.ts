@@ -16,6 +16,7 @@ const extendedExpirationSeconds = 365 * 24 * 3_600;
 const expirationSecondsMin = 600;
 const expirationSecondsMax = 2 ** 32;
 const expirationSecondsDefault = 3_600;
+const tokenRequestKind = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
 export interface TokenRequestParts {
   readonly issuer: TokenIssuer;
@@ -52,11 +53,12 @@ export function tokenRequest(parts: TokenRequestParts): Action {
   return {
     keepsSystemFields: true,
     async run({ namespace, name, warn, annotate }, body) {
+      refuseOtherName(body, namespace, name);
       const account = parts.serviceAccounts.current(namespace, name);
       if (account === undefined) throw status.notFound(parts.serviceAccounts.ref(name));
       const spec = (isJsonObject(body["spec"]) ? body["spec"] : {}) as TokenRequestSpec;
       const { uid = "" } = account.metadata;
-      refuseOtherAccount(body, parts.serviceAccounts, name, uid);
+      refuseOtherAccount(body, name, uid);
       const seconds = expirationOf(spec, parts.maxExpirationSeconds, warn);
       const audiences = spec.audiences?.length ? spec.audiences : parts.apiAudiences;
       const binding = bindingOf(parts, spec.boundObjectRef, namespace, name);
@@ -88,17 +90,25 @@ export function tokenRequest(parts: TokenRequestParts): Action {
   };
 }
 
-function refuseOtherAccount({ metadata }: KubeObject, accounts: Registry, name: string, uid: string): void {
-  const { name: asked = "", uid: askedUid = "" } = metadata;
-  if (asked !== "" && asked !== name) {
-    throw status.badRequest(
-      `metadata.name: Invalid value: ${JSON.stringify(asked)}: must match the service account name if specified`,
-    );
-  }
-  if (askedUid !== "" && askedUid !== uid) {
-    const text = `the UID in the token request (${askedUid}) does not match the UID of the service account (${uid})`;
-    throw status.conflict(accounts.ref(name), text);
-  }
+/** @throws StatusError 422 */
+function refuseOtherName({ metadata }: KubeObject, namespace: string, name: string): void {
+  const refuse = (field: string, value: string, detail: string) =>
+    status.invalid({ ...tokenRequestKind, name }, [fieldError.invalid(field, value, detail)]);
+  const { name: askedName = "", namespace: askedNamespace = "" } = metadata;
+  if (askedName !== "" && askedName !== name)
+    throw refuse("metadata.name", askedName, "must match the service account name if specified");
+  if (askedNamespace !== "" && askedNamespace !== namespace)
+    throw refuse("metadata.namespace", askedNamespace, "must match the service account namespace if specified");
+}
+
+/** @throws StatusError 409 */
+function refuseOtherAccount({ metadata }: KubeObject, name: string, uid: string): void {
+  const { uid: asked = "" } = metadata;
+  if (asked === "" || asked === uid) return;
+  throw status.conflict(
+    { group: tokenRequestKind.group, resource: tokenRequestKind.kind, name },
+    `the UID in the token request (${asked}) does not match the UID of the service account (${uid})`,
+  );
 }
 
 /** @throws StatusError 422 */
@@ -106,7 +116,7 @@ function expirationOf(spec: TokenRequestSpec, maxSeconds: number, warn: (text: s
   const asked = spec.expirationSeconds ?? expirationSecondsDefault;
   const refuse = (detail: string) => {
     const error = fieldError.invalid("spec.expirationSeconds", asked, detail);
-    return status.invalid({ group: "authentication.k8s.io", kind: "TokenRequest", name: "" }, [error]);
+    return status.invalid({ ...tokenRequestKind, name: "" }, [error]);
   };
   if (asked < expirationSecondsMin) throw refuse("may not specify a duration less than 10 minutes");
   if (asked > expirationSecondsMax) throw refuse("may not specify a duration larger than 2^32 seconds");
@@ -134,8 +144,8 @@ function bindingOf(
 ): Binding {
   if (ref === undefined || ref === null) return {};
   const { kind = "", apiVersion = "", name = "" } = ref;
-  if (apiVersion !== "v1" || !["Pod", "Secret", "Node"].includes(kind)) {
-    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];
+  const [group = "", version = ""] = groupVersionOf(apiVersion);
+  if (group !== "" || !["Pod", "Secret", "Node"].includes(kind)) {
     throw status.badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
   }
   if (kind === "Secret") return { secret: found(parts.secrets, namespace, name, ref.uid).bound };
@@ -157,12 +167,20 @@ function bindingOf(
   };
 }
 
+/** A text that is no version of a group stands for no group at all. */
+function groupVersionOf(apiVersion: string): readonly string[] {
+  const parts = apiVersion.split("/");
+  if (parts.length > 2) return [];
+  return parts.length === 2 ? parts : ["", apiVersion];
+}
+
 function found(
   registry: Registry,
   namespace: string,
   name: string,
   uid: string | undefined,
 ): { object: KubeObject; bound: BoundObject } {
+  if (name === "") throw status.badRequest("Name parameter required.");
   const object = registry.current(namespace, name);
   if (object === undefined) throw status.notFound(registry.ref(name));
   const { uid: held = "" } = object.metadata;
