@@ -30,12 +30,22 @@ const table = {
   DenyServiceExternalIPs: false,
   PodTopologyLabels: true,
   MutatingAdmissionPolicy: true,
+  MutatingAdmissionWebhook: true,
   ValidatingAdmissionPolicy: true,
+  ValidatingAdmissionWebhook: true,
   ResourceQuota: true,
   AlwaysDeny: false,
 } as const satisfies Record<string, boolean>;
 
 export type PluginName = keyof typeof table;
+
+/** The plugins whose rules are objects of the API. */
+export const dynamicPlugins: ReadonlySet<PluginName> = new Set([
+  "MutatingAdmissionPolicy",
+  "MutatingAdmissionWebhook",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionWebhook",
+]);
 
 export const pluginNames = Object.keys(table) as readonly PluginName[];
 

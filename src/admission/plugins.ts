@@ -40,10 +40,15 @@ import { serviceAccount } from "./service-account.ts";
 import { storageObjectInUseProtection } from "./storage-object-in-use-protection.ts";
 import { mutatingAdmissionPolicy } from "./policies/mutating-admission-policy.ts";
 import { validatingAdmissionPolicy } from "./policies/validating-admission-policy.ts";
+import {
+  mutatingAdmissionWebhook,
+  validatingAdmissionWebhook,
+  type WebhookPluginParts,
+} from "./webhook/webhook-plugins.ts";
 import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
 
 /** The parts of the server that plugins use. */
-export interface PluginParts {
+export interface PluginParts extends Pick<WebhookPluginParts, "webhooks"> {
   readonly lookup: ObjectLookup;
   readonly authorize: Authorize;
   readonly authorizer: Authorizer;
@@ -85,7 +90,9 @@ const makers = {
   DenyServiceExternalIPs: denyServiceExternalIps,
   PodTopologyLabels: podTopologyLabels,
   MutatingAdmissionPolicy: mutatingAdmissionPolicy,
+  MutatingAdmissionWebhook: mutatingAdmissionWebhook,
   ValidatingAdmissionPolicy: validatingAdmissionPolicy,
+  ValidatingAdmissionWebhook: validatingAdmissionWebhook,
   ResourceQuota: resourceQuota,
   AlwaysDeny: alwaysDeny,
 } satisfies Record<PluginName, (parts: PluginParts) => AdmissionPlugin>;

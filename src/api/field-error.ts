@@ -67,7 +67,14 @@ function counted(count: number, noun: string): string {
 function formatValue(value: JsonValue | undefined): string {
   if (value === undefined) return "null";
   if (typeof value === "string") return goQuote(value);
-  return typeof value === "bigint" ? String(value) : JSON.stringify(value, plainNumber);
+  if (typeof value === "bigint") return String(value);
+  const text = JSON.stringify(value, plainNumber);
+  return typeof value === "object" ? text.replaceAll(/[<>&\u2028\u2029]/g, escaped) : text;
+}
+
+/** Go's encoder escapes what HTML might misread, where a value is not a plain text. */
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function plainNumber(_key: string, value: unknown): unknown {

@@ -27,6 +27,15 @@ export function shallowCopy(object: JsonObject): JsonObject {
   return Object.assign(emptyJsonObject(), object);
 }
 
+/** Returns a document with the fields of all objects in order, as Go writes those that have no type. */
+export function sortedJson(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sortedJson);
+  if (!isJsonObject(value)) return value;
+  const sorted = emptyJsonObject();
+  for (const name of Object.keys(value).sort()) sorted[name] = sortedJson(value[name] as JsonValue);
+  return sorted;
+}
+
 /** Equality of documents; the order of keys does not count. */
 export function equalJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;

@@ -58,6 +58,7 @@ const noKeys: JsonObject = Object.freeze(Object.create(null));
 const noItems: readonly JsonValue[] = [];
 
 function compareKeys(old: JsonObject, fresh: JsonObject, map: MapType): Difference {
+  if (isEmptyObject(old)) return { changed: wholeObject(fresh, map).withOwned(false), removed: emptyFieldSet };
   let result: DifferenceBuilder | undefined;
   for (const key in fresh) {
     const before = Object.hasOwn(old, key) ? old[key] : undefined;
@@ -79,6 +80,7 @@ function compareKeys(old: JsonObject, fresh: JsonObject, map: MapType): Differen
 }
 
 function compareItems(old: readonly JsonValue[], fresh: readonly JsonValue[], list: ListType): Difference {
+  if (old.length === 0) return { changed: wholeList(fresh, list).withOwned(false), removed: emptyFieldSet };
   // Making path elements costs far more than comparing, and most lists are as they were.
   if (equalItems(old, fresh)) return noDifference;
   const before = itemsByElement(old, list);
@@ -136,14 +138,37 @@ function wholeObject(object: JsonObject, map: MapType): FieldSet {
   const { fields } = map;
   let shape = NodeShape.start;
   for (const key in object) {
-    const field = fields.get(key);
     const value = object[key] as JsonValue;
+    if (typeof value !== "object" || value === null) {
+      shape = shape.afterLeafField(key);
+      continue;
+    }
+    const field = fields.get(key);
     shape = shape.after(field?.element ?? fieldElement(key), wholeOf(value, field?.type ?? typeOfKey(map, key)));
   }
   return shape.node(true);
 }
 
 function wholeList(items: readonly JsonValue[], list: ListType): FieldSet {
+  return items.length <= shortListMax ? wholeShortList(items, list) : wholeLongList(items, list);
+}
+
+/** Up to here it takes less time to look through a list than to make a map. */
+const shortListMax = 16;
+
+function wholeShortList(items: readonly JsonValue[], list: ListType): FieldSet {
+  const elements: PathElement[] = [];
+  let shape = NodeShape.start;
+  for (const item of items) {
+    const element = itemElement(item, list);
+    if (elements.includes(element)) return wholeLongList(items, list);
+    elements.push(element);
+    shape = shape.after(element, wholeOf(item, list.items));
+  }
+  return shape.node(true);
+}
+
+function wholeLongList(items: readonly JsonValue[], list: ListType): FieldSet {
   const byElement = new Map<PathElement, FieldSet>();
   for (const item of items) {
     const element = itemElement(item, list);

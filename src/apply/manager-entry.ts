@@ -23,6 +23,7 @@ export class ManagerEntry implements ManagerIdentity {
   readonly time: string;
   #fields: FieldSet | undefined;
   #document: ManagedFieldsEntry | undefined;
+  #encoded: ManagedFieldsEntry | undefined;
 
   constructor(identity: ManagerIdentity, time: string, fields: FieldSet | ManagedFieldsEntry) {
     this.manager = identity.manager;
@@ -45,10 +46,11 @@ export class ManagerEntry implements ManagerIdentity {
     return new ManagerEntry(this, time, fields);
   }
 
-  /** The entry as the object carries it. One that was stored and has not changed is the stored one. */
+  /** Returns the entry as the object carries it. Entries with the same fields share their `fieldsV1`. */
   encode(): ManagedFieldsEntry {
-    this.#document ??= this.#encode();
-    return this.#document;
+    if (this.#fields === undefined && this.#document !== undefined) return this.#document;
+    this.#encoded ??= this.#encode();
+    return this.#encoded;
   }
 
   #encode(): ManagedFieldsEntry {

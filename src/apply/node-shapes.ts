@@ -1,5 +1,5 @@
 import { type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
-import type { PathElement } from "./path-element.ts";
+import { fieldElement, type PathElement } from "./path-element.ts";
 
 /** Places that are remembered before all of them are forgotten: about 300 bytes each. */
 const shapesMax = 50_000;
@@ -20,6 +20,11 @@ export class NodeShape {
   readonly #parts: number;
   readonly #leaves = new Map<PathElement, NodeShape>();
   #inner: Map<PathElement, Map<FieldSet, NodeShape>> | undefined;
+  /** The same places as in `#leaves`, by the names of fields. */
+  readonly #leafFields = new Map<string, NodeShape>();
+  /** The last field that was asked for, and its place: most values have the shape of the one before. */
+  #lastName: string | undefined;
+  #lastShape: NodeShape | undefined;
   #owned: FieldSet | undefined;
   #unowned: FieldSet | undefined;
 
@@ -43,6 +48,20 @@ export class NodeShape {
   after(element: PathElement, below: FieldSet): NodeShape {
     const known = below === leafFieldSet ? this.#leaves.get(element) : this.#inner?.get(element)?.get(below);
     return known ?? this.#add(element, below);
+  }
+
+  /** Returns the place after a field that is a leaf. Needs no path element where it has been before. */
+  afterLeafField(name: string): NodeShape {
+    if (name === this.#lastName) return this.#lastShape as NodeShape;
+    let next = this.#leafFields.get(name);
+    if (next === undefined) {
+      next = this.after(fieldElement(name), leafFieldSet);
+      if (next.#parts > partsMax) return next;
+      this.#leafFields.set(name, next);
+    }
+    this.#lastName = name;
+    this.#lastShape = next;
+    return next;
   }
 
   #add(element: PathElement, below: FieldSet): NodeShape {

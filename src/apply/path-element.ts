@@ -29,12 +29,15 @@ export function valueElement(value: JsonValue): PathElement {
 
 /** The element of a list item whose key fields are `names`, in byte order, with these values. */
 export function keyElement(names: readonly string[], values: readonly JsonValue[]): PathElement {
-  const [name, value] = [names[0], values[0]];
-  if (names.length === 1 && name !== undefined && typeof value === "string") {
-    const cacheKey = `${name}:${value}`;
-    return keyTexts.get(cacheKey) ?? remember(keyTexts, cacheKey, keyText(names, values));
+  let cacheKey = "";
+  for (let at = 0; at < names.length; at++) {
+    const value = values[at];
+    // The lengths keep two keys apart from one whose value holds the text of both.
+    if (typeof value === "string") cacheKey += `${names[at]}"${value.length}:${value}`;
+    else if (typeof value === "number") cacheKey += `${names[at]}#${value};`;
+    else return keyText(names, values);
   }
-  return keyText(names, values);
+  return keyTexts.get(cacheKey) ?? remember(keyTexts, cacheKey, keyText(names, values));
 }
 
 function keyText(names: readonly string[], values: readonly JsonValue[]): PathElement {

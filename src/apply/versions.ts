@@ -76,9 +76,16 @@ export function* convertTo(
   context = "",
 ): Steps<JsonObject> {
   if (from.apiVersion === to.apiVersion) return object;
+  const known = conversions.get(object)?.get(to.apiVersion);
+  if (known !== undefined) return known;
   const reply = yield { object, from, to };
   if ("error" in reply) throw new TrackingError(context + reply.error);
   const problem = to.isDecoded ? undefined : typeError(reply.object, to.type, { allowsDuplicates: false });
   if (problem !== undefined) throw new TrackingError(context + problem);
+  const others = conversions.get(object) ?? new Map<string, JsonObject>();
+  conversions.set(object, others.set(to.apiVersion, reply.object));
   return reply.object;
 }
+
+/** Documents in other versions. A write needs those of the live object several times; nobody changes them meanwhile. */
+const conversions = new WeakMap<JsonObject, Map<string, JsonObject>>();

@@ -20,6 +20,8 @@ export { QuantityValue, quantityType, toQuantity } from "./library/quantity.ts";
 export { SemverValue } from "./library/semver.ts";
 export { CompileError, type Compiled, compile, isFailure, type Outcome, Program } from "./program.ts";
 export { type CachedProgram, ProgramCache } from "./program-cache.ts";
+export { declareType, providerOf } from "./schema/declared-type.ts";
+export { unescapeFieldName } from "./schema/field-name.ts";
 export { placeBelow, RuleChecker, type RulePlace, rootPlace, ruleFormProblems } from "./schema/rule-check.ts";
 export { toFieldError } from "./schema/rule-problem.ts";
 export { type RuleSchema, shownRule, type ValidationRule } from "./schema/rule-schema.ts";
@@ -31,10 +33,13 @@ export {
   validateRules,
 } from "./schema/rule-validator.ts";
 export { typedValue } from "./schema/typed-value.ts";
+export { selectsField } from "./syntax/selected-field.ts";
 export * as celTypes from "./types/cel-type.ts";
+export { recordTypes } from "./types/record-types.ts";
 export { compileTyped, ExpressionProblem, type TypedProgram } from "./typed-program.ts";
 export { joinProviders, type TypeProvider } from "./types/type-provider.ts";
-export { type Json, jsonValue } from "./values/json-value.ts";
+export { type Json, type JsonFields, jsonValue } from "./values/json-value.ts";
+export { concatLists } from "./values/lists.ts";
 export { type HasJsonForm, NoJsonForm, toJson } from "./values/to-json.ts";
 export { EvaluationError, isError, List, OpaqueValue, type Result, type Value, ValueMap } from "./values/value.ts";
 export { newEnvironment, storedEnvironment } from "./versions.ts";

@@ -9,14 +9,14 @@ const others = [
   "certificatesigningrequest-signing-controller",
   "clusterrole-aggregation-controller",
 ];
-const tokens = "serviceaccount-token-controller";
+const tokens = ["serviceaccount-token-controller", "validatingadmissionpolicy-status-controller"];
 const cleaner = "token-cleaner-controller";
 
 test.each([
-  ["*", [...others, publisher, accounts, tokens]],
-  [`*,-${accounts}`, [...others, publisher, tokens]],
-  ["*,tokencleaner", [...others, publisher, accounts, tokens, cleaner]],
-  [`-${accounts},*`, [...others, publisher, tokens]],
+  ["*", [...others, publisher, accounts, ...tokens]],
+  [`*,-${accounts}`, [...others, publisher, ...tokens]],
+  ["*,tokencleaner", [...others, publisher, accounts, ...tokens, cleaner]],
+  [`-${accounts},*`, [...others, publisher, ...tokens]],
   [accounts, [accounts]],
   [`-${accounts}`, []],
 ])("--controllers=%s runs %p", (text, names) => {

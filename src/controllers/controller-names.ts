@@ -9,6 +9,7 @@ const onByDefault = [
   "root-ca-certificate-publisher-controller",
   "serviceaccount-controller",
   "serviceaccount-token-controller",
+  "validatingadmissionpolicy-status-controller",
 ] as const;
 const offByDefault = ["bootstrap-signer-controller", "token-cleaner-controller"] as const;
 export const controllerNames = [...onByDefault, ...offByDefault] as const;
@@ -22,6 +23,7 @@ const aliases: Readonly<Record<string, string>> = {
   serviceaccount: "serviceaccount-controller",
   "serviceaccount-token": "serviceaccount-token-controller",
   tokencleaner: "token-cleaner-controller",
+  "validatingadmissionpolicy-status": "validatingadmissionpolicy-status-controller",
 };
 
 export type ControllerName = (typeof controllerNames)[number];

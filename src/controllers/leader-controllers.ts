@@ -5,6 +5,7 @@ import { clusterRoles, startClusterRoleAggregation } from "./cluster-role-aggreg
 import { startIdentityControllers, type IdentityControllersParts } from "./identity-controllers.ts";
 import { DefaultFlowControl } from "./default-flow-control.ts";
 import { startIdentityLeaseCleaner } from "./identity-lease-cleaner.ts";
+import { startPolicyTypeChecking, validatingPolicies } from "./policy-type-checking.ts";
 import { startNamespaceDeletion } from "./namespace-deletion.ts";
 
 export interface LeaderControllersParts extends ClusterObjectsParts, IdentityControllersParts {
@@ -21,6 +22,9 @@ export function startLeaderControllers(parts: LeaderControllersParts): Disposabl
   const running = new DisposableStack();
   if (parts.controllers.has("clusterrole-aggregation-controller") && parts.serves(clusterRoles)) {
     running.use(startClusterRoleAggregation(parts));
+  }
+  if (parts.controllers.has("validatingadmissionpolicy-status-controller") && parts.serves(validatingPolicies)) {
+    running.use(startPolicyTypeChecking({ ...parts, served: parts.catalog }));
   }
   const namespaces = registries.builtIn({ group: "", resource: "namespaces" });
   running.use(startNamespaceDeletion({ ...parts, namespaces, settle: () => parts.servers.settle() }));

@@ -49,7 +49,7 @@ export function negotiate(accept: string | undefined, options: NegotiateOptions)
       return { ...plain(mediaType, options, clause), transform };
     }
   }
-  throw status.notAcceptable(`only the following media types are accepted: ${listed(served, options).join(", ")}`);
+  throw status.notAcceptable(`only the following media types are accepted: ${served.join(", ")}`);
 }
 
 /** The Content-Type of a response; transforms do not show in it. */
@@ -116,10 +116,6 @@ const documentTypes: readonly MediaType[] = ["application/json", "application/ya
 function mediaTypesOf({ endpoint, cbor }: NegotiateOptions): readonly MediaType[] {
   const types = endpoint === "watch" ? streamTypes : documentTypes;
   return cbor ? [...types, "application/cbor"] : types;
-}
-
-function listed(served: readonly MediaType[], { protobuf }: NegotiateOptions): readonly MediaType[] {
-  return protobuf === false ? served.filter((type) => type !== protobufMediaType) : served;
 }
 
 function matches(clause: AcceptClause, mediaType: MediaType): boolean {

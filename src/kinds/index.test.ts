@@ -34,20 +34,20 @@ const quantities = ["0", "1", "-1", "1Gi", "500m", "1e3", "0.5"];
 
 describe("rules answer with errors, whatever the object", () => {
   const cases = scheme.stored.map((info) => [`${info.resource} of ${info.group}/${info.version}`, info] as const);
-  test.each(cases)("%s", (_, info) => {
+  test.each(cases)("%s", async (_, info) => {
     const kind = builtInKindOf(info);
     const subresources = [...info.subresources.keys()].map((name) => subresourceStrategyOf(kind, name));
     for (const strategy of [strategyOf(kind), ...subresources]) {
       if (strategy === undefined) continue;
-      const property = fc.property(fc.integer(), (seed) => check(info, strategy, randomOf(seed)));
-      fc.assert(property, { numRuns: objectsPerKind });
+      const property = fc.asyncProperty(fc.integer(), (seed) => check(info, strategy, randomOf(seed)));
+      await fc.assert(property, { numRuns: objectsPerKind });
     }
   });
 });
 
 type Random = (below: number) => number;
 
-function check(info: ResourceInfo, strategy: Strategy, random: Random): void {
+async function check(info: ResourceInfo, strategy: Strategy, random: Random): Promise<void> {
   const [object, draft] = [randomObject(info, random), randomObject(info, random)];
   strategy.prepareForCreate(object, systemUser);
   const stored = canonical(info, object);
@@ -61,6 +61,10 @@ function check(info: ResourceInfo, strategy: Strategy, random: Random): void {
     strategy.validateUpdate(stored, stored, info),
   ]) {
     expect(Array.isArray(errors)).toBe(true);
+  }
+  for (const old of [undefined, stored]) {
+    const examined = await strategy.examine?.({ object: fresh, old, metadataErrors: [] });
+    if (examined !== undefined) expect(Array.isArray(examined.errors)).toBe(true);
   }
 }
 
@@ -81,7 +85,9 @@ function canonical(info: ResourceInfo, object: KubeObject): KubeObject {
 function randomValue(schema: Schema, random: Random, depth: number): JsonValue {
   switch (schema.kind) {
     case "scalar":
-      return randomScalar(schema, random);
+      if (schema.alternative === undefined) return randomScalar(schema, random);
+      if (depth > depthMax || random(2) === 0) return random(2) === 0;
+      return randomValue(schema.alternative.struct(), random, depth + 2);
     case "list":
       return depth > depthMax
         ? []

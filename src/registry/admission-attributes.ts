@@ -48,8 +48,11 @@ export function admissionAttributes(request: AdmittedRequest): AdmissionAttribut
     reinvocation: new Reinvocation(),
     user: context.user,
     dryRun: context.dryRun,
+    deadlineMs: context.deadlineMs,
+    signal: context.signal,
     warn: context.warn,
     annotate: (key, value) => context.annotate?.(key, value),
+    annotateBody: (key, value) => context.annotateBody?.(key, value),
     onSettled: request.onSettled,
   };
 }

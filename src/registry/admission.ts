@@ -30,9 +30,15 @@ export interface AdmissionAttributes {
   readonly reinvocation: Reinvocation;
   readonly user: UserInfo;
   readonly dryRun: boolean;
+  /** Time at which the request is given up, in milliseconds since the epoch; undefined for one without a deadline. */
+  readonly deadlineMs: number | undefined;
+  /** Aborts when nobody waits for the outcome any more. */
+  readonly signal: AbortSignal | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate(key: string, value: string): void;
+  /** Adds an annotation that quotes the request, if the audit records bodies of requests. */
+  annotateBody(key: string, value: () => string): void;
   /** Told once how this attempt to write ended; a plugin that has counted the object learns here whether it is stored. */
   onSettled(listener: SettleListener): void;
 }

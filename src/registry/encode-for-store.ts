@@ -1,6 +1,7 @@
 import { apiVersionOf } from "../api/gvk.ts";
 import { emptyJsonObject, type JsonObject } from "../api/json.ts";
-import type { KubeObject } from "../api/object-meta.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../api/object-meta.ts";
+import { managedFieldsText } from "../apply/managed-fields-text.ts";
 import { stringifyJson } from "../api/codec/json.ts";
 import type { ObjectForm } from "../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
@@ -22,7 +23,7 @@ export function encodeForStore(
   const after = emptyJsonObject();
   let side = before;
   for (const [name, value] of Object.entries(object.metadata)) {
-    if (value === undefined || name === "resourceVersion") continue;
+    if (value === undefined || name === "resourceVersion" || name === "managedFields") continue;
     if (!fieldsBeforeResourceVersion.has(name)) side = after;
     side[name] = value as JsonObject;
   }
@@ -33,7 +34,8 @@ export function encodeForStore(
   }
   const head = stringifyJson(before).slice(0, -1);
   const prefix = `{"metadata":${head}${head === "{" ? "" : ","}"resourceVersion":"`;
-  const suffix = `"${continued(stringifyJson(after))}${continued(stringifyJson(rest))}`;
+  const metadata = withManagedFields(stringifyJson(after), object.metadata.managedFields);
+  const suffix = `"${continued(metadata)}${continued(stringifyJson(rest))}`;
   return {
     index: indexOf(object, info, written),
     body: { prefix: Buffer.from(prefix), suffix: Buffer.from(suffix) },
@@ -41,6 +43,13 @@ export function encodeForStore(
 }
 
 const fieldsBeforeResourceVersion = new Set(["name", "generateName", "namespace", "selfLink", "uid"]);
+
+/** They are the last part of metadata. */
+function withManagedFields(metadata: string, entries: readonly ManagedFieldsEntry[] | undefined): string {
+  if (entries === undefined) return metadata;
+  return `${metadata.slice(0, -1)}${metadata === "{}" ? "" : ","}"managedFields":${managedFieldsText(entries)}}`;
+}
+
 /** `{"a":1}` → `,"a":1}` joined behind an open object; the closing brace stays. `{}` → `}`. */
 function continued(object: string): string {
   return object === "{}" ? "}" : `,${object.slice(1)}`;

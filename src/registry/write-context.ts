@@ -15,9 +15,15 @@ export interface WriteContext {
   readonly version?: ResourceInfo | undefined;
   /** The fields of the request's CreateOptions, UpdateOptions or PatchOptions; by default none is set. */
   readonly options?: JsonObject | undefined;
+  /** Time at which the request is given up, in milliseconds since the epoch; by default never. */
+  readonly deadlineMs?: number | undefined;
+  /** Aborts when nobody waits for the outcome any more. */
+  readonly signal?: AbortSignal | undefined;
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate?(key: string, value: string): void;
+  /** Adds an annotation that quotes the request, if the audit records bodies of requests. */
+  annotateBody?(key: string, value: () => string): void;
 }
 
 /** The outcome of a write. `entry` is undefined for a dry run: then only the decoded object exists. */

@@ -21,6 +21,8 @@ export const unknownObject: ObjectIdentity = { name: "", uid: "", resourceVersio
 export interface RequestNotes extends Annotations {
   /** Identity of the object in the body of a create or update. */
   object: ObjectIdentity;
+  /** Bodies of requests are recorded, so annotations may quote them. */
+  readonly recordsBodies: boolean;
 }
 
 const annotationsMax = 64;

@@ -96,6 +96,8 @@ export interface Exchange {
   impersonation?: { readonly by: UserInfo; readonly constraint: string };
   /** The texts of Warning headers, in order, without duplicates. */
   readonly warnings: string[];
+  /** Time at which the request is given up, in milliseconds since the epoch; undefined for one without a deadline. */
+  deadlineMs?: number;
   /** Extra response headers. */
   readonly responseHeaders: [string, string][];
   /** True if the answer is our error, not the client's. */

@@ -152,12 +152,13 @@ function documentPlugins(parts: AppParts): AppPlugin[] {
   const { authentication } = parts.credentials;
   const address = `${config.bindAddress}:${config.securePort}`;
   const { issuers, jwksUri } = config.authentication.serviceAccounts;
+  const cbor = config.featureGates.enabled("CBORServingAndStorage");
   const plugins: AppPlugin[] = [
     ...clusterPlugins(parts),
     pluginOf("discovery", discoveryRoute(catalog, address)),
     pluginOf(
       "openapi",
-      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion }, config.clock),
+      openApiRoute({ catalog, typeOf: (name) => scheme.typeSchema(name), version: gitVersion, cbor }, config.clock),
     ),
     openIdPlugin({
       issuer: issuers[0] ?? "",

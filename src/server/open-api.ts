@@ -14,7 +14,7 @@ import { builtInCatalog } from "../kinds/built-in-catalog.ts";
 import type { ServiceNetwork } from "../kinds/service-allocation/service-allocation.ts";
 import { parseServiceNetwork } from "../kinds/service-allocation/service-network.ts";
 import { customResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
-import { convertNothing } from "../kinds/custom/custom-converter.ts";
+import { conversionOf } from "../kinds/custom/conversion-of.ts";
 import { CustomKinds } from "../kinds/custom/custom-kinds.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { DeclarativeValidation } from "../registry/declarative/declarative-validation.ts";
@@ -28,6 +28,7 @@ import type { ServerConfig } from "./config/server-options.ts";
 import { exposeFeatureGates } from "./metrics/feature-gate-metric.ts";
 import { countMismatches } from "./metrics/mismatch-metric.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
+import { openWebhooks } from "./open-webhooks.ts";
 import { openRegistries, type ServerRegistries } from "./registries.ts";
 import type { StartContext } from "./start-context.ts";
 
@@ -66,6 +67,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
   const serverId = await openServerId(config.dataDir);
   const creationsEnded = () => registries.creations.ended();
   const servers = parts.use(new ServerRecords({ id: serverId, store, clock, creationsEnded, onError }));
+  const webhooks = openWebhooks({ config, metrics, onError, registries: () => registries });
   const opened = openRegistries({
     catalog,
     store,
@@ -77,6 +79,7 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
     declarative: declarativeValidation(isGateOn, metrics),
     serviceNetwork: serviceNetworkOf(config),
     admissionPlugins: config.admissionPlugins,
+    webhooks,
     authorizer: authorization.authorizer,
     admissionGuards: [rbacEscalation(authorization)],
   });
@@ -87,7 +90,13 @@ export async function openApi(context: StartContext): Promise<ServerApi> {
 
   const definitions = registries.builtIn(customResourceDefinition);
   parts.use(
-    new CustomKinds({ catalog, store, prefix: definitions.info.keyPrefix, convertBy: () => convertNothing, onError }),
+    new CustomKinds({
+      catalog,
+      store,
+      prefix: definitions.info.keyPrefix,
+      convertBy: (definition) => conversionOf(definition, { clients: webhooks.conversion }),
+      onError,
+    }),
   );
   await openNamespaces(context, registries, parts);
   removeOldData(context, registries, parts);

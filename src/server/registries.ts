@@ -1,7 +1,8 @@
 import { authorizeBy } from "../admission/authorization.ts";
 import { chosenPlugins, type PluginName } from "../admission/plugin-names.ts";
 import { terminatingKind } from "../admission/terminating-kind.ts";
-import { makePlugins } from "../admission/plugins.ts";
+import { paramPermission } from "../admission/policies/param-permission.ts";
+import { makePlugins, type PluginParts } from "../admission/plugins.ts";
 import { QuotaAccountant } from "../admission/resource-quota/accountant.ts";
 import { type QuotaServers, SharedCharges } from "../admission/resource-quota/shared-charges.ts";
 import { alwaysDenyAuthorizer } from "../access/authorization/always-deny.ts";
@@ -27,6 +28,8 @@ export interface ServerRegistriesParts extends Omit<RegistriesParts, "admission"
   readonly servers?: QuotaServers | undefined;
   /** Asked by plugins about what a request means besides itself; without it nobody may do any of that. */
   readonly authorizer?: Authorizer | undefined;
+  /** Without them no webhook is called. */
+  readonly webhooks?: PluginParts["webhooks"];
   /** Behind the plugins, whatever these are. */
   readonly admissionGuards?: readonly AdmissionPlugin[] | undefined;
 }
@@ -88,20 +91,22 @@ function admissionOf(
   registries: () => Registries,
 ): Admission {
   const { catalog, admissionPlugins = chosenPlugins([], []), admissionGuards = [], clock, randomInt } = parts;
-  const plugins = makePlugins(admissionPlugins, {
+  const pluginParts: PluginParts = {
     lookup,
     clock,
     quotas,
     randomInt,
     catalog,
+    webhooks: parts.webhooks,
     registryOf: (resource) => registries().find(resource),
     authorizer: parts.authorizer ?? alwaysDenyAuthorizer,
     authorize: authorizeBy(parts.authorizer ?? alwaysDenyAuthorizer),
     resourceOfKind: (gvk) => catalog.findKind(gvk),
     wait: (delayMs) => new Promise<void>((resolve) => void clock.after(delayMs, resolve)),
     catchUp: async () => void (await parts.store.readBarrier()),
-  });
-  return admissionChain([terminatingKind, ...plugins, ...admissionGuards]);
+  };
+  const plugins = makePlugins(admissionPlugins, pluginParts);
+  return admissionChain([terminatingKind, ...plugins, paramPermission(pluginParts), ...admissionGuards]);
 }
 
 function cloneObject(object: KubeObject): KubeObject {

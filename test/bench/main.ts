@@ -1,4 +1,5 @@
 import { access } from "./workloads/access.ts";
+import { applies } from "./workloads/applies.ts";
 import { balancedFailover } from "./workloads/balanced-failover.ts";
 import { boot } from "./workloads/boot.ts";
 import { catchUp } from "./workloads/catch-up.ts";
@@ -35,6 +36,7 @@ const workloads: Record<string, Workload> = {
   "W12-balanced": balancedFailover,
   W13: endurance,
   W15: access,
+  W16: applies,
 };
 
 const secondsDefault = 5;

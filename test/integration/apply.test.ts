@@ -126,9 +126,27 @@ test("an update with an empty list of owners clears them", async () => {
   expect(answer.json.metadata.managedFields).toBeUndefined();
 });
 
-test("CBOR is taken behind its gate", async () => {
+describe("CBOR", () => {
   const body = encode(configMap("binary", { a: "1" }));
-  const refused = await server.patch(`${maps}/binary?fieldManager=a`, cborApply, body);
-  expect(refused.code).toBe(415);
-  expect(refused.json.message).toEndWith("application/strategic-merge-patch+json, application/apply-patch+yaml");
+  const path = "/openapi/v3/api/v1";
+  const patchTypes = async (from: TestServer) => {
+    const { json } = await from.get(path);
+    return Object.keys(json.paths["/api/v1/namespaces/{namespace}/configmaps/{name}"].patch.requestBody.content);
+  };
+
+  test("is refused without its gate, and not published", async () => {
+    const refused = await server.patch(`${maps}/binary?fieldManager=a`, cborApply, body);
+    expect(refused.code).toBe(415);
+    expect(refused.json.message).toEndWith("application/strategic-merge-patch+json, application/apply-patch+yaml");
+    expect(await patchTypes(server)).not.toContain(cborApply);
+  });
+
+  test("is applied and published with its gate", async () => {
+    await using gated = await TestServer.start({ featureGates: { CBORServingAndStorage: true } });
+    const target = `/api/v1/namespaces/${await gated.namespace()}/configmaps/binary?fieldManager=a`;
+    const created = await gated.patch(target, cborApply, body);
+    expect({ code: created.code, data: created.json.data }).toEqual({ code: 201, data: { a: "1" } });
+    expect((await gated.patch(target, cborApply, new Uint8Array([0xff]))).json.message).toStartWith("error decoding");
+    expect(await patchTypes(gated)).toContain(cborApply);
+  });
 });

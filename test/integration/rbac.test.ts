@@ -69,6 +69,25 @@ describe("granted permissions", () => {
     );
   });
 
+  test("an apply that creates needs the verb create besides patch", async () => {
+    await grant("carol", rule(["patch"], ["configmaps"]));
+    const apply = (name: string) => {
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { a: "1" } };
+      const path = `/api/v1/namespaces/default/configmaps/${name}?fieldManager=carol`;
+      return server.patch(path, "application/apply-patch+yaml", body, as("carol"));
+    };
+    const refused = await apply("applied");
+    expect(refused.code).toBe(403);
+    expect(refused.json.message).toBe(
+      'configmaps "applied" is forbidden: User "carol" cannot create resource "configmaps" in API group "" in the namespace "default"',
+    );
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "applied" } };
+    await server.create("/api/v1/namespaces/default/configmaps", body);
+    expect((await apply("applied")).code).toBe(200);
+    await grant("carol", rule(["create"], ["configmaps"]));
+    expect((await apply("created")).code).toBe(201);
+  });
+
   test("a role takes effect at once, and so does its end", async () => {
     await server.create(clusterRoles, clusterRole("sees-pods", rule(["list"], ["pods"])));
     await server.create(clusterRoleBindings, binding("sees-pods", "sees-pods", "alice"));

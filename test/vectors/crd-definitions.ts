@@ -39,6 +39,14 @@ export function compareDefinition(recorded: DefinitionCase): Difference[] {
   return compareErrors(recorded, problemsOf(definition, old));
 }
 
+/** Returns the problems of a definition that a client creates. */
+export function definitionProblems(json: JsonObject): FieldError[] {
+  const definition = decoded(json);
+  delete definition["status"];
+  strategy.prepareForCreate(definition, systemUser);
+  return problemsOf(definition, undefined);
+}
+
 function decoded(json: JsonObject): KubeObject {
   if (info === undefined) throw new Error("definitions are not served");
   const { object } = decodeTyped(structOf(info), cloneJson(json), { kind: info.kind });

@@ -22,4 +22,9 @@ export class Recording implements RequestNotes {
     this.rule = rule;
     this.user = user;
   }
+
+  get recordsBodies(): boolean {
+    const level = this.rule?.level;
+    return level === "Request" || level === "RequestResponse";
+  }
 }

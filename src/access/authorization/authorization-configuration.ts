@@ -5,7 +5,7 @@ import { fieldError } from "../../api/field-error.ts";
 import { formatGoDuration } from "../../api/go-duration.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { type FileCheck, parseConfigurationFile } from "../../api/codec/configuration-file.ts";
-import type { MatchConditionCompiler } from "./webhook/match-conditions.ts";
+import { compileMatchCondition } from "./webhook/match-conditions.ts";
 
 const versions = ["v1", "v1beta1", "v1alpha1"];
 const kind = "AuthorizationConfiguration";
@@ -39,27 +39,19 @@ export interface ConfiguredWebhook {
  * Parses an AuthorizationConfiguration, YAML or JSON.
  * @throws Error that lists every problem
  */
-export function parseAuthorizationConfiguration(
-  bytes: Uint8Array,
-  compiler: MatchConditionCompiler,
-): readonly ConfiguredAuthorizer[] {
+export function parseAuthorizationConfiguration(bytes: Uint8Array): readonly ConfiguredAuthorizer[] {
   return parseConfigurationFile(bytes, { kind, versions, fields: ["authorizers"] }, (value, check) => {
     const entries = Array.isArray(value["authorizers"]) ? value["authorizers"] : [];
     if (entries.length === 0) {
       check.errors.push(fieldError.required("authorizers", "at least one authorization mode must be defined"));
     }
-    const parsed = entries.map((entry, at) => parseEntry(check, entry, `authorizers[${at}]`, compiler));
+    const parsed = entries.map((entry, at) => parseEntry(check, entry, `authorizers[${at}]`));
     checkTogether(check, parsed);
     return parsed;
   });
 }
 
-function parseEntry(
-  check: FileCheck,
-  entry: JsonValue,
-  path: string,
-  compiler: MatchConditionCompiler,
-): ConfiguredAuthorizer {
+function parseEntry(check: FileCheck, entry: JsonValue, path: string): ConfiguredAuthorizer {
   const value = isJsonObject(entry) ? entry : {};
   check.fields(value, path, ["type", "name", "webhook"]);
   const type = check.choice(value, path, "type", types);
@@ -78,7 +70,7 @@ function parseEntry(
   if (webhook === undefined) {
     check.errors.push(fieldError.required(`${path}.webhook`, "required when type=Webhook"));
   }
-  return { type, name, webhook: parseWebhook(check, webhook ?? {}, `${path}.webhook`, compiler) };
+  return { type, name, webhook: parseWebhook(check, webhook ?? {}, `${path}.webhook`) };
 }
 
 const webhookFields = [
@@ -94,12 +86,7 @@ const webhookFields = [
   "matchConditions",
 ];
 
-function parseWebhook(
-  check: FileCheck,
-  value: JsonObject,
-  path: string,
-  compiler: MatchConditionCompiler,
-): ConfiguredWebhook {
+function parseWebhook(check: FileCheck, value: JsonObject, path: string): ConfiguredWebhook {
   check.fields(value, path, webhookFields);
   const keepsAllowed = check.boolean(value, path, "cacheAuthorizedRequests", true);
   const keepsOthers = check.boolean(value, path, "cacheUnauthorizedRequests", true);
@@ -114,7 +101,7 @@ function parseWebhook(
     version,
     failurePolicy: check.choice(value, path, "failurePolicy", ["NoOpinion", "Deny"]),
     connection: parseConnection(check, value, path),
-    expressions: parseConditions(check, value, `${path}.matchConditions`, compiler),
+    expressions: parseConditions(check, value, `${path}.matchConditions`),
   };
 }
 
@@ -147,32 +134,30 @@ function parseConnection(check: FileCheck, value: JsonObject, path: string): Con
   return { type, file };
 }
 
-function parseConditions(
-  check: FileCheck,
-  value: JsonObject,
-  path: string,
-  compiler: MatchConditionCompiler,
-): readonly string[] {
+function parseConditions(check: FileCheck, value: JsonObject, path: string): readonly string[] {
   const given = value["matchConditions"];
   const conditions = Array.isArray(given) ? given : [];
   if (conditions.length > matchConditionsMax) {
     check.errors.push(fieldError.tooMany(path, conditions.length, matchConditionsMax));
     return [];
   }
+  const seen = new Set<string>();
   return conditions.map((condition, at) => {
     const field = `${path}[${at}]`;
     const fields = isJsonObject(condition) ? condition : {};
     check.fields(fields, field, ["expression"]);
-    const expression = check.text(fields, field, "expression").trim();
-    if (expression === "") check.errors.push(fieldError.required(`${field}.expression`));
-    else compileCondition(check, expression, `${field}.expression`, compiler);
+    const expression = check.text(fields, field, "expression");
+    if (expression.trim() === "") check.errors.push(fieldError.required(`${field}.expression`));
+    else if (seen.has(expression)) check.errors.push(fieldError.duplicate(`${field}.expression`, expression));
+    else compileCondition(check, expression, `${field}.expression`);
+    seen.add(expression);
     return expression;
   });
 }
 
-function compileCondition(check: FileCheck, expression: string, field: string, compiler: MatchConditionCompiler): void {
+function compileCondition(check: FileCheck, expression: string, field: string): void {
   try {
-    compiler.compile(expression);
+    compileMatchCondition(expression);
   } catch (error) {
     check.errors.push(fieldError.invalid(field, expression, (error as Error).message));
   }

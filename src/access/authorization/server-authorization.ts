@@ -27,7 +27,7 @@ import { rbacAuthorizer } from "./rbac/rbac-authorizer.ts";
 import { RbacPolicy } from "./rbac/rbac-policy.ts";
 import { systemMastersAuthorizer } from "./system-masters.ts";
 import { unionAuthorizer } from "./union.ts";
-import { type MatchConditionCompiler, noMatchConditions } from "./webhook/match-conditions.ts";
+import { compileMatchCondition } from "./webhook/match-conditions.ts";
 import { webhookAuthorizer } from "./webhook/webhook-authorizer.ts";
 
 /** Interval at which the file is read again, because not every file system reports changes. */
@@ -59,7 +59,6 @@ class Authorization implements ServerAuthorization {
   readonly policy: RbacPolicy;
   readonly authorizer: Authorizer;
   readonly #parts: AuthorizationParts;
-  readonly #compiler: MatchConditionCompiler = noMatchConditions;
   readonly #disposables = new DisposableStack();
   #types: ReadonlySet<string> = new Set();
   #current: Authorizer;
@@ -93,7 +92,7 @@ class Authorization implements ServerAuthorization {
   }
 
   #parse(bytes: Uint8Array): readonly ConfiguredAuthorizer[] {
-    return parseAuthorizationConfiguration(bytes, this.#compiler);
+    return parseAuthorizationConfiguration(bytes);
   }
 
   /** Replaces the configuration. @throws Error when the new file cannot be used */
@@ -159,7 +158,7 @@ class Authorization implements ServerAuthorization {
       clock,
       endpoint: endpointOf(webhook),
       selectors: isGateOn("AuthorizeWithSelectors"),
-      conditions: webhook.expressions.map((expression) => this.#compiler.compile(expression)),
+      conditions: webhook.expressions.map(compileMatchCondition),
     });
   }
 }

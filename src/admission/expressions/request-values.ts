@@ -70,7 +70,7 @@ function requestResource(attributes: AdmissionAttributes) {
 }
 
 /** Returns the AdmissionRequest that expressions see. Empty texts are left out, as in the messages to webhooks. */
-function admissionRequest(attributes: AdmissionAttributes, { info, kind }: MatchedResource): JsonObject {
+export function admissionRequest(attributes: AdmissionAttributes, { info, kind }: MatchedResource): JsonObject {
   const { requested, subresource, operation, name, user, dryRun } = attributes;
   const namespace = namespaceOf(attributes);
   return {

@@ -13,7 +13,7 @@ import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
 import type { MatchedResource } from "../matching/matched-resource.ts";
 import { replaceContents } from "../replace-contents.ts";
-import type { PluginParts } from "../plugins.ts";
+import type { PolicyParts } from "./policy-parts.ts";
 import { isExempt } from "./exempt-resources.ts";
 import { type Dispatched, Dispatcher } from "./invocations.ts";
 import { MutatingPolicy } from "./mutating-policy.ts";
@@ -31,7 +31,7 @@ type Found = Dispatched<Policy, Binding>;
 type Invocation = Found & { readonly kind: "invocation" };
 
 /** Changes objects as MutatingAdmissionPolicies say. */
-export function mutatingAdmissionPolicy(parts: PluginParts): AdmissionPlugin {
+export function mutatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
   const set = new PolicySet<Policy, Binding>(
     parts.registryOf,
     { group, resource: "mutatingadmissionpolicies" },
@@ -77,7 +77,7 @@ interface Document {
 /** The changes of one request by all policies that it matches, each on the result of the one before. */
 class Mutations {
   readonly #attributes: AdmissionAttributes;
-  readonly #parts: PluginParts;
+  readonly #parts: PolicyParts;
   readonly #compiledOf: (invocation: Invocation) => MutatingPolicy;
   readonly #checks: AccessChecks;
   readonly #failures: Failure[] = [];
@@ -87,7 +87,7 @@ class Mutations {
 
   constructor(
     attributes: AdmissionAttributes,
-    parts: PluginParts,
+    parts: PolicyParts,
     compiledOf: (invocation: Invocation) => MutatingPolicy,
   ) {
     this.#attributes = attributes;

@@ -8,7 +8,7 @@ import type {
 import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
 import { AccessChecks, untilAnswered } from "../expressions/access-checks.ts";
 import type { ExpressionRequest } from "../expressions/request-values.ts";
-import type { PluginParts } from "../plugins.ts";
+import type { PolicyParts } from "./policy-parts.ts";
 import { AuditAnnotations } from "./audit-annotations.ts";
 import { type Dispatched, Dispatcher } from "./invocations.ts";
 import { isExempt } from "./exempt-resources.ts";
@@ -34,7 +34,7 @@ interface Denial {
 }
 
 /** Enforces ValidatingAdmissionPolicies. */
-export function validatingAdmissionPolicy(parts: PluginParts): AdmissionPlugin {
+export function validatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
   const set = new PolicySet<Policy, Binding>(
     parts.registryOf,
     { group, resource: "validatingadmissionpolicies" },
@@ -69,7 +69,7 @@ export function validatingAdmissionPolicy(parts: PluginParts): AdmissionPlugin {
 /** The judgement of one request by all policies that it matches. */
 class Judgement {
   readonly #attributes: AdmissionAttributes;
-  readonly #parts: PluginParts;
+  readonly #parts: PolicyParts;
   readonly #compiledOf: (invocation: Invocation) => ValidatingPolicy;
   readonly #checks: AccessChecks;
   readonly #annotations: AuditAnnotations;
@@ -79,7 +79,7 @@ class Judgement {
 
   constructor(
     attributes: AdmissionAttributes,
-    parts: PluginParts,
+    parts: PolicyParts,
     compiledOf: (invocation: Invocation) => ValidatingPolicy,
   ) {
     this.#attributes = attributes;

@@ -17,7 +17,7 @@ import {
   partialMetadataOfEntry,
   partialMetadataSchema,
 } from "./partial-metadata.ts";
-import { isPlainJson, type Representation } from "./representation.ts";
+import { isPlainJson, type Representation, type Transform } from "./representation.ts";
 import { decodeItem, decodeStored, metadataBytes, servesStoredBytes, typePrefix } from "./stored-object.ts";
 import { columnDefinitions, tableRow, tableType } from "./table/table.ts";
 
@@ -51,13 +51,15 @@ export function* encodeList(
 
 /** kind, apiVersion and metadata of the list in the form that the client asked for. */
 function listHead(page: ListPage, info: ResourceInfo, { transform }: Representation): ListHead {
-  const metadata = listMeta(page);
+  const metadata = listMeta(page, info, transform);
   switch (transform.kind) {
     case "none":
       return { kind: info.listKind, apiVersion: apiVersionOf(info), metadata, extra: {}, itemsField: "items" };
     case "partialMetadata": {
       const gvk = partialMetadataListKind(transform.version);
-      return { kind: gvk.kind, apiVersion: apiVersionOf(gvk), metadata, extra: {}, itemsField: "items" };
+      const isNull = info.form.kind === "structural" && page.entries.length === 0;
+      const type = { kind: gvk.kind, apiVersion: apiVersionOf(gvk) };
+      return { ...type, metadata, extra: {}, itemsField: "items", ...(isNull ? { isNull } : {}) };
     }
     case "table": {
       const extra = { columnDefinitions: columnDefinitions(info) };
@@ -66,10 +68,13 @@ function listHead(page: ListPage, info: ResourceInfo, { transform }: Representat
   }
 }
 
-function listMeta(page: ListPage): JsonObject {
+/** Lists of custom resources name the next page even where there is none. */
+function listMeta(page: ListPage, { form }: ResourceInfo, { kind }: Transform): JsonObject {
+  const { continue: token = "" } = page;
+  const namesToken = token !== "" || (form.kind === "structural" && kind === "none");
   return {
     resourceVersion: String(page.revision),
-    ...(page.continue === undefined || page.continue === "" ? {} : { continue: page.continue }),
+    ...(namesToken ? { continue: token } : {}),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
 }
@@ -100,8 +105,12 @@ function itemSchema(info: ResourceInfo, { transform }: Representation): StructSc
 }
 
 function* jsonParts(head: ListHead, items: Iterable<Uint8Array>): Generator<Uint8Array> {
-  const { kind, apiVersion, metadata, extra, itemsField } = head;
+  const { kind, apiVersion, metadata, extra, itemsField, isNull = false } = head;
   const opening = stringifyJson({ kind, apiVersion, metadata, ...extra });
+  if (isNull) {
+    yield toBytes(`${opening.slice(0, -1)},"${itemsField}":null}\n`);
+    return;
+  }
   yield toBytes(`${opening.slice(0, -1)},"${itemsField}":[`);
   let first = true;
   for (const item of items) {
@@ -119,7 +128,13 @@ function* jsonItems(
   nowMs: number,
 ): Generator<Uint8Array> {
   if (isPlainJson(representation) && servesStoredBytes(info)) {
-    for (const entry of page.entries) yield entry.body;
+    if (info.form.kind === "struct") {
+      for (const entry of page.entries) yield entry.body;
+      return;
+    }
+    // Items of custom resources name their type.
+    const prefix = typePrefix(info);
+    for (const entry of page.entries) yield joinBytes([prefix, entry.body.subarray(1)]);
     return;
   }
   if (representation.transform.kind === "partialMetadata") {

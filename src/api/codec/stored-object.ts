@@ -39,8 +39,9 @@ export function decodeServed(entry: Entry, info: ResourceInfo): KubeObject {
   return fromStorage(decodeStored(entry, info), info);
 }
 
-/** A stored body as the served version has it in lists: without kind and apiVersion. */
+/** A stored body as the served version has it in lists: without kind and apiVersion, unless it is a custom resource. */
 export function decodeItem(entry: Entry, info: ResourceInfo): JsonObject {
+  if (info.form.kind === "structural") return decodeServed(entry, info) as unknown as JsonObject;
   if (servesStoredBytes(info)) return decodeBody(entry);
   const { kind: _kind, apiVersion: _apiVersion, ...body } = decodeServed(entry, info) as unknown as JsonObject;
   return body;

@@ -78,7 +78,8 @@ function quoteIfNeeded(text: string): string {
   // Readers give up looking for the colon of a longer key.
   const isTooLong = text.length > plainWordMax && text.includes(":");
   const plain = !isTooLong && !indicatorFirst.test(text) && !indicatorInside.test(text);
-  if (resolvePlainScalar(text) !== text || /^[-+.\d]*$/.test(text) || looksLikeTime(text)) return JSON.stringify(text);
+  if (resolvePlainScalar(text) !== text || (text !== "." && /^[-+.]*$/.test(text)) || looksLikeTime(text))
+    return JSON.stringify(text);
   if (plain) return text;
   return `'${text.replaceAll("'", "''")}'`;
 }

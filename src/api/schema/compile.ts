@@ -68,6 +68,13 @@ export const specialScalars: Readonly<Record<string, ScalarKind>> = {
   "apiextensions/v1.JSONSchemaPropsOrStringArray": "any",
 };
 
+/** Types that are a schema or something else. */
+const schemaAlternatives: ReadonlySet<string> = new Set([
+  "apiextensions/v1.JSONSchemaPropsOrArray",
+  "apiextensions/v1.JSONSchemaPropsOrBool",
+  "apiextensions/v1.JSONSchemaPropsOrStringArray",
+]);
+
 /** Types whose fields are the document's own type, not part of its content. */
 const typeMetaTypes: ReadonlySet<string> = new Set(["meta/v1.TypeMeta", "runtime.TypeMeta"]);
 
@@ -128,7 +135,9 @@ export class TypeSchemas {
   #special(name: string): ScalarSchema {
     const scalar = specialScalars[name];
     if (scalar === undefined) throw new Error(`type ${name} has its own JSON form and no scalar kind`);
-    return { kind: "scalar", scalar, typeName: name };
+    if (!schemaAlternatives.has(name)) return { kind: "scalar", scalar, typeName: name };
+    const struct = () => this.struct("apiextensions/v1.JSONSchemaProps");
+    return { kind: "scalar", scalar, typeName: name, alternative: { struct, takesFlag: name.endsWith("OrBool") } };
   }
 }
 

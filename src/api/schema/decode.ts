@@ -1,7 +1,7 @@
 import { cloneJson, emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, shallowCopy } from "../json.ts";
 import { DecodeTypeError, goStructName, goTypeOf, type PlaceSegment, placeOf, wrongType } from "./decode-error.ts";
 import { type PlaceOf, scalarCodecs } from "./decode-scalar.ts";
-import type { Field, ListSchema, MapSchema, Schema, StructSchema } from "./schema.ts";
+import type { Field, ListSchema, MapSchema, ScalarSchema, Schema, StructSchema } from "./schema.ts";
 
 /** Structs inside structs; no built-in type needs more than a few dozen. */
 export const maxDecodeDepth = 512;
@@ -125,6 +125,7 @@ function decoderOf(schema: Schema): Decoder {
     case "map":
       return new MapDecoder(schema);
     case "scalar": {
+      if (schema.alternative !== undefined) return new AlternativeDecoder(schema.alternative);
       const { decode, zero } = scalarCodecs[schema.scalar];
       return {
         decode: (value, run) => decode(value, run.place),
@@ -261,6 +262,39 @@ class MapDecoder implements Decoder {
 
   isEmpty(value: JsonValue): boolean {
     return isJsonObject(value) && Object.keys(value).length === 0;
+  }
+}
+
+/** Decodes a struct where there may be something else: a list of them, or a flag. */
+class AlternativeDecoder implements Decoder {
+  readonly #alternative: NonNullable<ScalarSchema["alternative"]>;
+
+  constructor(alternative: NonNullable<ScalarSchema["alternative"]>) {
+    this.#alternative = alternative;
+  }
+
+  decode(value: JsonValue, run: Run): JsonValue {
+    const { struct, takesFlag } = this.#alternative;
+    if (isJsonObject(value)) return this.#struct(struct(), value, run);
+    if (takesFlag && typeof value !== "boolean") throw new DecodeTypeError("boolean or JSON schema expected");
+    if (!Array.isArray(value)) return value;
+    return value.map((item) => (isJsonObject(item) ? this.#struct(struct(), item, run) : item));
+  }
+
+  /** Upstream drops unknown fields in here without a word. */
+  #struct(schema: StructSchema, value: JsonObject, run: Run): JsonValue {
+    const known = run.unknown.length;
+    const decoded = structDecoder(schema).decode(value, run);
+    run.unknown.length = known;
+    return decoded;
+  }
+
+  zeroElement(): JsonValue {
+    return null;
+  }
+
+  isEmpty(): boolean {
+    return false;
   }
 }
 

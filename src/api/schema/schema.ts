@@ -40,6 +40,8 @@ export interface ScalarSchema {
   readonly values?: readonly string[];
   /** Name of a type with a JSON form of its own, where documents call it by that name. */
   readonly typeName?: string;
+  /** Of a type that is a struct or something else: the struct. */
+  readonly alternative?: { struct(): StructSchema; readonly takesFlag: boolean };
 }
 export interface ListSchema {
   readonly kind: "list";

@@ -1,11 +1,12 @@
-import { equalJson, type JsonValue } from "../json.ts";
+import { type FieldError, fieldError } from "../field-error.ts";
+import { equalJson, type JsonValue, sortedJson } from "../json.ts";
 import { isInteger } from "./number-checks.ts";
 
 /** The values of an `enum`, found without comparing them one by one. */
 interface AllowedValues {
   has(value: JsonValue): boolean;
-  /** The values as messages list them. */
-  readonly texts: readonly string[];
+  /** Writes the error about a value that is not allowed. */
+  refuse(field: string, value: JsonValue): FieldError;
 }
 
 /**
@@ -31,12 +32,13 @@ export function allowedValues(values: readonly JsonValue[]): AllowedValues {
     if (typeof value !== "object") return scalars.has(value);
     return compound.some((allowed) => allowed !== null && equalJson(allowed, value));
   };
-  let texts: readonly string[] | undefined;
+  let listed: string | undefined;
   return {
     has,
-    get texts() {
-      texts ??= values.map((value) => (typeof value === "string" ? value : jsonText(value)));
-      return texts;
+    refuse(field, value) {
+      listed ??= values.map((one) => JSON.stringify(typeof one === "string" ? one : jsonText(one))).join(", ");
+      const { reason, message } = fieldError.notSupported(field, sortedJson(value), []);
+      return { field, reason, message: message + listed };
     },
   };
 }
@@ -52,5 +54,5 @@ function isCodePoint(value: number): boolean {
 function jsonText(value: JsonValue): string {
   return typeof value === "bigint"
     ? String(value)
-    : JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part));
+    : JSON.stringify(sortedJson(value), (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part));
 }

@@ -8,6 +8,7 @@ import { DecodeTypeError } from "../schema/decode-error.ts";
 import { validateObjectMeta } from "../validation/object-meta.ts";
 import { dnsLabel1035Problems, pathSegmentProblems } from "../validation/names.ts";
 import { fieldErrorsMax } from "../validation/labels.ts";
+import { invalidValue } from "./findings.ts";
 import { isEmbedded } from "./prune.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
 
@@ -84,7 +85,7 @@ function coerceField(object: JsonObject, name: string, path: string, run: Coerce
   const value = object[name] as JsonValue;
   if (name === "apiVersion" || name === "kind") {
     if (typeof value === "string") return undefined;
-    if (!run.dropsInvalid) return fieldError.invalid(childPath(path, name), value, "must be a string");
+    if (!run.dropsInvalid) return invalidValue(childPath(path, name), value, "must be a string");
     delete object[name];
     return undefined;
   }
@@ -95,7 +96,7 @@ function coerceField(object: JsonObject, name: string, path: string, run: Coerce
     object[name] = withoutZeroTime(decoded.metadata);
     return undefined;
   }
-  if (!run.dropsInvalid) return fieldError.invalid(childPath(path, name), value, decoded);
+  if (!run.dropsInvalid) return invalidValue(childPath(path, name), value, decoded);
   if (isJsonObject(value)) object[name] = validPart(value);
   return undefined;
 }
@@ -182,14 +183,14 @@ function validateResource(object: JsonObject, path: string): FieldError[] {
 }
 
 function validateApiVersion(value: JsonValue, field: string): FieldError[] {
-  if (typeof value !== "string") return [fieldError.invalid(field, value, "must be a string")];
+  if (typeof value !== "string") return [invalidValue(field, value, "must be a string")];
   if (value === "") return [fieldError.invalid(field, value, "must not be empty")];
   if (parseApiVersion(value) !== undefined) return [];
   return [fieldError.invalid(field, value, `unexpected GroupVersion string: ${value}`)];
 }
 
 function validateKind(value: JsonValue, field: string): FieldError[] {
-  if (typeof value !== "string") return [fieldError.invalid(field, value, "must be a string")];
+  if (typeof value !== "string") return [invalidValue(field, value, "must be a string")];
   if (value === "") return [fieldError.invalid(field, value, "must not be empty")];
   const problems = dnsLabel1035Problems(value.toLowerCase());
   if (problems.length === 0) return [];
@@ -199,7 +200,7 @@ function validateKind(value: JsonValue, field: string): FieldError[] {
 
 function validateMetadata(value: JsonValue, path: string): FieldError[] {
   const decoded = decodeMetadata(value);
-  if (typeof decoded === "string") return [fieldError.invalid(path, value, decoded)];
+  if (typeof decoded === "string") return [invalidValue(path, value, decoded)];
   const metadata = decoded.metadata as unknown as ObjectMeta;
   const named = (metadata.name ?? "") === "" ? { ...metadata, name: anyName } : metadata;
   const namespaced = (metadata.namespace ?? "") !== "";

@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import type { JsonValue } from "../json.ts";
+import { type JsonValue, sortedJson } from "../json.ts";
 import { fieldErrorsMax } from "../validation/labels.ts";
 
 /** Bytes of all messages of one validation: a message may list ten thousand allowed values. */
@@ -20,31 +20,35 @@ interface Finding {
  */
 export class Findings {
   readonly #found: Finding[] = [];
+  readonly #countsOnly: boolean;
   #length = 0;
-  /** Errors found, also those beyond what is kept. */
+  /** Errors found, also those that are not kept. */
   count = 0;
   passed = 0;
+
+  /** @param countsOnly keeps no errors, which are costly to write */
+  constructor(countsOnly = false) {
+    this.#countsOnly = countsOnly;
+  }
 
   get errors(): FieldError[] {
     return this.#found.map(({ error }) => error);
   }
 
+  /** Reports whether no more errors are kept. */
+  get isFull(): boolean {
+    return this.#countsOnly || this.#found.length >= fieldErrorsMax || this.#length > messageLengthMax;
+  }
+
   /** @param text identifies the error, path included */
   add(text: string, error: FieldError): void {
     this.count++;
-    if (this.#found.length >= fieldErrorsMax || this.#length > messageLengthMax) return;
-    if (this.#found.some((known) => known.text === text)) return;
+    if (this.isFull || this.#found.some((known) => known.text === text)) return;
     this.#length += text.length + error.message.length;
     this.#found.push({ text, error });
   }
 
-  /** Adds the errors and the passed checks of an alternative. */
-  merge(other: Findings): void {
-    for (const { text, error } of other.#found) this.add(text, error);
-    this.passed += other.passed;
-  }
-
-  /** A mark to return to. */
+  /** Returns a mark to return to. */
   mark(): FindingsMark {
     return { kept: this.#found.length, count: this.count };
   }
@@ -70,5 +74,5 @@ export function pathBelow(path: string, place: string): string {
 
 /** Writes an error that quotes a value; without a value it quotes an empty text. */
 export function invalidValue(field: string, value: JsonValue | undefined, message: string): FieldError {
-  return fieldError.invalid(field, value ?? "", message);
+  return fieldError.invalid(field, sortedJson(value ?? ""), message);
 }

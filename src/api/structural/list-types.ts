@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue, sortedJson } from "../json.ts";
 import { fieldErrorsMax } from "../validation/labels.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "./open-api-schema.ts";
 
@@ -40,7 +40,7 @@ function keyProblems(list: readonly JsonValue[], schema: OpenApiSchema, path: st
   const stranger = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (stranger >= 0) {
     const text = "must be an object for an array of list-type map";
-    return [fieldError.invalid(`${path}[${stranger}]`, list[stranger], text)];
+    return [fieldError.invalid(`${path}[${stranger}]`, sortedJson(list[stranger] as JsonValue), text)];
   }
   const names = schema["x-kubernetes-list-map-keys"] ?? [];
   const keys = list.map((item) => keysOf(item as JsonObject | null, names));
@@ -65,7 +65,8 @@ function duplicates(list: readonly JsonValue[], path: string): FieldError[] {
     const key = identityOf(value);
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
-    if (count === 2 && errors.length < fieldErrorsMax) errors.push(fieldError.duplicate(`${path}[${at}]`, value));
+    if (count === 2 && errors.length < fieldErrorsMax)
+      errors.push(fieldError.duplicate(`${path}[${at}]`, sortedJson(value)));
   }
   return errors;
 }

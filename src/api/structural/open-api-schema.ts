@@ -193,26 +193,48 @@ function readRule(json: JsonValue): SchemaRule[] {
 export function someSchema(root: OpenApiSchema | undefined, visit: (node: OpenApiSchema) => boolean): boolean {
   if (root === undefined) return false;
   if (visit(root)) return true;
-  return childrenOf(root).some((child) => someSchema(child, visit));
+  if (!Object.keys(root).some((field) => schemaFieldNames.has(field))) return false;
+  // In the order in which upstream walks them.
+  for (const field of schemaFields) {
+    const value = root[field];
+    if (value === undefined || typeof value === "boolean") continue;
+    if (isOneSchema(field, value)) {
+      if (someSchema(value, visit)) return true;
+    } else if (Array.isArray(value)) {
+      if (value.some((part: OpenApiSchema) => someSchema(part, visit))) return true;
+    } else if (someOf(value as SchemaMap, visit)) return true;
+  }
+  return false;
 }
 
-/** Returns the schemas directly inside a schema, in the order in which upstream walks them. */
-function childrenOf(node: OpenApiSchema): OpenApiSchema[] {
-  const one = (child: OpenApiSchema | boolean | undefined) => (typeof child === "object" ? [child] : []);
-  return [
-    ...one(node.items),
-    ...(node.itemSchemas ?? []),
-    ...(node.allOf ?? []),
-    ...(node.anyOf ?? []),
-    ...(node.oneOf ?? []),
-    ...one(node.not),
-    ...Object.values(node.properties ?? {}),
-    ...one(node.additionalProperties),
-    ...Object.values(node.patternProperties ?? {}),
-    ...one(node.additionalItems),
-    ...Object.values(node.definitions ?? {}),
-    ...Object.values(node.dependencies ?? {}),
-  ];
+const schemaFields = [
+  "items",
+  "itemSchemas",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "properties",
+  "additionalProperties",
+  "patternProperties",
+  "additionalItems",
+  "definitions",
+  "dependencies",
+] as const;
+/** Most schemas have none of these. */
+const schemaFieldNames: ReadonlySet<string> = new Set(schemaFields);
+type SchemaField = (typeof schemaFields)[number];
+const singleFields: ReadonlySet<SchemaField> = new Set(["items", "not", "additionalProperties", "additionalItems"]);
+
+function isOneSchema(field: SchemaField, _value: object): _value is OpenApiSchema {
+  return singleFields.has(field);
+}
+
+function someOf(schemas: SchemaMap, visit: (node: OpenApiSchema) => boolean): boolean {
+  for (const name of Object.keys(schemas)) {
+    if (someSchema(schemas[name], visit)) return true;
+  }
+  return false;
 }
 
 /** Returns the schema of the values of a map. */

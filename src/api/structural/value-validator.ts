@@ -11,7 +11,7 @@ import { isInteger, isWholeDouble, numberCheck } from "./number-checks.ts";
 import type { OpenApiSchema } from "./open-api-schema.ts";
 
 /** Visits of a value by a schema in one validation. Alternatives inside alternatives may ask for more than is good. */
-const visitsMax = 1_000_000;
+const visitsMax = 200_000;
 /** Characters that a pattern or format takes as long for as a visit. */
 const charactersPerVisit = 32;
 
@@ -86,19 +86,42 @@ class Run {
     return this.#path.join("");
   }
 
-  /** Reports an error at the current value. */
-  report(message: string, error: (field: string) => FieldError): void {
-    this.findings.add(message, error(pathBelow(this.#base, this.path)));
+  /**
+   * Reports an error at the current value.
+   * @param messageOf takes the path
+   * @param errorOf takes the field and the message
+   */
+  report(messageOf: (path: string) => string, errorOf: (field: string, message: string) => FieldError): void {
+    if (this.findings.isFull) {
+      this.findings.count++;
+      return;
+    }
+    const message = messageOf(this.path);
+    this.findings.add(message, errorOf(pathBelow(this.#base, this.path), message));
   }
 
   reportInvalid(value: JsonValue | undefined, detail: string): void {
-    const message = `${this.path} in body ${detail}`;
-    this.report(message, (field) => invalidValue(field, value, message));
+    this.report(
+      (path) => `${path} in body ${detail}`,
+      (field, message) => invalidValue(field, value, message),
+    );
   }
 
   /** Reports an error that names its place only in the message. */
-  reportUnplaced(message: string): void {
-    this.findings.add(message, invalidValue(pathBelow(this.#base, ""), "", message));
+  reportUnplaced(messageOf: (path: string) => string): void {
+    this.report(messageOf, (_, message) => invalidValue(pathBelow(this.#base, ""), "", message));
+  }
+
+  /** Runs a check with findings of its own. */
+  apart(check: Check, value: JsonValue, countsOnly: boolean): Findings {
+    const around = this.findings;
+    this.findings = new Findings(countsOnly);
+    try {
+      check(value, this, undefined);
+      return this.findings;
+    } finally {
+      this.findings = around;
+    }
   }
 }
 
@@ -154,8 +177,8 @@ function compile(schema: OpenApiSchema, options: ValidatorOptions): Check {
     } else if (typeof value === "number" || typeof value === "bigint") {
       findings.passed += 2;
       checkNumber?.(value, ({ message, shown }) => {
-        if (shown === undefined) run.reportUnplaced(message(run.path));
-        else run.report(message(run.path), (field) => invalidValue(field, shown, message(run.path)));
+        if (shown === undefined) run.reportUnplaced(message);
+        else run.report(message, (field, text) => invalidValue(field, shown, text));
       });
     } else if (Array.isArray(value)) {
       findings.passed += 2;
@@ -218,8 +241,10 @@ function typeCheck(types: readonly string[], format: string | undefined): Check 
 }
 
 function reportType(run: Run, expected: string, found: string): void {
-  const message = `${run.path} in body must be of type ${expected}: ${quoteText(found)}`;
-  run.report(message, (field) => fieldError.typeInvalid(field, found, message));
+  run.report(
+    (path) => `${path} in body must be of type ${expected}: ${quoteText(found)}`,
+    (field, message) => fieldError.typeInvalid(field, found, message),
+  );
 }
 
 function textCheck({ maxLength, minLength, pattern }: OpenApiSchema): Check | undefined {
@@ -229,8 +254,10 @@ function textCheck({ maxLength, minLength, pattern }: OpenApiSchema): Check | un
     const text = value as string;
     const length = maxLength === undefined && minLength === undefined ? 0 : codePointCount(text);
     if (maxLength !== undefined && length > maxLength) {
-      const message = `${run.path} in body should be at most ${maxLength} chars long`;
-      run.report(message, (field) => fieldError.tooLong(field, maxLength));
+      run.report(
+        (path) => `${path} in body should be at most ${maxLength} chars long`,
+        (field) => fieldError.tooLong(field, maxLength),
+      );
     } else if (minLength !== undefined && length < minLength) {
       run.reportInvalid(text, `should be at least ${minLength} chars long`);
     } else if (matches !== undefined) {
@@ -260,8 +287,7 @@ function formatCheck(format: string): Check | undefined {
     const text = value as string;
     run.spend(text.length / charactersPerVisit);
     if (isValid(text)) return;
-    const message = `${run.path} in body must be of type ${format}: ${quoteText(text)}`;
-    run.report(message, (field) => fieldError.typeInvalid(field, text, message));
+    reportType(run, format, text);
   };
 }
 
@@ -270,8 +296,10 @@ function enumCheck({ enum: values }: OpenApiSchema): Check | undefined {
   const allowed = allowedValues(values);
   return (value, run) => {
     if (allowed.has(value)) return;
-    const message = `${run.path} in body should be one of`;
-    run.report(message, (field) => fieldError.notSupported(field, value, allowed.texts));
+    run.report(
+      (path) => `${path} in body should be one of`,
+      (field) => allowed.refuse(field, value),
+    );
   };
 }
 
@@ -294,8 +322,10 @@ function itemsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check | u
       run.reportInvalid(size, `should have at least ${minItems} items`);
     }
     if (maxItems !== undefined && size > maxItems) {
-      const message = `${run.path} in body should have at most ${maxItems} items`;
-      run.report(message, (field) => fieldError.tooMany(field, size, maxItems));
+      run.report(
+        (path) => `${path} in body should have at most ${maxItems} items`,
+        (field) => fieldError.tooMany(field, size, maxItems),
+      );
     }
     if (uniqueItems === true && hasDuplicates(list, run)) run.reportInvalid(undefined, "shouldn't contain duplicates");
   };
@@ -333,8 +363,10 @@ function fieldsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check {
       run.reportInvalid(size, `should have at least ${minProperties} properties`);
     }
     if (maxProperties !== undefined && size > maxProperties) {
-      const message = `${run.path} in body should have at most ${maxProperties} properties`;
-      run.report(message, (field) => fieldError.tooMany(field, size, maxProperties));
+      run.report(
+        (path) => `${path} in body should have at most ${maxProperties} properties`,
+        (field) => fieldError.tooMany(field, size, maxProperties),
+      );
     }
     for (const name of names) {
       const check = checkOf(name);
@@ -350,100 +382,100 @@ function fieldsCheck(schema: OpenApiSchema, options: ValidatorOptions): Check {
         visitCorrelated(checkValue, object[name] as JsonValue, run, correlation?.property(name));
         run.leave();
       } else if (additionalProperties === false) {
-        const message = `${run.path}.${name} in body is a forbidden property`;
-        run.report(message, (field) => invalidValue(field, name, message));
+        run.report(
+          (path) => `${path}.${name} in body is a forbidden property`,
+          (field, message) => invalidValue(field, name, message),
+        );
       }
     }
     for (const name of required) {
       if (Object.hasOwn(object, name)) continue;
       run.enter(`.${name}`);
-      run.report(`${run.path} in body is required`, (field) => fieldError.required(field));
+      run.report(
+        (path) => `${path} in body is required`,
+        (field) => fieldError.required(field),
+      );
       run.leave();
     }
   };
 }
 
-/** Alternatives that contradict each other, as `anyOf` and its like. */
+type Parts = Readonly<Record<"anyOf" | "oneOf" | "allOf", readonly Check[]>> & { readonly not: Check | undefined };
+
+/** Compiles `anyOf` and its like; undefined if there are none. */
 function combinatorCheck(schema: OpenApiSchema, options: ValidatorOptions): Check | undefined {
   const { anyOf = [], oneOf = [], allOf = [], not } = schema;
   if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined;
-  let parts: { anyOf: Check[]; oneOf: Check[]; allOf: Check[]; not: Check | undefined } | undefined;
-  const compileParts = () => ({
-    anyOf: anyOf.map((part) => compile(part, options)),
-    oneOf: oneOf.map((part) => compile(part, options)),
-    allOf: allOf.map((part) => compile(part, options)),
-    not: not === undefined ? undefined : compile(not, options),
-  });
+  const all = (parts: readonly OpenApiSchema[]) => parts.map((part) => compile(part, options));
+  let parts: Parts | undefined;
   return (value, run) => {
-    parts ??= compileParts();
-    const main = run.findings;
-    const evaluate = (check: Check): Findings => {
-      run.findings = new Findings();
-      try {
-        check(value, run, undefined);
-        return run.findings;
-      } finally {
-        run.findings = main;
-      }
-    };
-    const quoted = () => quoteText(run.path);
-    if (parts.anyOf.length > 0) mergeAnyOf(parts.anyOf, evaluate, run, quoted);
-    if (parts.oneOf.length > 0) mergeOneOf(parts.oneOf, evaluate, run, quoted);
-    if (parts.allOf.length > 0) {
-      const results = parts.allOf.map(evaluate);
-      for (const result of results) main.merge(result);
-      const failed = results.filter(({ count }) => count > 0).length;
-      if (failed > 0) {
-        const none = failed === results.length ? ". None validated" : "";
-        run.reportUnplaced(`${quoted()} must validate all the schemas (allOf)${none}`);
-      }
-    }
-    if (parts.not !== undefined && evaluate(parts.not).count === 0) {
-      run.reportUnplaced(`${quoted()} must not validate the schema (not)`);
+    parts ??= { anyOf: all(anyOf), oneOf: all(oneOf), allOf: all(allOf), not: not && compile(not, options) };
+    if (parts.anyOf.length > 0) checkAnyOf(parts.anyOf, value, run);
+    if (parts.oneOf.length > 0) checkOneOf(parts.oneOf, value, run);
+    if (parts.allOf.length > 0) checkAllOf(parts.allOf, value, run);
+    if (parts.not !== undefined && run.apart(parts.not, value, true).count === 0) {
+      run.reportUnplaced((path) => `${quoteText(path)} must not validate the schema (not)`);
     }
   };
 }
 
-function mergeAnyOf(
-  checks: readonly Check[],
-  evaluate: (check: Check) => Findings,
-  run: Run,
-  quoted: () => string,
-): void {
-  let best: Findings | undefined;
+function checkAllOf(checks: readonly Check[], value: JsonValue, run: Run): void {
+  let failed = 0;
   for (const check of checks) {
-    const result = evaluate(check);
-    if (result.count === 0) {
-      run.findings.merge(result);
-      return;
-    }
-    if (best === undefined || result.passed > best.passed) best = result;
+    const { count } = run.findings;
+    check(value, run, undefined);
+    if (run.findings.count > count) failed++;
   }
-  run.reportUnplaced(`${quoted()} must validate at least one schema (anyOf)`);
-  if (best !== undefined) run.findings.merge(best);
+  if (failed === 0) return;
+  const none = failed === checks.length ? ". None validated" : "";
+  run.reportUnplaced((path) => `${quoteText(path)} must validate all the schemas (allOf)${none}`);
 }
 
-function mergeOneOf(
-  checks: readonly Check[],
-  evaluate: (check: Check) => Findings,
-  run: Run,
-  quoted: () => string,
-): void {
-  let best: Findings | undefined;
-  let fitting: Findings | undefined;
-  let fittingCount = 0;
+interface Alternative {
+  readonly check: Check;
+  readonly passed: number;
+}
+
+/** Prefers the first of those that pass the most checks. */
+function better(best: Alternative | undefined, check: Check, { passed }: Findings): Alternative {
+  return best === undefined || passed > best.passed ? { check, passed } : best;
+}
+
+function checkAnyOf(checks: readonly Check[], value: JsonValue, run: Run): void {
+  let best: Alternative | undefined;
   for (const check of checks) {
-    const result = evaluate(check);
+    const result = run.apart(check, value, true);
     if (result.count === 0) {
-      fittingCount++;
-      fitting ??= result;
-    } else if (best === undefined || result.passed > best.passed) best = result;
+      run.findings.passed += result.passed;
+      return;
+    }
+    best = better(best, check, result);
   }
-  if (fittingCount === 1 && fitting !== undefined) {
-    run.findings.merge(fitting);
+  run.reportUnplaced((path) => `${quoteText(path)} must validate at least one schema (anyOf)`);
+  explain(best, value, run);
+}
+
+function checkOneOf(checks: readonly Check[], value: JsonValue, run: Run): void {
+  let best: Alternative | undefined;
+  let fitting = 0;
+  let passed = 0;
+  for (const check of checks) {
+    const result = run.apart(check, value, true);
+    if (result.count > 0) best = better(best, check, result);
+    else if (++fitting === 1) passed = result.passed;
+  }
+  if (fitting === 1) {
+    run.findings.passed += passed;
     return;
   }
-  const found = fittingCount === 0 ? "Found none valid" : `Found ${fittingCount} valid alternatives`;
-  run.reportUnplaced(`${quoted()} must validate one and only one schema (oneOf). ${found}`);
-  if (fittingCount === 0 && best !== undefined) run.findings.merge(best);
+  const found = fitting === 0 ? "Found none valid" : `Found ${fitting} valid alternatives`;
+  run.reportUnplaced((path) => `${quoteText(path)} must validate one and only one schema (oneOf). ${found}`);
+  if (fitting === 0) explain(best, value, run);
+}
+
+/** Reports the errors of the alternative that explains best why none fits. */
+function explain(best: Alternative | undefined, value: JsonValue, run: Run): void {
+  if (best === undefined) return;
+  if (run.findings.isFull) run.findings.passed += best.passed;
+  else best.check(value, run, undefined);
 }

@@ -35,8 +35,8 @@ export function validateWebhookService(service: JsonObject, field: string): Fiel
   const port = numberOf(service["port"]);
   const problems = portNumberProblems(port);
   return [
-    ...(textOf(name) === "" ? [fieldError.required(`${field}.name`, "service name is required")] : []),
-    ...(textOf(namespace) === "" ? [fieldError.required(`${field}.namespace`, "service namespace is required")] : []),
+    ...(textOf(name) === "" ? [fieldError.required(`${field}.name`)] : []),
+    ...(textOf(namespace) === "" ? [fieldError.required(`${field}.namespace`)] : []),
     ...problems.map((problem) => fieldError.invalid(`${field}.port`, port, `port is not valid: ${problem}`)),
     ...validatePath(textOf(path), `${field}.path`),
   ];

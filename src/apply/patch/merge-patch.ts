@@ -33,5 +33,11 @@ function merge(document: JsonValue | undefined, patch: JsonObject): JsonObject {
 
 function mergeKey(merged: JsonObject, key: string, value: JsonValue | undefined, patch: JsonValue): void {
   if (patch === null) return;
-  merged[key] = isJsonObject(patch) ? merge(value, patch) : cloneJson(patch);
+  merged[key] = isJsonObject(patch) ? merge(value, patch) : withoutNullFields(patch);
+}
+
+/** A list takes the place of what was there. Its objects lose their nulls, as new objects do. */
+function withoutNullFields(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutNullFields);
+  return isJsonObject(value) ? merge(undefined, value) : value;
 }

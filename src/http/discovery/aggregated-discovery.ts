@@ -32,7 +32,8 @@ function groupDiscovery({ group, versions }: CatalogGroup, catalog: ServedTypes)
 }
 
 function resourceDiscovery(info: ResourceInfo): JsonObject {
-  const subresources = [...info.subresources.values()].sort((a, b) => compare(a.name, b.name));
+  const subresources = [...info.subresources.values()];
+  if (info.form.kind === "struct") subresources.sort((a, b) => compare(a.name, b.name));
   return {
     resource: info.resource,
     responseKind: kindOf(info),

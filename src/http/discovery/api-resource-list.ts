@@ -2,14 +2,17 @@ import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../ap
 import type { JsonObject } from "../../api/json.ts";
 import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
 
-/** The APIResourceList of one group version: its resources and subresources by name. */
+/** The APIResourceList of one group version: built-in resources and subresources by name, custom ones after their resource. */
 export function apiResourceList(groupVersion: GroupVersion, resources: readonly ResourceInfo[]): JsonObject {
-  const entries = resources.flatMap((info) => [resourceEntry(info), ...subresourceEntries(info)]);
+  const entriesOf = (info: ResourceInfo) => [resourceEntry(info), ...subresourceEntries(info)];
+  const isBuiltIn = ({ form }: ResourceInfo) => form.kind === "struct";
+  const entries = resources.filter(isBuiltIn).flatMap(entriesOf);
+  const custom = resources.filter((info) => !isBuiltIn(info)).flatMap(entriesOf);
   return {
     kind: "APIResourceList",
     ...(groupVersion.group === "" ? {} : { apiVersion: "v1" }),
     groupVersion: apiVersionOf(groupVersion),
-    resources: entries.sort((a, b) => compare(a.name as string, b.name as string)),
+    resources: [...entries.sort((a, b) => compare(a["name"] as string, b["name"] as string)), ...custom],
   };
 }
 

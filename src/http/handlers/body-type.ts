@@ -1,5 +1,7 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind, parseApiVersion } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { fieldError } from "../../api/field-error.ts";
+import type { KubeObject } from "../../api/object-meta.ts";
 import { type StatusError, status } from "../../api/status.ts";
 import { formerKinds } from "../../api/scheme/former-kinds.ts";
 import { metaKinds } from "../../api/scheme/meta-kinds.ts";
@@ -47,12 +49,16 @@ export function typedDocument(value: JsonValue, bytes: Uint8Array, expectedKind:
 /** Compares the type that a body names with the one of the path. A body without type takes the path's. @throws StatusError 400 */
 export function refuseOtherType(
   body: { readonly apiVersion?: JsonValue; readonly kind?: JsonValue },
-  { gvk, aliases = [], internal = gvk }: ExpectedBody,
+  { gvk, form, aliases = [], internal = gvk }: ExpectedBody,
   known: KnownKinds,
 ): void {
   const expected = apiVersionOf(gvk);
   const apiVersion = textOr(body.apiVersion, expected);
   const kind = textOr(body.kind, gvk.kind);
+  if (form.kind === "structural") {
+    if (apiVersion === expected) return;
+    throw otherVersion(apiVersion, expected);
+  }
   if (kind === gvk.kind && (apiVersion === expected || aliases.includes(apiVersion))) return;
   const { group, version } = parseApiVersion(apiVersion) ?? { group: "", version: apiVersion };
   const refusal = (why: string) => cannotHandle({ group, version, kind }, gvk.kind, why);
@@ -65,9 +71,25 @@ export function refuseOtherType(
     throw refusal(`no kind ${name} ${registry}`);
   }
   if (found !== wanted) throw refusal(`converting (${version}.${kind}) to (${wanted}): unknown conversion`);
-  throw status.badRequest(
+  throw otherVersion(apiVersion, expected);
+}
+
+function otherVersion(apiVersion: string, expected: string): StatusError {
+  return status.badRequest(
     `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
   );
+}
+
+/** Validates the kind of a custom resource, which may be any text until then. @throws StatusError 422 */
+export function refuseOtherCustomKind(
+  { kind = "" }: JsonObject,
+  { metadata }: KubeObject,
+  { gvk, form }: ExpectedBody,
+): void {
+  if (form.kind === "struct" || kind === "" || kind === gvk.kind) return;
+  throw status.invalid({ group: gvk.group, kind: String(kind), name: metadata.name ?? "" }, [
+    fieldError.invalid("kind", kind, `must be ${gvk.kind}`),
+  ]);
 }
 
 /** `Pod in version "v1" cannot be handled as a Binding: …`. */

@@ -2,7 +2,7 @@ import { apiVersionOf, type GroupVersionKind } from "../../api/gvk.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { objectValuesMax, ordinaryBytesMax } from "../../api/object-extent.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { cannotHandle, type ExpectedBody, refuseOtherType, typedDocument } from "./body-type.ts";
+import { cannotHandle, type ExpectedBody, refuseOtherCustomKind, refuseOtherType, typedDocument } from "./body-type.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { recordObject } from "../../request/annotations.ts";
 import { decodeBody } from "../decode-body.ts";
@@ -62,6 +62,7 @@ async function decodeObject(
   const { object, unknownFields } = orBadRequest(expected.gvk, () => typedObject(document, expected, isOwned));
   const problems = fieldProblems(unknownFields, body.duplicates);
   reportFields(call, problems, fieldValidation, (why) => badType(expected.gvk, why));
+  refuseOtherCustomKind(document, object, expected);
   if (mayBeLarge) await nextTurn();
   return object;
 }

@@ -97,6 +97,7 @@ function serve(
   refuseOtherScope(request, info);
   const call = { exchange, request, info, parts };
   const endpoint = parts.endpoint(info, request.subresource);
+  if (endpoint === undefined && info.form.kind === "structural") throw status.notFound({ ...info, name: request.name });
   if (endpoint === undefined || request.isBeyond || !hasPath(call)) throw status.resourceNotServed();
   if (!hasVerb(call)) throw status.methodNotAllowed();
   // Upstream's router does not know the resources of definitions.

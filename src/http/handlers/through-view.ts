@@ -1,4 +1,5 @@
 import type { AdmissionAttributes } from "../../registry/admission.ts";
+import type { ObjectView } from "../../registry/object-view.ts";
 import { alreadyTracked, type FieldTracker, ownershipOfDocument } from "../../registry/field-ownership.ts";
 import type { Eventual } from "../../api/eventual.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
@@ -27,9 +28,12 @@ export function throughView(
     return { transform, options: { makesAnew: true } };
   }
   let document: KubeObject | undefined;
-  const shown = async (attributes: AdmissionAttributes): Promise<AdmissionAttributes> => {
+  const shown = async (attributes: AdmissionAttributes, withOwners: boolean): Promise<AdmissionAttributes> => {
     const { oldObject } = attributes;
-    const old = oldObject === undefined ? undefined : view.show(await inServedVersion(oldObject, info));
+    const old = oldObject === undefined ? undefined : draftOf(view, await inServedVersion(oldObject, info));
+    if (old !== undefined) {
+      setManagedFields(old, withOwners ? view.entriesOf(oldObject?.metadata.managedFields) : undefined);
+    }
     return { ...attributes, forms: onlyForm, object: document, oldObject: old };
   };
   const written = async (object: KubeObject, changed: KubeObject): Promise<KubeObject> =>
@@ -38,7 +42,7 @@ export function throughView(
     async transform(object) {
       const { managedFields } = object.metadata;
       const served = await inServedVersion(object, info);
-      const before = view.draft?.(served) ?? view.show(served);
+      const before = draftOf(view, served);
       setManagedFields(before, view.entriesOf(managedFields));
       document = await change(before);
       setManagedFields(document, await track(before, document));
@@ -50,13 +54,17 @@ export function throughView(
       tracker: alreadyTracked,
       admission: {
         async admit(attributes) {
-          await parts.admission.admit(await shown(attributes));
+          await parts.admission.admit(await shown(attributes, true));
           const { object } = attributes;
           if (object === undefined || document === undefined) return;
           const { metadata: _metadata, ...fields } = await written(object, document);
           Object.assign(object, fields);
         },
-        validate: async (attributes) => parts.admission.validate(await shown(attributes)),
+        async validate(attributes) {
+          // As upstream: who owns the fields of such a document is no longer said here.
+          if (document !== undefined) setManagedFields(document, undefined);
+          await parts.admission.validate(await shown(attributes, false));
+        },
       },
     },
   };
@@ -71,4 +79,9 @@ export function viewTracker(
   const version = view.info ?? info;
   const writer = { manager, subresource: request.subresource, version, nowMs: parts.clock.nowMs() };
   return (live, document) => ownershipOfDocument(view.info).afterUpdate(live, document, writer);
+}
+
+/** The document of a view that a change starts from. */
+function draftOf(view: ObjectView, object: KubeObject): KubeObject {
+  return view.draft?.(object) ?? view.show(object);
 }

@@ -25,8 +25,13 @@ export function writeContext(
     dryRun,
     version: call.info,
     options: given,
+    deadlineMs: exchange.deadlineMs,
+    signal: exchange.request.signal,
     warn: (text) => exchange.warnings.push(text),
     annotate: (key, value) => annotateExchange(exchange, key, value),
+    annotateBody(key, value) {
+      if (exchange.audit?.recordsBodies === true) annotateExchange(exchange, key, value());
+    },
   };
 }
 

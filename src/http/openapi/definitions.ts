@@ -2,10 +2,8 @@ import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { descriptionOf } from "./descriptions.ts";
+import type { Dialect, DocumentType } from "./document-type.ts";
 import { openApiName } from "./schema-name.ts";
-
-/** Swagger 2.0 or OpenAPI 3.0: they differ in where definitions live and in what may stand beside a reference. */
-export type Dialect = "v2" | "v3";
 
 /** Types whose kinds say so: every top-level kind, with all group versions that it is served in. */
 export type KindsByType = ReadonlyMap<string, readonly GroupVersionKind[]>;
@@ -28,9 +26,10 @@ export class Definitions {
     return Object.fromEntries([...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** `{"$ref": …}` to a struct, which becomes part of the document. */
-  reference(schema: StructSchema): JsonObject {
-    return this.#refer(openApiName(schema.name), () => this.#struct(schema));
+  /** `{"$ref": …}` to a type, which becomes part of the document. */
+  reference(type: DocumentType): JsonObject {
+    if (type.kind === "struct") return this.#refer(openApiName(type.name), () => this.#struct(type));
+    return this.#refer(type.name, () => type.define(this.#dialect, (other) => this.reference(other)));
   }
 
   /** The free-form body of a PATCH. */

@@ -1,6 +1,5 @@
 import type { GroupVersion, GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
-import { structOf } from "../../api/scheme/object-form.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
@@ -12,6 +11,8 @@ export interface OpenApiSource {
   readonly typeOf: TypeLookup;
   /** Of the API, as `v1.36.0`. */
   readonly version: string;
+  /** Applies may be sent as CBOR; by default they may not. */
+  readonly cbor?: boolean;
 }
 
 const responseTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -20,12 +21,14 @@ const listTypes = [
   "application/json;stream=watch",
   "application/vnd.kubernetes.protobuf;stream=watch",
 ];
+const customTypes = ["application/json", "application/yaml"];
 /** kubectl computes a three-way strategic patch only for kinds whose PATCH takes one. */
+const strategicMergePatch = "application/strategic-merge-patch+json";
 const patchTypes = [
   "application/apply-patch+yaml",
   "application/json-patch+json",
   "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
+  strategicMergePatch,
 ];
 const pretty: QueryParameter = { name: "pretty", type: "string", description: "true: write the answer indented." };
 
@@ -36,7 +39,7 @@ export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVers
   const paths: JsonObject = {};
   for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
     const item = pathItem(paths, operation, v3PathParameter);
-    item[operation.method] = v3Operation(operation, definitions);
+    item[operation.method] = v3Operation(operation, definitions, patchTypesOf(operation, source));
   }
   return {
     openapi: "3.0.0",
@@ -55,7 +58,7 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
   const paths: JsonObject = {};
   for (const operation of resources.flatMap((info) => operationsOf(info, source.typeOf))) {
     const item = pathItem(paths, operation, v2PathParameter);
-    item[operation.method] = v2Operation(operation, definitions);
+    item[operation.method] = v2Operation(operation, definitions, patchTypesOf(operation, source));
   }
   return {
     swagger: "2.0",
@@ -63,6 +66,11 @@ export function openApiV2Document(source: OpenApiSource): JsonObject {
     paths,
     definitions: definitions.toJson(),
   };
+}
+
+function patchTypesOf({ isBuiltIn }: Operation, { cbor = false }: OpenApiSource): readonly string[] {
+  const types = isBuiltIn ? patchTypes : patchTypes.filter((type) => type !== strategicMergePatch);
+  return cbor ? [...types, "application/apply-patch+cbor"] : types;
 }
 
 /** Top-level types, their lists, and the options that every group version has. */
@@ -74,13 +82,20 @@ function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInf
     kinds.set(typeName, known);
   };
   for (const info of resources) {
-    const { name } = structOf(info);
+    if (info.form.kind !== "struct") continue;
+    const { name } = info.form.schema;
     add(name, info);
     if (info.listKind !== "") add(`${packageOf(name)}.${info.listKind}`, { ...info, kind: info.listKind });
-    for (const { form, gvk } of info.subresources.values()) add(structOf({ form }).name, gvk);
+    for (const { form, gvk } of info.subresources.values()) {
+      if (form.kind === "struct") add(form.schema.name, gvk);
+    }
   }
   for (const { group, versions } of catalog.groups()) {
-    for (const version of versions) add("meta/v1.DeleteOptions", { group, version, kind: "DeleteOptions" });
+    for (const version of versions) {
+      // Custom kinds come and go: no other group's document changes with them.
+      const isBuiltIn = catalog.resources({ group, version }).some(({ form }) => form.kind === "struct");
+      if (isBuiltIn) add("meta/v1.DeleteOptions", { group, version, kind: "DeleteOptions" });
+    }
   }
   add("meta/v1.Status", { group: "", version: "v1", kind: "Status" });
   return kinds;
@@ -88,6 +103,11 @@ function kindsByType({ catalog }: OpenApiSource, resources: readonly ResourceInf
 
 function sameKind(a: GroupVersionKind, b: GroupVersionKind): boolean {
   return a.group === b.group && a.version === b.version && a.kind === b.kind;
+}
+
+function answerTypes({ action, isBuiltIn }: Operation): readonly string[] {
+  if (!isBuiltIn) return customTypes;
+  return action === "list" ? listTypes : responseTypes;
 }
 
 /** The item of a path with the parameters that are part of the path; made when it is not there yet. */
@@ -141,9 +161,8 @@ function successCodes({ action }: Operation): [string, string][] {
   return [["200", "OK"]];
 }
 
-function v3Operation(operation: Operation, definitions: Definitions): JsonObject {
-  const types = operation.action === "list" ? listTypes : responseTypes;
-  const content = contentOf(types, definitions.reference(operation.response));
+function v3Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
+  const content = contentOf(answerTypes(operation), definitions.reference(operation.response));
   const codes = successCodes(operation).map(([code, description]) => [code, { description, content }] as const);
   return {
     ...common(operation),
@@ -153,16 +172,16 @@ function v3Operation(operation: Operation, definitions: Definitions): JsonObject
       description,
       schema: { type, uniqueItems: true },
     })),
-    ...v3Body(operation, definitions),
+    ...v3Body(operation, definitions, patches),
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },
     ...extensions(operation),
   };
 }
 
-function v3Body({ body, action }: Operation, definitions: Definitions): JsonObject {
+function v3Body({ body, action }: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   if (body === undefined) return {};
   if (body === "patch") {
-    return { requestBody: { content: contentOf(patchTypes, definitions.patchReference()), required: true } };
+    return { requestBody: { content: contentOf(patches, definitions.patchReference()), required: true } };
   }
   const required = action === "post" || action === "put";
   const content = contentOf(["*/*"], definitions.reference(body));
@@ -177,8 +196,7 @@ function v3PathParameter(name: string, description: string): JsonObject {
   return { name, in: "path", description, required: true, schema: { type: "string", uniqueItems: true } };
 }
 
-function v2Operation(operation: Operation, definitions: Definitions): JsonObject {
-  const types = operation.action === "list" ? listTypes : responseTypes;
+function v2Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
   const schema = definitions.reference(operation.response);
   const codes = successCodes(operation).map(([code, description]) => [code, { description, schema }] as const);
   const parameters: JsonObject[] = [...operation.queryParameters, pretty].map(({ name, type, description }) => ({
@@ -191,8 +209,8 @@ function v2Operation(operation: Operation, definitions: Definitions): JsonObject
   const body = v2Body(operation, definitions);
   return {
     ...common(operation),
-    consumes: operation.body === "patch" ? patchTypes : ["*/*"],
-    produces: [...types],
+    consumes: operation.body === "patch" ? [...patches] : ["*/*"],
+    produces: [...answerTypes(operation)],
     schemes: ["https"],
     parameters: body === undefined ? parameters : [body, ...parameters],
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },

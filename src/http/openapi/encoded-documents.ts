@@ -1,5 +1,6 @@
 import type { GroupVersion } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { toBytes } from "../../api/codec/byte-text.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { documentHash } from "../document-reply.ts";
@@ -12,10 +13,17 @@ export interface EncodedDocument {
   readonly hash: string;
 }
 
-/** Documents as bytes, made when first asked for and kept until the served types change. */
+interface Kept {
+  readonly document: EncodedDocument;
+  /** The served types that the document tells of. */
+  readonly resources: readonly ResourceInfo[];
+}
+
+/** Documents as bytes, made when first asked for and kept until the types that they tell of change. */
 export class EncodedDocuments {
   readonly #source: OpenApiSource;
-  readonly #encoded = new Map<string, EncodedDocument>();
+  /** One for each group version and three for all of them. */
+  readonly #kept = new Map<string, Kept>();
   #generation = -1;
 
   constructor(source: OpenApiSource) {
@@ -32,11 +40,11 @@ export class EncodedDocuments {
    */
   async index(): Promise<EncodedDocument> {
     for (const groupVersion of this.groupVersions()) {
-      if (this.#has(documentKey(groupVersion))) continue;
+      if (this.#find(documentKey(groupVersion), this.#source.catalog.resources(groupVersion)) !== undefined) continue;
       this.v3(groupVersion);
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
-    return this.#once(v3Root, () => {
+    return this.#once(v3Root, this.#all(), () => {
       const entries = this.groupVersions().map((groupVersion) => {
         const key = documentKey(groupVersion);
         return [key, { serverRelativeURL: `${v3Root}/${key}?hash=${this.v3(groupVersion).hash}` }] as const;
@@ -46,31 +54,45 @@ export class EncodedDocuments {
   }
 
   v3(groupVersion: GroupVersion): EncodedDocument {
-    return this.#once(documentKey(groupVersion), () => asJson(openApiV3Document(this.#source, groupVersion)));
+    return this.#once(documentKey(groupVersion), this.#source.catalog.resources(groupVersion), () =>
+      asJson(openApiV3Document(this.#source, groupVersion)),
+    );
   }
 
   v2(): EncodedDocument {
-    return this.#once(v2Path, () => asJson(openApiV2Document(this.#source)));
+    return this.#once(v2Path, this.#all(), () => asJson(openApiV2Document(this.#source)));
   }
 
   v2Protobuf(): EncodedDocument {
-    return this.#once(protobufMediaType, () => encoded(encodeSwagger(openApiV2Document(this.#source))));
+    return this.#once(protobufMediaType, this.#all(), () => encoded(encodeSwagger(openApiV2Document(this.#source))));
   }
 
-  #has(key: string): boolean {
-    return this.#source.catalog.generation() === this.#generation && this.#encoded.has(key);
+  #all(): readonly ResourceInfo[] {
+    return this.groupVersions().flatMap((groupVersion) => this.#source.catalog.resources(groupVersion));
   }
 
-  #once(key: string, build: () => EncodedDocument): EncodedDocument {
-    const generation = this.#source.catalog.generation();
-    if (generation !== this.#generation) this.#encoded.clear();
-    this.#generation = generation;
-    let document = this.#encoded.get(key);
-    if (document === undefined) {
-      document = build();
-      this.#encoded.set(key, document);
-    }
+  #find(key: string, resources: readonly ResourceInfo[]): EncodedDocument | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined || kept.resources.length !== resources.length) return undefined;
+    return kept.resources.every((info, at) => info === resources[at]) ? kept.document : undefined;
+  }
+
+  #once(key: string, resources: readonly ResourceInfo[], build: () => EncodedDocument): EncodedDocument {
+    this.#forgetRemoved();
+    const known = this.#find(key, resources);
+    if (known !== undefined) return known;
+    const document = build();
+    this.#kept.set(key, { document, resources });
     return document;
+  }
+
+  /** Drops the documents of group versions that are gone. */
+  #forgetRemoved(): void {
+    const generation = this.#source.catalog.generation();
+    if (generation === this.#generation) return;
+    this.#generation = generation;
+    const served = new Set([v3Root, v2Path, protobufMediaType, ...this.groupVersions().map(documentKey)]);
+    for (const key of this.#kept.keys()) if (!served.has(key)) this.#kept.delete(key);
   }
 }
 

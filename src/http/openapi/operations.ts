@@ -1,7 +1,9 @@
 import { apiVersionOf, type GroupVersion, type GroupVersionKind } from "../../api/gvk.ts";
 import type { ResourceInfo, SubresourceInfo } from "../../api/scheme/resource.ts";
-import { structOf } from "../../api/scheme/object-form.ts";
+import type { ObjectForm } from "../../api/scheme/object-form.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
+import { customListType, customType } from "./custom-types.ts";
+import type { DocumentType } from "./document-type.ts";
 import { packageOf } from "./schema-name.ts";
 
 type HttpMethod = "get" | "put" | "post" | "delete" | "patch";
@@ -18,8 +20,10 @@ export interface Operation {
   readonly gvk: GroupVersionKind;
   readonly queryParameters: readonly QueryParameter[];
   /** Type of the request body; `patch` for the body of a PATCH. */
-  readonly body: StructSchema | "patch" | undefined;
-  readonly response: StructSchema;
+  readonly body: DocumentType | "patch" | undefined;
+  readonly response: DocumentType;
+  /** The document has a protobuf form, and takes strategic merge patches. */
+  readonly isBuiltIn: boolean;
 }
 export interface QueryParameter {
   readonly name: string;
@@ -105,10 +109,10 @@ class Scope {
   operation(
     prefix: string,
     suffix: string,
-    rest: Omit<Operation, "id" | "tag" | "gvk"> & { gvk?: GroupVersionKind },
+    rest: Omit<Operation, "id" | "tag" | "gvk" | "isBuiltIn"> & { gvk?: GroupVersionKind },
   ): Operation {
     const id = `${prefix}${this.namespaced}${this.info.kind}${suffix}`;
-    return { gvk: this.info, ...rest, id, tag: this.tag };
+    return { gvk: this.info, ...rest, id, tag: this.tag, isBuiltIn: this.info.form.kind === "struct" };
   }
 }
 
@@ -118,7 +122,7 @@ function collectionOperations(scope: Scope): Operation[] {
   const list = { method: "get", action: "list", queryParameters: listParameters, body: undefined } as const;
   const operations: Operation[] = [];
   if (info.verbs.includes("list")) {
-    const response = typeOf(`${packageOf(structOf(info).name)}.${info.listKind}`);
+    const response = listTypeOf(info, typeOf);
     operations.push(scope.operation(`list${group}`, "", { ...list, path, description, response }));
     if (info.namespaced) {
       operations.push({
@@ -129,6 +133,7 @@ function collectionOperations(scope: Scope): Operation[] {
         tag: scope.tag,
         gvk: info,
         response,
+        isBuiltIn: info.form.kind === "struct",
       });
     }
   }
@@ -140,8 +145,8 @@ function collectionOperations(scope: Scope): Operation[] {
         action: "post",
         description: `create an object of kind ${info.kind}`,
         queryParameters: writeParameters,
-        body: structOf(info),
-        response: structOf(info),
+        body: documentType(info, info.form),
+        response: documentType(info, info.form),
       }),
     );
   }
@@ -161,11 +166,22 @@ function collectionOperations(scope: Scope): Operation[] {
   return operations;
 }
 
+function documentType(info: ResourceInfo, form: ObjectForm): DocumentType {
+  return form.kind === "struct" ? form.schema : customType(info, form);
+}
+
+function listTypeOf(info: ResourceInfo, typeOf: TypeLookup): DocumentType {
+  const { form } = info;
+  return form.kind === "struct"
+    ? typeOf(`${packageOf(form.schema.name)}.${info.listKind}`)
+    : customListType(info, form);
+}
+
 function itemOperations(scope: Scope): Operation[] {
   const { info, group, itemPath: path, typeOf } = scope;
   const operations = documentOperations(
     scope,
-    structOf(info),
+    documentType(info, info.form),
     info,
     info.verbs,
     path,
@@ -188,8 +204,10 @@ function itemOperations(scope: Scope): Operation[] {
   return operations;
 }
 
-function subresourceOperations(scope: Scope, { name, gvk, form, verbs }: SubresourceInfo): Operation[] {
-  const schema = structOf({ form });
+function subresourceOperations(scope: Scope, { name, gvk: own, form, verbs }: SubresourceInfo): Operation[] {
+  const schema = documentType(scope.info, form);
+  // Upstream calls every operation of a custom kind one on that kind.
+  const gvk = scope.info.form.kind === "struct" ? own : scope.info;
   const path = `${scope.itemPath}/${name}`;
   const what = `${name} of the object of kind ${scope.info.kind}`;
   const operations = documentOperations(scope, schema, gvk, verbs, path, capitalized(name), what);
@@ -213,7 +231,7 @@ function subresourceOperations(scope: Scope, { name, gvk, form, verbs }: Subreso
 /** What an object and a subresource of it have in common: read, replace, patch. */
 function documentOperations(
   scope: Scope,
-  schema: StructSchema,
+  schema: DocumentType,
   gvk: GroupVersionKind,
   verbs: readonly string[],
   path: string,

@@ -1,5 +1,4 @@
 import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
-import { fieldError } from "../../api/field-error.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import { cloneJson, isJsonObject, type JsonObject } from "../../api/json.ts";
 import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
@@ -66,15 +65,9 @@ function identityOf({ name, namespace, uid, resourceVersion, creationTimestamp }
 }
 
 function scaled(object: KubeObject, scale: KubeObject, path: string): KubeObject {
-  const { name = "" } = object.metadata;
   const replicas = Number(fieldsOf(scale["spec"])["replicas"] ?? 0);
   if (replicas === noReplicas)
     throw status.badRequest(`the spec replicas field ${JSON.stringify(path)} cannot be empty`);
-  if (replicas < 0) {
-    throw status.invalid({ group: "autoscaling", kind: scale.kind, name }, [
-      fieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),
-    ]);
-  }
   const written = cloneJson(contentOf(object));
   setAt(written, namesOf(path), replicas);
   const { resourceVersion = "" } = scale.metadata;

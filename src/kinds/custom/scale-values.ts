@@ -38,7 +38,7 @@ function valueAt(object: JsonObject, names: readonly string[]): PathValue<JsonVa
   for (const [at, name] of names.entries()) {
     if (value === null) return { value: undefined };
     if (!isJsonObject(value)) {
-      return { problem: accessProblem(names.slice(0, at + 1), value, "map[string]interface {}") };
+      return { problem: accessProblem(names.slice(0, at + 1), value, "map[string]interface{}") };
     }
     if (!Object.hasOwn(value, name)) return { value: undefined };
     value = value[name] as JsonValue;

@@ -161,6 +161,30 @@ export const flags = {
     value: "names",
     help: "default admission plugins to disable",
   },
+  "admission-control-config-file": {
+    type: "text",
+    group: "API",
+    value: "file",
+    help: "AdmissionConfiguration with the kubeconfigs that hold credentials for admission webhooks",
+  },
+  "dynamic-admission": {
+    type: "boolean",
+    default: true,
+    group: "API",
+    help: "apply admission webhooks and policies; false serves without them, to repair what they refuse",
+  },
+  "webhook-circuit-breaker": {
+    type: "boolean",
+    default: true,
+    group: "API",
+    help: "stop waiting for an admission webhook after several timeouts in a row, and retry it every few seconds",
+  },
+  "enable-aggregator-routing": {
+    type: "boolean",
+    default: false,
+    group: "API",
+    help: "connect to the endpoints of a webhook's Service instead of its cluster IP",
+  },
   controllers: {
     type: "text",
     default: "*",

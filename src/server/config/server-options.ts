@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { chosenPlugins, type PluginName } from "../../admission/plugin-names.ts";
+import { chosenPlugins, dynamicPlugins, type PluginName } from "../../admission/plugin-names.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { OpenClient } from "../../http/in-process-client.ts";
 import type { AuthenticationOptions } from "../../access/authentication/authentication-options.ts";
@@ -21,6 +21,7 @@ import {
 import { type FeatureGates, resolveFeatureGates } from "./feature-gates.ts";
 import { type FlagOptions, flagNames, flags, optionName } from "./flags.ts";
 import type { Flag } from "./flag.ts";
+import { readAdmissionConfiguration, type WebhookKubeconfigs } from "./admission-configuration.ts";
 import { parseRuntimeConfig } from "./runtime-config.ts";
 import { StartupError } from "../../process/startup-error.ts";
 
@@ -59,6 +60,12 @@ export interface ServerConfig {
   readonly runtimeConfig: ReadonlyMap<string, boolean>;
   /** The plugins in the order in which they run. */
   readonly admissionPlugins: readonly PluginName[];
+  /** Kubeconfigs with credentials for admission webhooks. */
+  readonly webhookKubeconfigs: WebhookKubeconfigs;
+  /** Admission webhooks that do not answer are not waited for again and again. */
+  readonly breaksCircuits: boolean;
+  /** Services are reached at their endpoints instead of their cluster IPs. */
+  readonly routesToEndpoints: boolean;
   readonly controllers: ReadonlySet<ControllerName>;
   /** The part of the bootstrap token that signs cluster-info. */
   readonly bootstrapSignerKey: "token" | "secret";
@@ -133,7 +140,13 @@ export function resolveOptions(
     audit: auditOptionsOf(options),
     featureGates: resolveFeatureGates(new Map(Object.entries(options.featureGates ?? {}))),
     runtimeConfig: parseRuntimeConfig(new Map(Object.entries(options.runtimeConfig ?? {}))),
-    admissionPlugins: chosenPlugins(options.enableAdmissionPlugins ?? [], options.disableAdmissionPlugins ?? []),
+    admissionPlugins: admissionPluginsOf(options),
+    webhookKubeconfigs:
+      options.admissionControlConfigFile === undefined
+        ? {}
+        : readAdmissionConfiguration(options.admissionControlConfigFile),
+    breaksCircuits: options.webhookCircuitBreaker ?? flags["webhook-circuit-breaker"].default,
+    routesToEndpoints: options.enableAggregatorRouting ?? flags["enable-aggregator-routing"].default,
     bootstrapSignerKey: oneOf("--bootstrap-signer-key", options.bootstrapSignerKey) === "secret" ? "secret" : "token",
     controllers: parseControllers(options.controllers ?? flags.controllers.default),
     serviceClusterIpRange: options.serviceClusterIpRange ?? flags["service-cluster-ip-range"].default,
@@ -145,6 +158,12 @@ export function resolveOptions(
     verbosity: options.verbosity ?? flags.v.default,
     clock: options.clock ?? systemClock,
   };
+}
+
+function admissionPluginsOf(options: ServerOptions): readonly PluginName[] {
+  const chosen = chosenPlugins(options.enableAdmissionPlugins ?? [], options.disableAdmissionPlugins ?? []);
+  const isDynamic = options.dynamicAdmission ?? flags["dynamic-admission"].default;
+  return isDynamic ? chosen : chosen.filter((name) => !dynamicPlugins.has(name));
 }
 
 /** @throws StartupError for a value that is neither a name nor an address */

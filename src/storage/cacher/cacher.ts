@@ -112,6 +112,11 @@ export class Cacher {
     return this.#feed.revision;
   }
 
+  /** Revision of the last change of an object of this cache. */
+  get changed(): Revision {
+    return this.#changed;
+  }
+
   get size(): number {
     return this.#tree.size;
   }

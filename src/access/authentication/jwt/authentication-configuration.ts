@@ -1,30 +1,29 @@
 import { fieldError } from "../../../api/field-error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import { type FileCheck, parseConfigurationFile } from "../../../api/codec/configuration-file.ts";
+import type { ValidationRule } from "./claim-expressions.ts";
+import {
+  type ClaimMappings,
+  type ClaimRules,
+  parseClaimRules,
+  parseMappings,
+  parseUserRules,
+} from "./claim-mappings.ts";
 
 const kind = "AuthenticationConfiguration";
 const versions = ["v1", "v1beta1", "v1alpha1"];
 const authenticatorsMax = 64;
-const noExpressions = "CEL expressions cannot be used yet: name a claim";
 
 /** A trusted issuer of tokens and the mapping of its claims. */
-export interface JwtIssuer {
+export interface JwtIssuer extends ClaimMappings, ClaimRules {
   readonly url: string;
   /** URL of the discovery document; undefined means below `url`. */
   readonly discoveryUrl: string | undefined;
   /** Authorities as PEM; undefined for those of the system. */
   readonly certificateAuthority: string | undefined;
   readonly audiences: readonly string[];
-  /** Claims with a required value. */
-  readonly requiredClaims: readonly (readonly [claim: string, value: string])[];
-  readonly username: PrefixedClaim;
-  readonly groups: PrefixedClaim | undefined;
-  readonly uid: string | undefined;
+  readonly userRules?: readonly ValidationRule[];
   readonly algorithms: readonly string[];
-}
-export interface PrefixedClaim {
-  readonly claim: string;
-  readonly prefix: string;
 }
 
 export interface AuthenticationConfiguration {
@@ -109,22 +108,21 @@ function parseIssuer(check: FileCheck, value: JsonObject, path: string): JwtIssu
       );
     }
   }
-  if (listOf(value["userValidationRules"]).length > 0) {
-    check.errors.push(fieldError.forbidden(`${path}.userValidationRules`, noExpressions));
-  }
   const egress = check.text(issuer, issuerPath, "egressSelectorType");
   if (egress !== "" && !egressSelectorTypes.includes(egress)) {
     const detail = "egress selector must be either controlplane or cluster";
     check.errors.push(fieldError.invalid(`${issuerPath}.egressSelectorType`, egress, detail));
   }
   const certificateAuthority = check.text(issuer, issuerPath, "certificateAuthority");
+  const rules = parseClaimRules(check, value, path);
   return {
     url,
     discoveryUrl: discoveryUrl === "" ? undefined : discoveryUrl,
     certificateAuthority: certificateAuthority === "" ? undefined : certificateAuthority,
     audiences: parseAudiences(check, issuer, issuerPath),
-    requiredClaims: parseRequiredClaims(check, value, path),
-    ...parseMappings(check, value, path),
+    ...rules,
+    ...parseMappings(check, value, path, rules.claimRules ?? []),
+    userRules: parseUserRules(check, value, path),
     algorithms: asymmetricAlgorithms,
   };
 }
@@ -173,76 +171,6 @@ function parseAudiences(check: FileCheck, issuer: JsonObject, path: string): str
     check.errors.push(fieldError.invalid(policyField, policy, detail));
   }
   return audiences;
-}
-
-function parseRequiredClaims(check: FileCheck, value: JsonObject, path: string): [string, string][] {
-  const seen = new Set<string>();
-  return listOf(value["claimValidationRules"]).flatMap((entry, at) => {
-    const rule = isJsonObject(entry) ? entry : {};
-    const field = `${path}.claimValidationRules[${at}]`;
-    check.fields(rule, field, ["claim", "requiredValue", "expression", "message"]);
-    if ((rule["expression"] ?? "") !== "") {
-      check.errors.push(fieldError.forbidden(`${field}.expression`, noExpressions));
-      return [];
-    }
-    const claim = check.text(rule, field, "claim");
-    if (claim === "") check.errors.push(fieldError.required(field, "claim or expression is required"));
-    if (seen.has(claim)) check.errors.push(fieldError.duplicate(`${field}.claim`, claim));
-    seen.add(claim);
-    return [[claim, check.text(rule, field, "requiredValue")] as [string, string]];
-  });
-}
-
-function parseMappings(
-  check: FileCheck,
-  value: JsonObject,
-  path: string,
-): Pick<JwtIssuer, "username" | "groups" | "uid"> {
-  const field = `${path}.claimMappings`;
-  const mappings = check.object(value, path, "claimMappings") ?? {};
-  check.fields(mappings, field, ["username", "groups", "uid", "extra"]);
-  if (listOf(mappings["extra"]).length > 0) check.errors.push(fieldError.forbidden(`${field}.extra`, noExpressions));
-  const username = parsePrefixed(check, mappings, field, "username");
-  if (username === undefined) {
-    check.errors.push(fieldError.required(`${field}.username`, "claim or expression is required"));
-  }
-  const uid = check.object(mappings, field, "uid");
-  refuseExpression(check, uid, `${field}.uid`);
-  const uidClaim = uid === undefined ? "" : check.text(uid, `${field}.uid`, "claim");
-  return {
-    username: username ?? { claim: "", prefix: "" },
-    groups: parsePrefixed(check, mappings, field, "groups"),
-    uid: uidClaim === "" ? undefined : uidClaim,
-  };
-}
-
-/**
- * Parses a claim with its prefix. Returns undefined without claim and expression. The prefix must be set, although it
- * may be empty.
- */
-function parsePrefixed(check: FileCheck, mappings: JsonObject, path: string, name: string): PrefixedClaim | undefined {
-  const value = check.object(mappings, path, name);
-  if (value === undefined) return undefined;
-  const field = `${path}.${name}`;
-  check.fields(value, field, ["claim", "prefix", "expression"]);
-  refuseExpression(check, value, field);
-  const claim = check.text(value, field, "claim");
-  const { prefix } = value;
-  if (claim === "") return undefined;
-  if (prefix === undefined || prefix === null) {
-    check.errors.push(
-      fieldError.required(
-        `${field}.prefix`,
-        "prefix is required when claim is set. It can be set to an empty string to disable prefixing",
-      ),
-    );
-  }
-  return { claim, prefix: check.text(value, field, "prefix") };
-}
-
-function refuseExpression(check: FileCheck, value: JsonObject | undefined, field: string): void {
-  if ((value?.["expression"] ?? "") === "") return;
-  check.errors.push(fieldError.forbidden(`${field}.expression`, noExpressions));
 }
 
 function parseAnonymous(check: FileCheck, value: JsonObject): AuthenticationConfiguration["anonymous"] {

@@ -4,7 +4,7 @@ import { AuthenticationFailure } from "../authenticator.ts";
 import { claimedIssuer } from "../service-account/verified-tokens.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../token-authenticator.ts";
 import { commonAudiences } from "../token-authenticator.ts";
-import type { UserInfo } from "../../../request/user-info.ts";
+import { userOf } from "./mapped-user.ts";
 import type { JwtIssuer } from "./authentication-configuration.ts";
 
 /**
@@ -200,31 +200,6 @@ function identityOf({ kid, kty, crv, x, y, n, e, pub }: JWK): string {
 }
 
 /** Maps claims to a user. @throws AuthenticationFailure for unsuitable claims */
-function userOf(claims: JWTPayload, { username, groups, uid }: JwtIssuer): UserInfo {
-  const name = claims[username.claim];
-  if (typeof name !== "string" || name === "") throw refused(`the claim ${username.claim} holds no name`);
-  if (username.claim === "email" && claims["email_verified"] !== undefined && claims["email_verified"] !== true) {
-    throw refused("the email is not verified");
-  }
-  const id = uid === undefined ? "" : claims[uid];
-  if (typeof id !== "string") throw refused(`the claim ${uid} holds no text`);
-  return {
-    name: username.prefix + name,
-    uid: id,
-    groups: groups === undefined ? [] : groupsOf(claims[groups.claim], groups),
-    extra: new Map(),
-  };
-}
-
-function groupsOf(value: unknown, { claim, prefix }: { claim: string; prefix: string }): string[] {
-  if (value === undefined || value === null) return [];
-  const list: unknown[] = Array.isArray(value) ? value : [value];
-  return list.map((group) => {
-    if (typeof group !== "string") throw refused(`the claim ${claim} holds no list of texts`);
-    return prefix + group;
-  });
-}
-
 function refused(reason: string): AuthenticationFailure {
   return new AuthenticationFailure(reason, { decisive: false });
 }

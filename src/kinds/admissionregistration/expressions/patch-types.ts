@@ -1,7 +1,7 @@
 import { celTypes, type Declared, jsonPatchLibrary, type TypeProvider } from "../../../cel/index.ts";
 import { ObjectValue, objectType, PatchOperationValue, patchOperationType } from "./patch-values.ts";
 
-const { dynType, stringType, structOf } = celTypes;
+const { dynType, opaqueOf, stringType, structOf } = celTypes;
 
 /** Part of a type name is any text, so types of objects are made when they are asked for. */
 function objectTypeOf(name: string): celTypes.CelType | undefined {
@@ -16,9 +16,13 @@ const operationFields: ReadonlyMap<string, celTypes.CelType> = new Map([
   ["value", dynType],
 ]);
 
+/** Upstream's type of an operation has every field; those that it does not know have a type without a name. */
+const unknownField = opaqueOf("");
+
 const provider: TypeProvider = {
   findStruct: (name) => (name === patchOperationType.name ? patchOperationType : objectTypeOf(name)),
-  findField: (name, field) => (name === patchOperationType.name ? operationFields.get(field) : dynType),
+  findField: (name, field) =>
+    name === patchOperationType.name ? (operationFields.get(field) ?? unknownField) : dynType,
 };
 
 /** The types and functions that make patches. */

@@ -1,4 +1,4 @@
-import { celTypes, type TypeProvider } from "../../../cel/index.ts";
+import { celTypes, recordTypes } from "../../../cel/index.ts";
 
 const { boolType, dynType, intType, listOf, mapOf, stringType, structOf, timestampType } = celTypes;
 type CelType = celTypes.CelType;
@@ -16,73 +16,66 @@ const statusType = structOf("kubernetes.NamespaceStatus");
 
 type Fields = Readonly<Record<string, CelType>>;
 
-const structs = new Map<CelType, Fields>([
-  [kindType, { group: stringType, version: stringType, kind: stringType }],
-  [resourceType, { group: stringType, version: stringType, resource: stringType }],
-  [
-    userInfoType,
-    {
-      username: stringType,
-      uid: stringType,
-      groups: listOf(stringType),
-      extra: mapOf(stringType, listOf(stringType)),
-    },
-  ],
-  [
-    requestType,
-    {
-      kind: kindType,
-      resource: resourceType,
-      subResource: stringType,
-      requestKind: kindType,
-      requestResource: resourceType,
-      requestSubResource: stringType,
-      name: stringType,
-      namespace: stringType,
-      operation: stringType,
-      userInfo: userInfoType,
-      dryRun: boolType,
-      options: dynType,
-    },
-  ],
-  [specType, { finalizers: listOf(stringType) }],
-  [
-    conditionType,
-    {
-      status: stringType,
-      type: stringType,
-      lastTransitionTime: timestampType,
-      message: stringType,
-      reason: stringType,
-    },
-  ],
-  [statusType, { conditions: listOf(conditionType), phase: stringType }],
-  [
-    metadataType,
-    {
-      name: stringType,
-      generateName: stringType,
-      namespace: stringType,
-      labels: mapOf(stringType, stringType),
-      annotations: mapOf(stringType, stringType),
-      UID: stringType,
-      creationTimestamp: timestampType,
-      deletionGracePeriodSeconds: intType,
-      deletionTimestamp: timestampType,
-      generation: intType,
-      resourceVersion: stringType,
-      finalizers: listOf(stringType),
-    },
-  ],
-  [namespaceType, { metadata: metadataType, spec: specType, status: statusType }],
-]);
-const byName = new Map([...structs].map(([type, fields]) => [type.name, { type, fields }]));
-
 /** The types of `request` and `namespaceObject`. */
-export const requestTypes: TypeProvider = {
-  findStruct: (name) => byName.get(name)?.type,
-  findField(name, field) {
-    const fields = byName.get(name)?.fields;
-    return fields !== undefined && Object.hasOwn(fields, field) ? fields[field] : undefined;
-  },
-};
+export const requestTypes = recordTypes(
+  new Map<CelType, Fields>([
+    [kindType, { group: stringType, version: stringType, kind: stringType }],
+    [resourceType, { group: stringType, version: stringType, resource: stringType }],
+    [
+      userInfoType,
+      {
+        username: stringType,
+        uid: stringType,
+        groups: listOf(stringType),
+        extra: mapOf(stringType, listOf(stringType)),
+      },
+    ],
+    [
+      requestType,
+      {
+        kind: kindType,
+        resource: resourceType,
+        subResource: stringType,
+        requestKind: kindType,
+        requestResource: resourceType,
+        requestSubResource: stringType,
+        name: stringType,
+        namespace: stringType,
+        operation: stringType,
+        userInfo: userInfoType,
+        dryRun: boolType,
+        options: dynType,
+      },
+    ],
+    [specType, { finalizers: listOf(stringType) }],
+    [
+      conditionType,
+      {
+        status: stringType,
+        type: stringType,
+        lastTransitionTime: timestampType,
+        message: stringType,
+        reason: stringType,
+      },
+    ],
+    [statusType, { conditions: listOf(conditionType), phase: stringType }],
+    [
+      metadataType,
+      {
+        name: stringType,
+        generateName: stringType,
+        namespace: stringType,
+        labels: mapOf(stringType, stringType),
+        annotations: mapOf(stringType, stringType),
+        UID: stringType,
+        creationTimestamp: timestampType,
+        deletionGracePeriodSeconds: intType,
+        deletionTimestamp: timestampType,
+        generation: intType,
+        resourceVersion: stringType,
+        finalizers: listOf(stringType),
+      },
+    ],
+    [namespaceType, { metadata: metadataType, spec: specType, status: statusType }],
+  ]),
+);

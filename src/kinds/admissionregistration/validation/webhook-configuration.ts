@@ -34,11 +34,12 @@ export function validateWebhookConfiguration(configuration: KubeObject, old?: Ku
   const needsKnown = stored.every((hook) => hasKnownReviewVersion(versionsOf(hook)) || versionsOf(hook).length === 0);
   const needsUniqueNames = new Set(stored.map(({ name }) => textOf(name))).size === stored.length;
   const names = new Set<string>();
+  const conditions = stored.flatMap((hook) => objectsOf(hook["matchConditions"]));
   const errors: FieldError[] = [];
   for (const [at, hook] of hooks.entries()) {
     if (errors.length >= fieldErrorsMax) break;
     const name = textOf(hook["name"]);
-    errors.push(...validateWebhook(hook, sideEffects, `webhooks[${at}]`));
+    errors.push(...validateWebhook(hook, { sideEffects, stored: conditions }, `webhooks[${at}]`));
     errors.push(
       ...validateReviewVersions(
         versionsOf(hook),
@@ -60,7 +61,13 @@ function versionsOf(hook: JsonObject): string[] {
   return textsOf(hook["admissionReviewVersions"]);
 }
 
-function validateWebhook(hook: JsonObject, sideEffects: readonly string[], field: string): FieldError[] {
+interface WebhookRules {
+  readonly sideEffects: readonly string[];
+  /** The match conditions of the configuration that is replaced: they may use all that this server knows. */
+  readonly stored: JsonObject[];
+}
+
+function validateWebhook(hook: JsonObject, { sideEffects, stored }: WebhookRules, field: string): FieldError[] {
   const timeout = hook["timeoutSeconds"];
   const effects = hook["sideEffects"];
   return [
@@ -84,7 +91,7 @@ function validateWebhook(hook: JsonObject, sideEffects: readonly string[], field
     ...validateLabelSelector(hook["objectSelector"], `${field}.objectSelector`),
     ...validateGiven(hook["reinvocationPolicy"], reinvocationPolicies, `${field}.reinvocationPolicy`),
     ...validateWebhookClient(fieldsOf(hook["clientConfig"]), `${field}.clientConfig`),
-    ...validateMatchConditions(hook["matchConditions"], `${field}.matchConditions`),
+    ...validateMatchConditions(hook["matchConditions"], `${field}.matchConditions`, { stored }),
   ];
 }
 

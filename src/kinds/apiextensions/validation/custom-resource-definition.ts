@@ -33,11 +33,14 @@ const scopes = ["Cluster", "Namespaced"];
 export function* validateDefinition(definition: KubeObject, old?: KubeObject): Generator<void, FieldError[]> {
   const { metadata, status } = definition as unknown as CustomResourceDefinition;
   const fresh = definitionSpecOf(definition);
+  yield;
   const { group, names } = fresh.spec;
   const stored = old === undefined ? undefined : definitionSpecOf(old);
+  const check = new SpecCheck(fresh, stored, isEstablished(old));
+  yield;
   return [
     ...(old === undefined ? validateName(metadata.name ?? "", `${names.plural}.${group}`) : []),
-    ...(yield* new SpecCheck(fresh, stored, isEstablished(old)).run()),
+    ...(yield* check.run()),
     ...(old === undefined || stored === undefined ? [] : validateChanges(fresh, stored, isEstablished(old))),
     ...validateCustomResourceNames(status?.acceptedNames ?? noNames, "status.acceptedNames"),
     ...validateStoredVersions(status?.storedVersions ?? [], fresh),

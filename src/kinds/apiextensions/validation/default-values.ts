@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, fieldErrorText } from "../../../api/field-error.ts";
+import { type FieldError, fieldErrorText } from "../../../api/field-error.ts";
 import {
   cloneJson,
   emptyJsonObject,
@@ -8,6 +8,7 @@ import {
   type JsonValue,
 } from "../../../api/json.ts";
 import { coerceMetadata, validateEmbedded } from "../../../api/structural/embedded-metadata.ts";
+import { invalidValue } from "../../../api/structural/findings.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "../../../api/structural/open-api-schema.ts";
 import { prune, resourceFields } from "../../../api/structural/prune.ts";
 import { valueValidator } from "../../../api/structural/value-validator.ts";
@@ -15,6 +16,8 @@ import { makeRuleValidator, type RuleSchema, runRules, storedEnvironment, toFiel
 
 /** The most that the rules may cost that check all defaults of a schema. */
 const rulesCostMax = 10_000_000;
+/** Nodes that are checked before others get their turn. */
+const nodesPerStep = 200;
 const environments = { environmentOf: () => storedEnvironment() };
 
 /** Steps from a resource to a value inside of it; an item has no name. */
@@ -45,6 +48,7 @@ class DefaultsCheck {
   readonly #root: OpenApiSchema;
   readonly #requiresPruned: boolean;
   #budget = rulesCostMax;
+  #nodes = 0;
 
   constructor(root: OpenApiSchema, requiresPruned: boolean) {
     this.#root = root;
@@ -56,6 +60,7 @@ class DefaultsCheck {
   }
 
   *node(schema: OpenApiSchema, around: Place): Generator<void> {
+    if (++this.#nodes % nodesPerStep === 0) yield;
     const isResource = this.#isResource(schema);
     const place = isResource ? { ...around, resource: schema, steps: [], isMetadata: false } : around;
     if (schema.default !== undefined) yield* this.#default(schema, schema.default, place);
@@ -91,7 +96,7 @@ class DefaultsCheck {
     const pruned = cloneJson(value);
     prune(pruned, schema, isResource);
     if (this.#requiresPruned && !equalJson(pruned, value)) {
-      errors.push(fieldError.invalid(path, value, unknownFieldsText));
+      errors.push(invalidValue(path, value, unknownFieldsText));
     }
     const { error } = coerceMetadata(value, schema, { isResource, base: path });
     return error === undefined
@@ -123,7 +128,7 @@ function metadataProblems(value: JsonValue, path: string, { resource, steps }: P
   if (errors.length === 0) return [];
   const texts = [...new Set(errors.map(fieldErrorText))];
   const shown = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
-  return [fieldError.invalid(path, value, `must result in valid metadata: ${shown}`)];
+  return [invalidValue(path, value, `must result in valid metadata: ${shown}`)];
 }
 
 /** Builds an object that has a value at the end of the steps. */

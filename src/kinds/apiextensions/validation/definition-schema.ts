@@ -78,6 +78,7 @@ export function* validateDefinitionSchema(
     errors.push(fieldError.forbidden(`${path}.nullable`, "nullable cannot be true at the root"));
   }
   const obstacle = requiresStructural ? structuralObstacle(schema) : undefined;
+  yield;
   const structuralErrors =
     requiresStructural && obstacle === undefined
       ? yield* validateStructure(schema, path, ratchets.requiresPrunedDefaults)
@@ -99,6 +100,7 @@ function* validateStructure(
   requiresPrunedDefaults: boolean,
 ): Generator<void, FieldError[]> {
   const errors = validateStructural(schema, path);
+  yield;
   return errors.length > 0 ? errors : yield* validateDefaults(schema, path, requiresPrunedDefaults);
 }
 

@@ -1,6 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { OpenApiSchema } from "../../../api/structural/open-api-schema.ts";
 import { valuesOf } from "../../../api/structural/open-api-schema.ts";
+import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { resourceFields } from "../../../api/structural/prune.ts";
 import {
   placeBelow,
@@ -13,6 +14,9 @@ import {
 } from "../../../cel/index.ts";
 import { validateListAndMapTypes, validateListKeys } from "./list-type-rules.ts";
 import { type SchemaRatchets, schemaTypes } from "./schema-ratchets.ts";
+
+/** Nodes that are checked before others get their turn. */
+const nodesPerStep = 200;
 
 export interface SchemaRuleOptions {
   readonly path: string;
@@ -46,6 +50,8 @@ class SchemaCheck {
   readonly schemaErrors: FieldError[] = [];
   readonly ruleErrors: FieldError[] = [];
   readonly #options: SchemaRuleOptions;
+  #nodes = 0;
+  #errorCount = 0;
 
   constructor(options: SchemaRuleOptions) {
     this.#options = options;
@@ -53,8 +59,9 @@ class SchemaCheck {
 
   /** @param runsRules false inside of `anyOf` and the like, whose rules are never compiled */
   *node(schema: OpenApiSchema, place: Place, runsRules: boolean): Generator<void> {
+    if (++this.#nodes % nodesPerStep === 0) yield;
     const { path } = place;
-    const errorsBefore = this.schemaErrors.length;
+    const errorsBefore = this.#errorCount;
     this.#add(validateSupported(schema, place, this.#options.ratchets));
     if (schema.uniqueItems === true) {
       const detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
@@ -68,7 +75,7 @@ class SchemaCheck {
       const rulePath = `${path}.x-kubernetes-validations[${at}]`;
       this.#add(ruleFormProblems(rule, schema as RuleSchema, rulePath).map(toFieldError));
     }
-    if (rules.length === 0 || this.schemaErrors.length > errorsBefore || !runsRules) return;
+    if (rules.length === 0 || this.#errorCount > errorsBefore || !runsRules) return;
     const { checker, ignoresRuleCosts } = this.#options;
     if (checker === undefined) return;
     const isResource = place.isRoot || schema["x-kubernetes-embedded-resource"] === true;
@@ -77,7 +84,8 @@ class SchemaCheck {
   }
 
   #add(errors: readonly FieldError[]): void {
-    for (const error of errors) this.schemaErrors.push(error);
+    this.#errorCount += errors.length;
+    if (this.schemaErrors.length < fieldErrorsMax) this.schemaErrors.push(...errors);
   }
 
   *#children(schema: OpenApiSchema, place: Place, runsRules: boolean): Generator<void> {

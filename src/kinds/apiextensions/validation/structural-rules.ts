@@ -1,6 +1,7 @@
 import { type FieldError, fieldError, fieldErrorText } from "../../../api/field-error.ts";
 import { equalJson, type JsonValue } from "../../../api/json.ts";
 import { compilePattern, PatternError } from "../../../api/re2-pattern.ts";
+import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { type OpenApiSchema, someSchema, valuesOf } from "../../../api/structural/open-api-schema.ts";
 
 type Level = "root" | "item" | "field";
@@ -48,8 +49,9 @@ export function validateStructural(root: OpenApiSchema, path: string): FieldErro
   const errors: FieldError[] = [];
   new StructuralCheck(errors).node(root, "root", path);
   checkParts(root, root, path, path, errors);
+  if (errors.length === 0) return errors;
   const texts = new Map(errors.map((error) => [error, fieldErrorText(error)]));
-  return errors.sort((a, b) => ((texts.get(a) ?? "") < (texts.get(b) ?? "") ? -1 : 1));
+  return errors.sort((a, b) => ((texts.get(a) ?? "") < (texts.get(b) ?? "") ? -1 : 1)).slice(0, fieldErrorsMax);
 }
 
 class StructuralCheck {

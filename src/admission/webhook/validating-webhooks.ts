@@ -1,0 +1,57 @@
+import type { AdmissionAttributes, AdmissionPlugin } from "../../registry/admission.ts";
+import { requestTimedOut, type WebhookInvocation } from "./webhook-caller.ts";
+import type { AdmissionWebhook } from "./webhook-configuration.ts";
+import { WebhookDocuments } from "./webhook-documents.ts";
+import { isExempt } from "./webhook-matcher.ts";
+import { type WebhookDispatch, WebhookOutcomes } from "./webhook-outcomes.ts";
+import type { ReviewedDocuments } from "./admission-review.ts";
+
+/** Calls the validating webhooks side by side, all with the final object. The first refusal to arrive is the answer. */
+export function validatingWebhooks(dispatch: WebhookDispatch): Omit<AdmissionPlugin, "name"> {
+  const outcomes = new WebhookOutcomes("validating", dispatch);
+  return {
+    seesConnections: true,
+    validate(attributes) {
+      const webhooks = dispatch.webhooks();
+      if (webhooks.length === 0 || isExempt(attributes)) return;
+      return callTogether(webhooks, attributes, dispatch, outcomes);
+    },
+  };
+}
+
+interface PreparedCall extends WebhookInvocation {
+  readonly documents: ReviewedDocuments;
+}
+
+async function callTogether(
+  webhooks: readonly AdmissionWebhook[],
+  attributes: AdmissionAttributes,
+  { matcher, clock }: WebhookDispatch,
+  outcomes: WebhookOutcomes,
+): Promise<void> {
+  const calls: PreparedCall[] = [];
+  // Webhooks that match the same version share its documents.
+  const documents = new Map<object, WebhookDocuments>();
+  const shared = new WebhookDocuments(attributes);
+  for (const webhook of webhooks) {
+    const invocation = await matcher.match(webhook, "validating", attributes, shared);
+    if (invocation === undefined) continue;
+    const own = documents.get(invocation.matched.info) ?? new WebhookDocuments(attributes);
+    documents.set(invocation.matched.info, own);
+    calls.push({ ...invocation, documents: await own.in(invocation.matched) });
+  }
+  if (calls.length === 0) return;
+  const { deadlineMs, signal } = attributes;
+  if (signal?.aborted === true || (deadlineMs !== undefined && clock.nowMs() >= deadlineMs)) throw requestTimedOut();
+  const refusals: unknown[] = [];
+  await Promise.all(
+    calls.map(({ documents: shown, ...invocation }, index) =>
+      outcomes
+        .settle(attributes, { webhook: invocation.webhook, round: 0, index }, async () => {
+          await outcomes.ask(invocation, attributes, shown, false);
+        })
+        .catch((error: unknown) => void refusals.push(error)),
+    ),
+  );
+  if (refusals.length > 0) throw refusals[0];
+}

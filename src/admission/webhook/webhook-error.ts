@@ -1,0 +1,46 @@
+import { type Status, StatusError, status } from "../../api/status.ts";
+
+/** Calling a webhook did not lead to an answer that can be used. The failure policy decides what becomes of the request. */
+export class CallingWebhookError extends Error {
+  override readonly name = "CallingWebhookError";
+  /** For metrics. */
+  readonly code: number;
+  readonly isCanceled: boolean;
+  readonly isTimeout: boolean;
+
+  constructor(
+    webhook: string,
+    why: string,
+    { code = 503, reason }: { readonly code?: number | undefined; readonly reason?: string | undefined } = {},
+  ) {
+    super(`failed calling webhook ${JSON.stringify(webhook)}: ${why}`);
+    this.code = code;
+    this.isCanceled = reason === "canceled";
+    this.isTimeout = reason === "timeout";
+  }
+}
+
+/** A webhook has said no. */
+export class WebhookRejection extends StatusError {}
+
+const codeMin = 400;
+
+/** Returns what a client sees of a refusal: the webhook's own status, made a failure that names the webhook. */
+export function rejection(webhook: string, result: Partial<Status> | undefined): WebhookRejection {
+  const { code = 0, message = "", reason = "" } = result ?? {};
+  const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`;
+  const why = message === "" ? reason : message;
+  return new WebhookRejection({
+    ...result,
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: result?.metadata ?? {},
+    status: "Failure",
+    message: why === "" ? `${denied} without explanation` : `${denied}: ${why}`,
+    code: code < codeMin ? codeMin : code,
+  });
+}
+
+export function dryRunUnsupported(webhook: string): StatusError {
+  return status.badRequest(`admission webhook ${JSON.stringify(webhook)} does not support dry run`);
+}

@@ -1,0 +1,68 @@
+import type { WebhookFinder } from "../../client/webhook/webhook-client.ts";
+import type { Clock } from "../../process/clock.ts";
+import type { ObjectLookup } from "../../registry/object-lookup.ts";
+import type { AdmissionPlugin } from "../../registry/admission.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+import { mutatingWebhooks } from "./mutating-webhooks.ts";
+import { validatingWebhooks } from "./validating-webhooks.ts";
+import { WebhookCaller } from "./webhook-caller.ts";
+import { WebhookMatcher, type WebhookMatcherParts } from "./webhook-matcher.ts";
+import type { WebhookObserver, WebhookType } from "./webhook-observer.ts";
+import type { WebhookDispatch } from "./webhook-outcomes.ts";
+import { WebhookSet, type WebhookSetParts } from "./webhook-set.ts";
+
+/** The parts of the server that webhooks need beside those of all plugins. */
+export interface WebhookParts {
+  readonly clients: WebhookFinder;
+  readonly observer: WebhookObserver;
+  /** Webhooks that do not answer are not waited for again and again. */
+  readonly breaksCircuits: boolean;
+}
+
+export interface WebhookPluginParts extends Omit<WebhookMatcherParts, "observer">, WebhookSetParts {
+  readonly lookup: ObjectLookup;
+  readonly clock: Clock;
+  /** Undefined where no webhook can be called. */
+  readonly webhooks?: { readonly mutating: WebhookParts; readonly validating: WebhookParts } | undefined;
+}
+
+const group = "admissionregistration.k8s.io";
+
+/** Calls the webhooks of MutatingWebhookConfigurations. */
+export function mutatingAdmissionWebhook(parts: WebhookPluginParts): AdmissionPlugin {
+  const name = "MutatingAdmissionWebhook";
+  const { webhooks } = parts;
+  if (webhooks === undefined) return { name };
+  return { name, ...mutatingWebhooks(dispatchOf(parts, webhooks.mutating, "mutatingwebhookconfigurations", "admit")) };
+}
+
+/** Calls the webhooks of ValidatingWebhookConfigurations. */
+export function validatingAdmissionWebhook(parts: WebhookPluginParts): AdmissionPlugin {
+  const name = "ValidatingAdmissionWebhook";
+  const { webhooks } = parts;
+  if (webhooks === undefined) return { name };
+  return {
+    name,
+    ...validatingWebhooks(dispatchOf(parts, webhooks.validating, "validatingwebhookconfigurations", "validating")),
+  };
+}
+
+function dispatchOf(
+  parts: WebhookPluginParts,
+  { clients, observer, breaksCircuits }: WebhookParts,
+  resource: string,
+  type: WebhookType,
+): WebhookDispatch {
+  const { clock } = parts;
+  const set = new WebhookSet({ group, resource }, parts);
+  const breaker = new CircuitBreaker(clock, ({ configuration, name }, isOpen) =>
+    observer.circuit({ configuration, name, type, isOpen }),
+  );
+  return {
+    webhooks: () => set.all(),
+    matcher: new WebhookMatcher({ ...parts, observer }),
+    caller: new WebhookCaller({ clients, clock, breaker: breaksCircuits ? breaker : undefined }),
+    observer,
+    clock,
+  };
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from "../api/json.ts";
+import type { ManagedFieldsEntry } from "../api/object-meta.ts";
+import { stringifyJson } from "../api/codec/json.ts";
+
+/** Objects of one shape share their field sets, and field sets their documents. */
+const texts = new WeakMap<object, string>();
+
+/** Returns `metadata.managedFields` as JSON. The text of each field set is made once, for it costs more than the object. */
+export function managedFieldsText(entries: readonly ManagedFieldsEntry[]): string {
+  return `[${entries.map(entryText).join(",")}]`;
+}
+
+function entryText(entry: ManagedFieldsEntry): string {
+  const { fieldsV1 } = entry;
+  if (typeof fieldsV1 !== "object" || fieldsV1 === null) return stringifyJson(entry as JsonObject);
+  let text = "";
+  for (const [name, value] of Object.entries(entry)) {
+    if (value === undefined) continue;
+    const field = name === "fieldsV1" ? fieldsText(fieldsV1 as JsonObject) : stringifyJson(value);
+    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${field}`;
+  }
+  return `{${text}}`;
+}
+
+function fieldsText(fields: JsonObject): string {
+  let text = texts.get(fields);
+  if (text === undefined) {
+    text = stringifyJson(fields);
+    texts.set(fields, text);
+  }
+  return text;
+}

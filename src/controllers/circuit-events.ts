@@ -1,0 +1,34 @@
+import type { CircuitChange } from "../admission/webhook/webhook-observer.ts";
+import { formatTime } from "../api/time.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { Registry } from "../registry/registry.ts";
+import { serverContext } from "../registry/server-context.ts";
+import type { Clock } from "../process/clock.ts";
+
+const component = "quorate";
+const namespace = "default";
+const kinds = { admit: "MutatingWebhookConfiguration", validating: "ValidatingWebhookConfiguration" } as const;
+
+/** Reports in an Event that a webhook has stopped answering, or answers again. */
+export async function recordCircuitChange(events: Registry, clock: Clock, change: CircuitChange): Promise<void> {
+  const { configuration, name, type, isOpen } = change;
+  const time = formatTime(clock.nowMs());
+  const webhook = JSON.stringify(name);
+  const event = {
+    kind: "Event",
+    apiVersion: "v1",
+    metadata: { generateName: `${configuration}.`, namespace },
+    involvedObject: { apiVersion: "admissionregistration.k8s.io/v1", kind: kinds[type], name: configuration },
+    type: isOpen ? "Warning" : "Normal",
+    reason: isOpen ? "WebhookNotAnswering" : "WebhookAnswering",
+    message: isOpen
+      ? `The webhook ${webhook} has timed out several times in a row. Until it answers again, requests are decided by its failurePolicy without waiting for it.`
+      : `The webhook ${webhook} answers again.`,
+    source: { component },
+    reportingComponent: component,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  };
+  await events.create(event as unknown as KubeObject, namespace, serverContext);
+}

@@ -1,0 +1,65 @@
+import type { Clock } from "../process/clock.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import { StatusError } from "../api/status.ts";
+import type { ValidatingAdmissionPolicy } from "../api/types/admissionregistration-v1.ts";
+import type { Client, ResourceType } from "../client/client.ts";
+import { Informer } from "../client/informer.ts";
+import { type ServedKinds, typeCheckingOf, typeWarnings } from "../kinds/admissionregistration/type-warnings.ts";
+import { WorkQueue } from "./work-queue.ts";
+
+export const validatingPolicies: ResourceType = {
+  group: "admissionregistration.k8s.io",
+  version: "v1",
+  resource: "validatingadmissionpolicies",
+};
+const fieldManager = "validatingadmissionpolicy-status";
+/** Time that a policy stays as it is before it is checked. Those who write one often change it again at once. */
+export const policySettleMs = 10_000;
+
+export interface PolicyTypeCheckingParts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly served: ServedKinds;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Checks each policy against the types of the kinds that it names, and writes warnings into its status. */
+export function startPolicyTypeChecking({ client, clock, served, onError }: PolicyTypeCheckingParts): Disposable {
+  const running = new DisposableStack();
+  const work = async (name: string) => {
+    const policy = policies.get(name);
+    if (policy !== undefined) await check(client, served, policy as ValidatingAdmissionPolicy);
+  };
+  const queue = running.use(new WorkQueue({ clock, onError, work }));
+  const look = ({ metadata: { name = "" } }: KubeObject) => queue.addAfter(name, policySettleMs);
+  const policies = running.use(
+    new Informer({
+      client,
+      type: validatingPolicies,
+      clock,
+      random: Math.random,
+      onError,
+      added: look,
+      updated: look,
+      deleted() {},
+    }),
+  );
+  return running;
+}
+
+async function check(client: Client, served: ServedKinds, policy: ValidatingAdmissionPolicy): Promise<void> {
+  const { name = "", generation = 0 } = policy.metadata;
+  if (generation <= Number(policy.status?.observedGeneration ?? 0)) return;
+  const document = {
+    apiVersion: `${validatingPolicies.group}/${validatingPolicies.version}`,
+    kind: "ValidatingAdmissionPolicy",
+    metadata: { name },
+    status: { observedGeneration: generation, typeChecking: typeCheckingOf(typeWarnings(policy, served)) },
+  };
+  try {
+    const place = { name, subresource: "status" };
+    await client.patch(validatingPolicies, place, { kind: "apply", document, force: true }, { fieldManager });
+  } catch (error) {
+    if (!(error instanceof StatusError && error.code === 404)) throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import type { GroupVersionKind } from "../../api/gvk.ts";
+import type { JsonObject } from "../../api/json.ts";
+import { publishedSchema, schemaDocument } from "../../api/structural/open-api-document.ts";
+import { readOpenApiSchema } from "../../api/structural/open-api-schema.ts";
+import type { Dialect } from "./document-type.ts";
+import { descriptionOf } from "./descriptions.ts";
+
+/** One version of a custom kind, as documents describe it. */
+export interface CustomType extends GroupVersionKind {
+  readonly listKind: string;
+  readonly plural: string;
+  /** The `openAPIV3Schema`; undefined where it is not structural, or absent. */
+  readonly schema: JsonObject | undefined;
+  readonly preservesUnknownFields: boolean;
+  /** JSON paths, such as `.spec.color`. */
+  readonly selectableFields: readonly string[];
+}
+
+const conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+
+/** Returns the name of the definition of a kind: `com.example.v1.Widget`. */
+export function customDefinitionName({ group, version, kind }: GroupVersionKind): string {
+  return [...group.split(".").reverse(), version, kind].join(".");
+}
+
+/** Returns the definitions of a custom kind and of its list, by name. They refer to ObjectMeta and ListMeta. */
+export function customDefinitions(type: CustomType, dialect: Dialect): JsonObject {
+  const { listKind } = type;
+  return {
+    [customDefinitionName(type)]: { ...kindDocument(type, dialect), ...extensions(type, type.kind) },
+    [customDefinitionName({ ...type, kind: listKind })]: {
+      ...listDocument(type, dialect),
+      ...extensions(type, listKind),
+    },
+  };
+}
+
+function kindDocument(type: CustomType, dialect: Dialect): JsonObject {
+  const schema = readOpenApiSchema(type.schema);
+  const isOpen = schema?.["x-kubernetes-preserve-unknown-fields"] === true || type.preservesUnknownFields;
+  if (schema === undefined || (dialect === "v2" && isOpen)) return { type: "object" };
+  const metadata = metaReference("ObjectMeta", "Standard object's metadata.", dialect);
+  const embedded = {
+    apiVersion: {
+      description: `apiVersion defines the versioned schema of this representation of an object. More info: ${conventions}#resources`,
+      type: "string",
+    },
+    kind: {
+      description: `kind is a string value representing the type of this object. In CamelCase. More info: ${conventions}#types-kinds`,
+      type: "string",
+    },
+    metadata,
+  };
+  const document = schemaDocument(publishedSchema(schema, dialect), dialect, embedded);
+  const properties = document["properties"] as JsonObject | undefined;
+  return { ...document, properties: { ...properties, ...typeMeta(), metadata } };
+}
+
+function listDocument({ kind, listKind, plural, ...type }: CustomType, dialect: Dialect): JsonObject {
+  return {
+    description: `${listKind} is a list of ${kind}`,
+    type: "object",
+    required: ["items"],
+    properties: {
+      ...typeMeta(),
+      items: {
+        description: `List of ${plural}. More info: ${conventions}`,
+        type: "array",
+        items: reference(customDefinitionName({ ...type, kind }), dialect),
+      },
+      metadata: metaReference("ListMeta", "Standard list metadata.", dialect),
+    },
+  };
+}
+
+function typeMeta(): JsonObject {
+  const property = (name: string) => {
+    const description = descriptionOf("meta/v1.TypeMeta", name);
+    return { ...(description === undefined ? {} : { description }), type: "string" };
+  };
+  return { apiVersion: property("apiVersion"), kind: property("kind") };
+}
+
+function metaReference(name: string, text: string, dialect: Dialect): JsonObject {
+  const description = `${text} More info: ${conventions}#${name === "ListMeta" ? "types-kinds" : "metadata"}`;
+  const target = reference(`io.k8s.apimachinery.pkg.apis.meta.v1.${name}`, dialect);
+  return dialect === "v2" ? { description, ...target } : { description, allOf: [target] };
+}
+
+function reference(name: string, dialect: Dialect): JsonObject {
+  return { $ref: `${dialect === "v2" ? "#/definitions/" : "#/components/schemas/"}${name}` };
+}
+
+function extensions({ group, version, selectableFields }: CustomType, kind: string): JsonObject {
+  const fields = selectableFields.map((path) => ({ fieldPath: path.startsWith(".") ? path.slice(1) : path }));
+  return {
+    "x-kubernetes-group-version-kind": [{ group, version, kind }],
+    ...(fields.length === 0 ? {} : { "x-kubernetes-selectable-fields": fields }),
+  };
+}

@@ -1,0 +1,20 @@
+import type { JsonObject } from "../../api/json.ts";
+import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
+import { textsOf } from "../../api/validation/fields.ts";
+import { fieldsOf } from "../../api/validation/key-values.ts";
+import { type ConvertVersions, convertNothing } from "./custom-converter.ts";
+import { webhookConversion, type WebhookConversionParts } from "./webhook-conversion.ts";
+
+/** Returns the conversion that the `spec.conversion` of a definition asks for. */
+export function conversionOf(
+  { conversion }: { readonly conversion: JsonObject },
+  parts: Pick<WebhookConversionParts, "clients" | "observe">,
+): ConvertVersions {
+  if (conversion["strategy"] !== "Webhook") return convertNothing;
+  const { clientConfig, conversionReviewVersions } = fieldsOf(conversion["webhook"]);
+  return webhookConversion({
+    ...parts,
+    clientConfig: fieldsOf(clientConfig) as WebhookClientConfig,
+    reviewVersions: textsOf(conversionReviewVersions),
+  });
+}

@@ -1,0 +1,46 @@
+import { ageOf, humanDuration } from "../../api/codec/table/human-duration.ts";
+import type { JsonObject, JsonValue } from "../../api/json.ts";
+import { parseTimeMs } from "../../api/schema/time-text.ts";
+import { textOf } from "../../api/validation/fields.ts";
+import { followJsonPath, type JsonPath, jsonPathText, parseJsonPath } from "./json-path.ts";
+
+/** Reads the cell of an object in one column. */
+export type CellReader = (object: JsonObject, nowMs: number) => JsonValue;
+
+/** Returns the readers of the columns, in order; those behind a column with an unusable path are left out. */
+export function cellReaders(columns: readonly JsonObject[]): CellReader[] {
+  const readers: CellReader[] = [];
+  for (const column of columns) {
+    const path = parseJsonPath(textOf(column["jsonPath"]));
+    if (path === undefined) break;
+    const type = textOf(column["type"]);
+    readers.push((object, nowMs) => cellOf(object, path, type, nowMs));
+  }
+  return readers;
+}
+
+/** A path that leads to several values shows the first one. */
+function cellOf(object: JsonObject, path: JsonPath, type: string, nowMs: number): JsonValue {
+  const value = followJsonPath(path, object)?.[0];
+  if (value === undefined) return null;
+  switch (type) {
+    case "string":
+      return jsonPathText(value);
+    case "integer":
+      return typeof value === "number" ? Math.trunc(value) : typeof value === "bigint" ? value : null;
+    case "number":
+      return typeof value === "number" || typeof value === "bigint" ? Number(value) : null;
+    case "boolean":
+      return typeof value === "boolean" ? value : null;
+    case "date":
+      return typeof value === "string" ? dateCell(value, nowMs) : null;
+    default:
+      return null;
+  }
+}
+
+function dateCell(text: string, nowMs: number): string {
+  if (text === "" || text === "null") return ageOf(undefined, nowMs);
+  const ms = parseTimeMs(text);
+  return ms === undefined ? "<invalid>" : humanDuration(nowMs - ms);
+}

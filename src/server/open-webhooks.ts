@@ -1,0 +1,96 @@
+import { randomInt } from "node:crypto";
+import type { WebhookObserver } from "../admission/webhook/webhook-observer.ts";
+import type { WebhookParts } from "../admission/webhook/webhook-plugins.ts";
+import { decodeEntry } from "../api/codec/stored-object.ts";
+import type { KubeObject } from "../api/object-meta.ts";
+import type { Service } from "../api/types/core-v1.ts";
+import type { EndpointSlice } from "../api/types/discovery-v1.ts";
+import { clusterAddressResolver, endpointResolver, type ServiceLookup } from "../client/service-endpoints.ts";
+import { WebhookClients } from "../client/webhook/webhook-client.ts";
+import { kubeconfigWebhookCredentials, noWebhookCredentials } from "../client/webhook/webhook-credentials.ts";
+import { recordCircuitChange } from "../controllers/circuit-events.ts";
+import { StartupError } from "../process/startup-error.ts";
+import type { Registries } from "../registry/registries.ts";
+import type { ServerConfig } from "./config/server-options.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { webhookMetrics } from "./metrics/webhook-metrics.ts";
+
+/** The clients of all webhooks that objects of the API name. */
+export interface ServerWebhooks {
+  readonly mutating: WebhookParts;
+  readonly validating: WebhookParts;
+  /** For the conversion of custom resources, which proves nothing to its webhooks. */
+  readonly conversion: WebhookClients;
+}
+
+export interface ServerWebhooksParts {
+  readonly config: ServerConfig;
+  readonly registries: () => Registries;
+  readonly metrics: Pick<Metrics, "registry">;
+  readonly onError: (error: unknown) => void;
+}
+
+/** @throws StartupError for a kubeconfig that cannot be read */
+export function openWebhooks(parts: ServerWebhooksParts): ServerWebhooks {
+  const { config } = parts;
+  const { clock, webhookKubeconfigs, routesToEndpoints } = config;
+  const lookup = serviceLookup(parts.registries);
+  const resolve = routesToEndpoints
+    ? endpointResolver(lookup, (below) => (below === 0 ? 0 : randomInt(below)))
+    : clusterAddressResolver(lookup);
+  const observer = observerOf(parts);
+  const partsOf = (kubeconfig: string | undefined): WebhookParts => {
+    const credentials = kubeconfig === undefined ? noWebhookCredentials : credentialsOf(kubeconfig, config);
+    return {
+      clients: new WebhookClients({ clock, resolve, credentials }),
+      observer,
+      breaksCircuits: config.breaksCircuits,
+    };
+  };
+  return {
+    mutating: partsOf(webhookKubeconfigs.MutatingAdmissionWebhook),
+    validating: partsOf(webhookKubeconfigs.ValidatingAdmissionWebhook),
+    conversion: new WebhookClients({ clock, resolve, credentials: noWebhookCredentials }),
+  };
+}
+
+function credentialsOf(file: string, { clock }: ServerConfig) {
+  try {
+    return kubeconfigWebhookCredentials(file, clock);
+  } catch (error) {
+    throw new StartupError(`--admission-control-config-file: ${(error as Error).message}`);
+  }
+}
+
+function observerOf({ config, registries, metrics, onError }: ServerWebhooksParts): WebhookObserver {
+  const counters = webhookMetrics(metrics.registry);
+  return {
+    ...counters,
+    circuit(change) {
+      counters.circuit(change);
+      const events = registries().find({ group: "", resource: "events" });
+      if (events !== undefined) recordCircuitChange(events, config.clock, change).catch(onError);
+    },
+  };
+}
+
+const serviceNameLabel = "kubernetes.io/service-name";
+
+function serviceLookup(registries: () => Registries): ServiceLookup {
+  return {
+    service: (namespace, name) =>
+      registries().find({ group: "", resource: "services" })?.current(namespace, name) as
+        | (Service & KubeObject)
+        | undefined,
+    endpointSlices(namespace, service) {
+      const slices = registries().find({ group: "discovery.k8s.io", resource: "endpointslices" });
+      if (slices === undefined) return [];
+      const page = slices.cacher.list({
+        prefix: slices.keyOf(namespace, ""),
+        matches: ({ index }) => index.labels?.[serviceNameLabel] === service,
+      });
+      if (page instanceof Promise) throw new Error("the newest state is always in memory");
+      return page.entries.map((entry) => decodeEntry(entry, slices.info) as EndpointSlice & KubeObject);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { Client } from "../client.ts";
+import { deploymentDocument, deploymentName } from "../deployments.ts";
+import { cpuSeconds, type Served, serve, temporaryDirectory } from "../process.ts";
+import type { Figure, Options } from "../report.ts";
+import { measureTrackedCreates } from "../tracked-creates.ts";
+
+const deployments = 100;
+const writers = 16;
+const warmUpRounds = 10;
+const collection = "/apis/apps/v1/namespaces/default/deployments";
+const applyPatch = { "content-type": "application/apply-patch+yaml" };
+const mergePatch = { "content-type": "application/merge-patch+json" };
+
+/**
+ * W16: the cost of field ownership. Applies of a Deployment of 2 KiB with three managers are compared with PUTs of the
+ * same Deployment as it was read. Creations with and without tracking run in this process, without HTTP.
+ */
+export async function applies({ seconds }: Options): Promise<Figure[]> {
+  const { put, apply, bytes } = await measureWrites(seconds);
+  const { tracked, untracked } = await measureTrackedCreates(seconds);
+  return [
+    {
+      name: "CPU of an apply",
+      value: apply / put,
+      unit: "PUTs",
+      note: `${apply.toFixed(0)} us, a PUT ${put.toFixed(0)} us, Deployments of ${bytes} B with three managers`,
+    },
+    {
+      name: "CPU of a create with tracking",
+      value: tracked / untracked,
+      unit: "without",
+      note: `${tracked.toFixed(0)} us, without ${untracked.toFixed(0)} us`,
+    },
+  ];
+}
+
+async function measureWrites(seconds: number): Promise<{ put: number; apply: number; bytes: number }> {
+  await using directory = await temporaryDirectory();
+  await using served = await serve("server", directory.path, JSON.stringify({ inMemory: true }));
+  using client = new Client(served);
+  await forEach((number) => prepare(client, number));
+  const bytes = (await client.expect("GET", pathOf(0))).byteLength;
+  const spent = { put: 0, apply: 0 };
+  let written = 0;
+  const round = async (number: number) => {
+    const bodies: string[] = [];
+    await forEach(async (at) => {
+      bodies[at] = changed(String(await client.expect("GET", pathOf(at))), number);
+    });
+    spent.put += await cpuOf(served, (at) => client.expect("PUT", pathOf(at), bodies[at]));
+    const documents = bodies.map((_, at) => JSON.stringify(deploymentDocument(at, `2.${number}`)));
+    const target = (at: number) => `${pathOf(at)}?fieldManager=gitops&force=true`;
+    spent.apply += await cpuOf(served, (at) => client.expect("PATCH", target(at), documents[at], applyPatch));
+    written += deployments;
+  };
+  for (let number = 0; number < warmUpRounds; number++) await round(number);
+  [spent.put, spent.apply, written] = [0, 0, 0];
+  const endMs = performance.now() + 2 * seconds * 1_000;
+  for (let number = warmUpRounds; performance.now() < endMs; number++) await round(number);
+  return { put: (1e6 * spent.put) / written, apply: (1e6 * spent.apply) / written, bytes };
+}
+
+/** Runs a request for each Deployment, a few at a time. */
+async function forEach(request: (number: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const write = async () => {
+    while (next < deployments) await request(next++);
+  };
+  await Promise.all(Array.from({ length: writers }, write));
+}
+
+function pathOf(number: number): string {
+  return `${collection}/${deploymentName(number)}`;
+}
+
+/** A Deployment that one manager has created, another one applies, and whose status a third one keeps. */
+async function prepare(client: Client, number: number): Promise<void> {
+  const document = JSON.stringify(deploymentDocument(number));
+  await client.expect("POST", `${collection}?fieldManager=kubectl-create`, document);
+  await client.expect("PATCH", `${pathOf(number)}?fieldManager=gitops&force=true`, document, applyPatch);
+  const status = { replicas: 3, readyReplicas: 3, updatedReplicas: 3, availableReplicas: 3 };
+  const target = `${pathOf(number)}/status?fieldManager=kube-controller-manager`;
+  await client.expect("PATCH", target, JSON.stringify({ status }), mergePatch);
+}
+
+/** The Deployment with another number somewhere in its template. */
+function changed(text: string, round: number): string {
+  return text.replace(/"terminationGracePeriodSeconds":\d+/, `"terminationGracePeriodSeconds":${31 + (round % 2)}`);
+}
+
+/** Seconds of CPU that the server takes for a request to each Deployment. */
+async function cpuOf(served: Served, request: (at: number) => Promise<unknown>): Promise<number> {
+  const before = cpuSeconds(served.pid);
+  await forEach(request);
+  return cpuSeconds(served.pid) - before;
+}
