@@ -1,19 +1,14 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import {
-  base64Bytes,
-  fieldsOf,
-  keyValueBytesMax,
-  textBytes,
-  validateKeys,
-} from "../../../api/validation/key-values.ts";
+import { objectOf } from "../../../api/json-reading.ts";
+import { base64Bytes, keyValueBytesMax, textBytes, validateKeys } from "../../../api/validation/key-values.ts";
 
 export const immutableSetText = "field is immutable when `immutable` is set";
 
 export function validateConfigMap(configMap: KubeObject): FieldError[] {
-  const data = fieldsOf(configMap["data"]);
-  const binaryData = fieldsOf(configMap["binaryData"]);
+  const data = objectOf(configMap["data"]);
+  const binaryData = objectOf(configMap["binaryData"]);
   const errors = validateKeys(data, "data");
   for (const key of Object.keys(data)) {
     if (Object.hasOwn(binaryData, key))
@@ -36,7 +31,7 @@ export function validateFrozen(object: KubeObject, old: KubeObject, fields: read
   const errors: FieldError[] = [];
   if (object["immutable"] !== true) errors.push(fieldError.forbidden("immutable", immutableSetText));
   for (const field of fields) {
-    if (!equalJson(fieldsOf(object[field]), fieldsOf(old[field])))
+    if (!equalJson(objectOf(object[field]), objectOf(old[field])))
       errors.push(fieldError.forbidden(field, immutableSetText));
   }
   return errors;

@@ -4,7 +4,8 @@ import type { KubeObject } from "../../../api/object-meta.ts";
 import { JsonSyntaxError, parseJson } from "../../../api/codec/json.ts";
 import { validateFrozen } from "./config-map.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { base64Bytes, fieldsOf, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
+import { objectOf } from "../../../api/json-reading.ts";
+import { base64Bytes, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
 
 const serviceAccountNameAnnotation = "kubernetes.io/service-account.name";
 const sshKey = "ssh-privatekey";
@@ -20,7 +21,7 @@ const jsonKeys = new Set([".dockercfg", ".dockerconfigjson"]);
 
 /** `stringData` is expected to be merged into `data` already. */
 export function validateSecret(secret: KubeObject): FieldError[] {
-  const data = fieldsOf(secret["data"]);
+  const data = objectOf(secret["data"]);
   const errors = validateKeys(data, "data");
   if (base64Bytes(data) > keyValueBytesMax) errors.push(fieldError.tooLong("data", keyValueBytesMax));
   return [...errors, ...validateType(secret, data)];
