@@ -14,7 +14,7 @@ export interface ObjectMetaRules {
   readonly namespaced: boolean;
   /** A message for each rule that the name breaks. */
   readonly validateName: (name: string) => readonly string[];
-  /** False for a `generateName` that is not judged. Absent means true. */
+  /** Whether `generateName` is checked too; true by default. */
   readonly validatesPrefix?: boolean | undefined;
   /** Where the metadata sits: `metadata` unless it is that of a template. */
   readonly path?: string;

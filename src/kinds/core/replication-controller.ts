@@ -18,6 +18,7 @@ import { defaultReplicationController } from "./defaults/replication-controller.
 
 const replicationControllerStrategy: Strategy<ReplicationController> = {
   ...specStrategy,
+  validatesPrefix: false,
   metaRules: "update",
   orphansByDefault: true,
   validate: validateReplicationController,

@@ -34,7 +34,7 @@ export function validateEvent(event: KubeObject, old?: KubeObject, version: Grou
   const strict = old === undefined && !isCore(version);
   return [
     ...validateNamespace(event),
-    ...(isSet(event["eventTime"]) ? validateReporter(event) : []),
+    ...(isSet(event["eventTime"]) ? validateReporter(event, isCore(version)) : []),
     ...(strict ? [...validateSeries(event), ...validateModernEvent(event)] : []),
   ];
 }
@@ -68,16 +68,18 @@ function validateNamespace(event: KubeObject): FieldError[] {
   return matches ? [] : [fieldError.invalid("involvedObject.namespace", about, "does not match event.namespace")];
 }
 
-function validateReporter(event: KubeObject): FieldError[] {
+/** The two versions of events have different names for the controller. */
+function validateReporter(event: KubeObject, inCore: boolean): FieldError[] {
   const controller = String(event["reportingComponent"] ?? "");
-  const errors = controller === "" ? [fieldError.required("reportingController")] : [];
+  const field = inCore ? "reportingComponent" : "reportingController";
+  const errors = controller === "" ? [fieldError.required(field)] : [];
   for (const problem of labelKeyErrors(controller)) {
-    errors.push(fieldError.invalid("reportingController", controller, problem));
+    errors.push(fieldError.invalid(field, controller, problem));
   }
-  for (const field of ["reportingInstance", "action", "reason"]) {
-    const text = String(event[field] ?? "");
-    if (text === "") errors.push(fieldError.required(field));
-    if (Buffer.byteLength(text) > shortTextBytesMax) errors.push(tooManyCharacters(field, shortTextBytesMax));
+  for (const name of ["reportingInstance", "action", "reason"]) {
+    const text = String(event[name] ?? "");
+    if (text === "") errors.push(fieldError.required(name));
+    if (Buffer.byteLength(text) > shortTextBytesMax) errors.push(tooManyCharacters(name, shortTextBytesMax));
   }
   if (Buffer.byteLength(String(event["message"] ?? "")) > noteBytesMax) {
     errors.push(tooManyCharacters("message", noteBytesMax));
