@@ -4,6 +4,8 @@ import { hasMoreValues, objectValuesMax, ordinaryBytesMax, ordinaryValuesMax } f
 import { cannotUnmarshal } from "../../apply/patch/wrong-document.ts";
 import { restoreUnstructured } from "../../api/schema/restore-unstructured.ts";
 import { status } from "../../api/status.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { redacted } from "../../api/redacted.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { goText } from "../../api/go-text.ts";
 import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
@@ -69,7 +71,7 @@ export const patch: VerbHandler = async (call) => {
     const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.form);
     if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
-    const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType), why);
+    const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType, info), why);
     if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
@@ -124,8 +126,9 @@ function mergedBy(
   return applyStrategicMergePatch(old, document, structOf({ form }));
 }
 
-function refusedText(merged: JsonObject, document: JsonValue, type: PatchType): string {
-  return type === "merge" || type === "json" ? patchedText(merged, document, type) : goText(document);
+function refusedText(merged: JsonObject, document: JsonValue, type: PatchType, { sensitive }: ResourceInfo): string {
+  const shown = <T extends JsonValue>(value: T) => (sensitive ? redacted(value) : value);
+  return type === "merge" || type === "json" ? patchedText(shown(merged), document, type) : goText(shown(document));
 }
 
 const operationFields = new Set(["op", "path", "from", "value"]);

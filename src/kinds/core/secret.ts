@@ -18,6 +18,7 @@ const secretStrategy: Strategy<Secret> = {
 
 export const secret = builtInKind("secrets", {
   endpoint: stored(secretStrategy),
+  sensitive: true,
   table: { cells: secretCells },
   defaults: { "core/v1.Secret": mergeStringData },
 });
