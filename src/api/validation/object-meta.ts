@@ -8,6 +8,7 @@ import { validateFieldManager } from "./field-manager.ts";
 import { validateImmutable } from "./immutable.ts";
 import { fieldErrorsMax, validateAnnotations, validateLabels } from "./labels.ts";
 import { dnsLabelProblems, pathSegmentProblems, prefixOfName } from "./names.ts";
+import { textOf } from "../json-reading.ts";
 
 export interface ObjectMetaRules {
   readonly namespaced: boolean;
@@ -264,8 +265,4 @@ function validateManagedFieldsEntry(entry: JsonObject, field: string): FieldErro
     errors.push(fieldError.tooLong(`${field}.subresource`, subresourceBytesMax));
   }
   return errors;
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }
