@@ -43,6 +43,8 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly storedAs?: StoredAs;
   /** Converts between all versions of the kind, the stored one included. Absent for built-in kinds. */
   readonly converter?: VersionConverter;
+  /** The objects hold confidential values, which no error may show. */
+  readonly sensitive?: true | undefined;
   /** Present once the version is deprecated in the served release. */
   readonly deprecation?: Deprecation;
   /** Its definition is being deleted: nothing is created any more. */

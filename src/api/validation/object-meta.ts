@@ -8,12 +8,13 @@ import { validateFieldManager } from "./field-manager.ts";
 import { validateImmutable } from "./immutable.ts";
 import { fieldErrorsMax, validateAnnotations, validateLabels } from "./labels.ts";
 import { dnsLabelProblems, pathSegmentProblems, prefixOfName } from "./names.ts";
+import { textOf } from "../json-reading.ts";
 
 export interface ObjectMetaRules {
   readonly namespaced: boolean;
   /** A message for each rule that the name breaks. */
   readonly validateName: (name: string) => readonly string[];
-  /** False for a `generateName` that is not judged. Absent means true. */
+  /** Whether `generateName` is checked too; true by default. */
   readonly validatesPrefix?: boolean | undefined;
   /** Where the metadata sits: `metadata` unless it is that of a template. */
   readonly path?: string;
@@ -264,8 +265,4 @@ function validateManagedFieldsEntry(entry: JsonObject, field: string): FieldErro
     errors.push(fieldError.tooLong(`${field}.subresource`, subresourceBytesMax));
   }
   return errors;
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }
