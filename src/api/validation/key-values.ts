@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject } from "../json.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { configKeyProblems } from "./names.ts";
 
-/** What the values of one ConfigMap or Secret may take together. */
+/** Limit of the total size of the values of one ConfigMap or Secret. */
 export const keyValueBytesMax = 1024 * 1024;
 
-/** The fields of an object, or none when the value is no object. */
+/** Returns the fields of an object; empty if the value is not an object. */
 export function fieldsOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
@@ -24,7 +24,7 @@ export function textBytes(data: JsonObject): number {
   return sum(data, (value) => Buffer.byteLength(value));
 }
 
-/** Bytes that the base64 texts stand for. */
+/** Returns the total number of bytes in base64 texts. */
 export function base64Bytes(data: JsonObject): number {
   return sum(data, (value) => Buffer.byteLength(value, "base64"));
 }

@@ -4,7 +4,7 @@ import { fieldsOf } from "./key-values.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { objectsOf, textOf } from "./fields.ts";
 
-/** `status.conditions` of kinds that have at most one condition of each type. */
+/** Validates `status.conditions` of kinds that have at most one condition of each type. */
 export function validateTypedConditions(object: KubeObject): FieldError[] {
   const seen = new Set<string>();
   return objectsOf(fieldsOf(object["status"])["conditions"])

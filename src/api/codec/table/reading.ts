@@ -1,46 +1,49 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
 
-/** Reads parts of an object that may be missing or, in what clients stored before a change of type, of another shape. */
+/**
+ * Reads parts of an object that may be missing, or that have another shape because they were stored before their type
+ * changed.
+ */
 
 const nothing: JsonObject = Object.freeze(Object.create(null) as JsonObject);
 
-/** The struct in a field; an empty one when there is none. */
+/** Returns the struct in a field; empty if there is none. */
 export function structIn(object: JsonObject, field: string): JsonObject {
   const value = object[field];
   return isJsonObject(value) ? value : nothing;
 }
 
-/** The structs of a list field. */
+/** Returns the structs of a list field. */
 export function structsIn(object: JsonObject, field: string): JsonObject[] {
   const value = object[field];
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** "" when absent. */
+/** Returns the text in a field; "" if absent. */
 export function textIn(object: JsonObject, field: string): string {
   const value = object[field];
   return typeof value === "string" ? value : "";
 }
 
-/** 0 when absent. */
+/** Returns the number in a field; 0 if absent. */
 export function numberIn(object: JsonObject, field: string): number {
   const value = object[field];
   return typeof value === "number" ? value : 0;
 }
 
-/** Number of keys or items in a field. */
+/** Returns the number of keys or items in a field. */
 export function sizeOf(value: JsonValue | undefined): number {
   if (Array.isArray(value)) return value.length;
   return isJsonObject(value) ? Object.keys(value).length : 0;
 }
 
-/** The texts of a list field. */
+/** Returns the texts of a list field. */
 export function textsIn(object: JsonObject, field: string): string[] {
   const value = object[field];
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** `a=1,b=2`, sorted; `<none>` without any. */
+/** Formats a map as `a=1,b=2`, sorted; `<none>` if empty. */
 export function pairsText(value: JsonValue | undefined): string {
   if (!isJsonObject(value)) return "<none>";
   const pairs = Object.keys(value)
@@ -49,13 +52,13 @@ export function pairsText(value: JsonValue | undefined): string {
   return pairs.join(",") || "<none>";
 }
 
-/** `True`, `False`, or `<unset>`. */
+/** Formats a flag as `True`, `False`, or `<unset>`. */
 export function flagText(value: JsonValue | undefined): string {
   if (typeof value !== "boolean") return "<unset>";
   return value ? "True" : "False";
 }
 
-/** The first few texts, and how many of `count` are left: `a,b,c + 4 more...`. */
+/** Joins the first few texts and counts the rest: `a,b,c + 4 more...`. */
 export function firstFew(
   texts: readonly string[],
   shownMax: number,
@@ -66,7 +69,7 @@ export function firstFew(
   return count > shownMax ? `${shown} + ${count - shownMax} more...` : shown;
 }
 
-/** Whether a status has a condition of this type that is True. */
+/** Reports whether a status has a condition of this type that is True. */
 export function hasCondition(status: JsonObject, type: string): boolean {
   return structsIn(status, "conditions").some(
     (condition) => textIn(condition, "type") === type && textIn(condition, "status") === "True",
