@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import type { LabelRequirement, LabelSelector } from "./label-selector.ts";
 import { labelKeyErrors, labelValueErrors } from "./label-syntax.ts";
+import { objectOf } from "./json-reading.ts";
 
 /** Operators of `matchExpressions` → operators of selectors in text. */
 const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([
@@ -16,9 +17,11 @@ const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([
  */
 export function labelSelectorOf(value: JsonValue | undefined): LabelSelector | undefined {
   const { matchLabels, matchExpressions } = isJsonObject(value) ? value : ({} as JsonObject);
-  const requirements: LabelRequirement[] = Object.entries(isJsonObject(matchLabels) ? matchLabels : {}).map(
-    ([key, label]) => ({ key, operator: "=", values: [String(label)] }),
-  );
+  const requirements: LabelRequirement[] = Object.entries(objectOf(matchLabels)).map(([key, label]) => ({
+    key,
+    operator: "=",
+    values: [String(label)],
+  }));
   for (const expression of Array.isArray(matchExpressions) ? matchExpressions : []) {
     const requirement = isJsonObject(expression) ? requirementOf(expression) : undefined;
     if (requirement === undefined) return undefined;

@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
-import { objectsOf, textOf } from "../../src/api/validation/fields.ts";
-import { fieldsOf } from "../../src/api/validation/key-values.ts";
+import { objectOf, objectsOf, textOf } from "../../src/api/json-reading.ts";
 import { customDefinitions } from "../../src/http/openapi/custom-definitions.ts";
 import { type PublishedDefinition, type PublishedInstance, PublishedKind } from "./crd-real.ts";
 import { runCrdVectors } from "./crd-vectors.ts";
@@ -41,7 +40,7 @@ describe("published definitions", () => {
           const expected = (recorded as JsonObject)[name];
           if (expected === undefined) continue;
           compared++;
-          expect(withoutTexts(document)).toEqual(withoutTexts(fieldsOf(expected)[dialect] as JsonValue));
+          expect(withoutTexts(document)).toEqual(withoutTexts(objectOf(expected)[dialect] as JsonValue));
         }
       }
     }
@@ -50,8 +49,8 @@ describe("published definitions", () => {
 });
 
 function typeOf({ spec }: JsonObject) {
-  const { group, names, versions } = fieldsOf(spec);
-  const { kind, listKind, plural } = fieldsOf(names);
+  const { group, names, versions } = objectOf(spec);
+  const { kind, listKind, plural } = objectOf(names);
   const [version = {}] = objectsOf(versions);
   return {
     group: textOf(group),
@@ -59,7 +58,7 @@ function typeOf({ spec }: JsonObject) {
     kind: textOf(kind),
     listKind: textOf(listKind),
     plural: textOf(plural),
-    schema: fieldsOf(fieldsOf(version["schema"])["openAPIV3Schema"]),
+    schema: objectOf(objectOf(version["schema"])["openAPIV3Schema"]),
     preservesUnknownFields: false,
     selectableFields: objectsOf(version["selectableFields"]).map(({ jsonPath }) => textOf(jsonPath)),
   };

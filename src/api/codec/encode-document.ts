@@ -7,6 +7,7 @@ import { stringifyJson } from "./json.ts";
 import { encodeMessage, wrapUnknown } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
 import { stringifyYaml } from "./yaml.ts";
+import { textOf } from "../json-reading.ts";
 
 /** A document with its kind and apiVersion, and the schema by which it is written as protobuf. */
 export interface TypedDocument {
@@ -35,8 +36,4 @@ export function encodeEnvelope({ document, schema }: TypedDocument): Uint8Array 
   const { kind, apiVersion } = document;
   if (schema === undefined) throw new Error(`${String(kind)} has no protobuf form`);
   return wrapUnknown({ kind: textOf(kind), apiVersion: textOf(apiVersion) }, encodeMessage(schema, document));
-}
-
-function textOf(value: JsonObject[string] | undefined): string {
-  return typeof value === "string" ? value : "";
 }

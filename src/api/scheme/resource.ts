@@ -47,6 +47,8 @@ export interface ResourceInfo extends GroupVersionKind {
   readonly storedAs?: StoredAs;
   /** Converter between all versions of the kind, the stored one included. Absent for built-in kinds. */
   readonly converter?: VersionConverter;
+  /** True if the objects hold confidential values, which no error may show. */
+  readonly sensitive?: true | undefined;
   /** Deprecation in the served release, if there is one. */
   readonly deprecation?: Deprecation;
   /** True while the definition is being deleted, when nothing can be created any more. */

@@ -1,7 +1,8 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { labelKeyErrors } from "../label-syntax.ts";
-import { validateNotNegative, isPresent, objectsOf, textOf } from "./fields.ts";
+import { isPresent, objectsOf, textOf } from "../json-reading.ts";
+import { validateNotNegative } from "./field-rules.ts";
 import { fieldErrorsMax } from "./labels.ts";
 
 const statuses = ["False", "True", "Unknown"];

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import type { JsonValue } from "../json.ts";
-import { validateNotNegative } from "./fields.ts";
+import { validateNotNegative } from "./field-rules.ts";
 
 const percentText =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";

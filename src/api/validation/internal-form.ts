@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import internalTypes from "../scheme/generated/internal-types.json";
+import { objectOf } from "../json-reading.ts";
 
 /** Type of the structs that upstream keeps in a separate internal form. */
 export type InternalType = keyof typeof internalTypes;
@@ -53,7 +54,7 @@ function fieldForm(value: JsonValue | undefined, type: string, owner: JsonObject
     return Array.isArray(value) ? value.map((item) => itemForm(item, type.slice(2), owner, depth)) : null;
   }
   if (type.startsWith("{}")) return mapForm(value, type.slice(2), owner, depth);
-  if (Object.hasOwn(internalTypes, type)) return structForm(isJsonObject(value) ? value : {}, type, owner, depth + 1);
+  if (Object.hasOwn(internalTypes, type)) return structForm(objectOf(value), type, owner, depth + 1);
   return value ?? zeroOf(type);
 }
 

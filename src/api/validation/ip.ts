@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import type { JsonValue } from "../json.ts";
-import { textOf } from "./fields.ts";
+import { textOf } from "../json-reading.ts";
 
 export type IpFamily = "IPv4" | "IPv6";
 

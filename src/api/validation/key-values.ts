@@ -1,15 +1,10 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { configKeyProblems } from "./names.ts";
 
-/** Limit of the total size of the values of one ConfigMap or Secret. */
+/** The largest size of all values of one ConfigMap or Secret together. */
 export const keyValueBytesMax = 1024 * 1024;
-
-/** Returns the fields of an object; empty if the value is not an object. */
-export function fieldsOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
 
 export function validateKeys(data: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -24,7 +19,7 @@ export function textBytes(data: JsonObject): number {
   return sum(data, (value) => Buffer.byteLength(value));
 }
 
-/** Returns the total number of bytes in base64 texts. */
+/** Counts the bytes that the base64 texts stand for. */
 export function base64Bytes(data: JsonObject): number {
   return sum(data, (value) => Buffer.byteLength(value, "base64"));
 }

@@ -1,16 +1,15 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { labelKeyErrors, labelValueErrors } from "../label-syntax.ts";
-import { fieldsOf } from "./key-values.ts";
+import { objectOf, objectsOf, textOf } from "../json-reading.ts";
 import { fieldErrorsMax, validateLabels } from "./labels.ts";
-import { objectsOf, textOf } from "./fields.ts";
 import { validateEach } from "./validate-each.ts";
 
 /** Validates `{matchLabels, matchExpressions}`; an absent selector passes. */
 export function validateLabelSelector(selector: JsonValue | undefined, field: string): FieldError[] {
-  const { matchLabels, matchExpressions } = fieldsOf(selector);
+  const { matchLabels, matchExpressions } = objectOf(selector);
   return [
-    ...validateLabels(fieldsOf(matchLabels) as Record<string, string>, `${field}.matchLabels`),
+    ...validateLabels(objectOf(matchLabels) as Record<string, string>, `${field}.matchLabels`),
     ...validateEach(objectsOf(matchExpressions), (expression, at) =>
       validateRequirement(expression, `${field}.matchExpressions[${at}]`),
     ),
@@ -19,7 +18,7 @@ export function validateLabelSelector(selector: JsonValue | undefined, field: st
 
 /** Returns a selector as errors show it: with the keys of maps in order. */
 export function shownSelector(selector: JsonValue | undefined): JsonValue | undefined {
-  const { matchLabels, ...rest } = fieldsOf(selector);
+  const { matchLabels, ...rest } = objectOf(selector);
   if (!isJsonObject(selector) || !isJsonObject(matchLabels)) return selector;
   const sorted = Object.entries(matchLabels).sort(([one], [other]) => (one < other ? -1 : 1));
   return { matchLabels: Object.fromEntries(sorted), ...rest };
@@ -27,8 +26,8 @@ export function shownSelector(selector: JsonValue | undefined): JsonValue | unde
 
 /** Reports whether a selector has no requirements and selects everything. */
 export function isEmptySelector(selector: JsonValue | undefined): boolean {
-  const { matchLabels, matchExpressions } = fieldsOf(selector);
-  return Object.keys(fieldsOf(matchLabels)).length + objectsOf(matchExpressions).length === 0;
+  const { matchLabels, matchExpressions } = objectOf(selector);
+  return Object.keys(objectOf(matchLabels)).length + objectsOf(matchExpressions).length === 0;
 }
 
 function validateRequirement({ key, operator, values }: JsonObject, field: string): FieldError[] {

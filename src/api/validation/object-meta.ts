@@ -8,12 +8,13 @@ import { validateFieldManager } from "./field-manager.ts";
 import { validateImmutable } from "./immutable.ts";
 import { fieldErrorsMax, validateAnnotations, validateLabels } from "./labels.ts";
 import { dnsLabelProblems, pathSegmentProblems, prefixOfName } from "./names.ts";
+import { textOf } from "../json-reading.ts";
 
 export interface ObjectMetaRules {
   readonly namespaced: boolean;
   /** Returns a message for each rule that the name breaks. */
   readonly validateName: (name: string) => readonly string[];
-  /** False if `generateName` is not checked. Absent means true. */
+  /** Whether `generateName` is checked too; true by default. */
   readonly validatesPrefix?: boolean | undefined;
   /** Path of the metadata: `metadata`, except in a template. */
   readonly path?: string;
@@ -266,8 +267,4 @@ function validateManagedFieldsEntry(entry: JsonObject, field: string): FieldErro
     errors.push(fieldError.tooLong(`${field}.subresource`, subresourceBytesMax));
   }
   return errors;
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }

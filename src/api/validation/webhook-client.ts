@@ -1,8 +1,7 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import type { JsonObject } from "../json.ts";
-import { fieldsOf } from "./key-values.ts";
+import { isPresent, numberOf, objectOf, textOf } from "../json-reading.ts";
 import { dnsSubdomainProblems } from "./names.ts";
-import { isPresent, numberOf, textOf } from "./fields.ts";
 import { portNumberProblems } from "./port.ts";
 
 const form = "; desired format: https://host[/path]";
@@ -14,7 +13,7 @@ export function validateWebhookClient({ url, service }: JsonObject, field: strin
   }
   return isPresent(url)
     ? validateWebhookUrl(textOf(url), `${field}.url`)
-    : validateWebhookService(fieldsOf(service), `${field}.service`);
+    : validateWebhookService(objectOf(service), `${field}.service`);
 }
 
 /** Validates a URL, which may only name a server and a path: users, queries and fragments are not allowed. */
