@@ -26,6 +26,7 @@ import { throughView, viewTracker } from "./through-view.ts";
 import { apply } from "./apply.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parsePatchOptions, type WriteOptions } from "./write-options.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 /** PATCH: the patch is applied to the newest state, again if another writer was faster, and stored as an update. */
 export const patch: VerbHandler = async (call) => {
@@ -138,7 +139,7 @@ function operationProblems(document: JsonValue, repeated: readonly string[]): st
   const unknown: string[] = [];
   for (const [at, operation] of operations.entries()) {
     if (unknown.length >= maxUnknownFields) break;
-    const fields = Object.keys(isJsonObject(operation) ? operation : {}).filter((field) => !operationFields.has(field));
+    const fields = Object.keys(objectOf(operation)).filter((field) => !operationFields.has(field));
     for (const field of fields.slice(0, maxUnknownFields)) unknown.push(unknownFieldText(`[${at}].${field}`));
   }
   return [...unknown.slice(0, maxUnknownFields), ...repeated.map(duplicateFieldText)].map(

@@ -4,7 +4,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateSecret, validateSecretUpdate } from "./validation/secret.ts";
 import { mergeStringData } from "./defaults/secret.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { sizeOf, textIn } from "../../api/codec/table/reading.ts";
+import { sizeOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -24,5 +24,5 @@ export const secret = builtInKind("secrets", {
 });
 
 function secretCells(secret: JsonObject): Cells {
-  return { Type: textIn(secret, "type"), Data: sizeOf(secret["data"]) };
+  return { Type: textOf(secret["type"]), Data: sizeOf(secret["data"]) };
 }

@@ -4,7 +4,7 @@ import { equalJson, type JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { objectOf } from "../../../api/json-reading.ts";
 
 const shortTextBytesMax = 128;
 const noteBytesMax = 1024;
@@ -60,7 +60,7 @@ function isCore({ group }: GroupVersion): boolean {
 
 /** The event lives with the object it is about; events of cluster-scoped objects live in `default`. */
 function validateNamespace(event: KubeObject): FieldError[] {
-  const about = String(fieldsOf(event["involvedObject"])["namespace"] ?? "");
+  const about = String(objectOf(event["involvedObject"])["namespace"] ?? "");
   const namespace = event.metadata.namespace ?? "";
   const isNew = isSet(event["eventTime"]);
   const cluster = isNew ? newClusterNamespaces : clusterNamespaces;
@@ -100,7 +100,7 @@ function validateModernEvent(event: KubeObject): FieldError[] {
   }
   for (const field of ["firstTimestamp", "lastTimestamp"]) if (isSet(event[field])) errors.push(needsUnset(field));
   if ((event["count"] ?? 0) !== 0) errors.push(needsUnset("count"));
-  if (Object.values(fieldsOf(event["source"])).some((part) => part !== "")) errors.push(needsUnset("source"));
+  if (Object.values(objectOf(event["source"])).some((part) => part !== "")) errors.push(needsUnset("source"));
   return errors;
 }
 
@@ -110,7 +110,7 @@ function needsUnset(field: string): FieldError {
 
 function validateSeries(event: KubeObject): FieldError[] {
   if (!isSet(event["series"])) return [];
-  const { count, lastObservedTime } = fieldsOf(event["series"]);
+  const { count, lastObservedTime } = objectOf(event["series"]);
   const errors: FieldError[] = [];
   if (typeof count !== "number" || count < 2) {
     errors.push(fieldError.invalid("series.count", "", "should be at least 2"));
