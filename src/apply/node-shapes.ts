@@ -25,6 +25,11 @@ export class NodeShape {
   /** The last field that was asked for, and its place: most values have the shape of the one before. */
   #lastName: string | undefined;
   #lastShape: NodeShape | undefined;
+  /** The last part that was no leaf field, and its place. */
+  #lastElement: PathElement | undefined;
+  #lastBelow: FieldSet | undefined;
+  #lastPlace: NodeShape | undefined;
+  #repeats: boolean | undefined;
   #owned: FieldSet | undefined;
   #unowned: FieldSet | undefined;
 
@@ -44,10 +49,30 @@ export class NodeShape {
     return NodeShape.#start;
   }
 
-  /** The place after one more part, which has not been met before. */
+  /** Returns the place after one more part. A place that repeats a part has no node. */
   after(element: PathElement, below: FieldSet): NodeShape {
+    if (below === this.#lastBelow && element === this.#lastElement) return this.#lastPlace as NodeShape;
     const known = below === leafFieldSet ? this.#leaves.get(element) : this.#inner?.get(element)?.get(below);
-    return known ?? this.#add(element, below);
+    const next = known ?? this.#add(element, below);
+    if (next.#parts > partsMax) return next;
+    this.#lastElement = element;
+    this.#lastBelow = below;
+    this.#lastPlace = next;
+    return next;
+  }
+
+  /** Reports whether the last part has been met before. */
+  get repeats(): boolean {
+    this.#repeats ??= this.#before?.meets(this.#element) ?? false;
+    return this.#repeats;
+  }
+
+  /** Reports whether the walk has met this part. */
+  meets(element: PathElement): boolean {
+    for (let shape: NodeShape = this; shape.#before !== undefined; shape = shape.#before) {
+      if (shape.#element === element) return true;
+    }
+    return false;
   }
 
   /** Returns the place after a field that is a leaf. Needs no path element where it has been before. */
