@@ -63,16 +63,14 @@ export class NodeShape {
 
   /** Reports whether the last part has been met before. */
   get repeats(): boolean {
-    this.#repeats ??= this.#before?.meets(this.#element) ?? false;
+    this.#repeats ??= this.#hasMetLast();
     return this.#repeats;
   }
 
-  /** Reports whether the walk has met this part. */
-  meets(element: PathElement): boolean {
-    for (let shape: NodeShape = this; shape.#before !== undefined; shape = shape.#before) {
-      if (shape.#element === element) return true;
-    }
-    return false;
+  #hasMetLast(): boolean {
+    let shape = this.#before;
+    while (shape !== undefined && shape.#element !== this.#element) shape = shape.#before;
+    return shape !== undefined;
   }
 
   /** Returns the place after a field that is a leaf. Needs no path element where it has been before. */
