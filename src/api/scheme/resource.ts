@@ -74,6 +74,8 @@ export interface Conversion {
 export interface VersionConverter {
   /** Whether the body of an entry is, byte for byte, what the version `to` serves. */
   servesBody(entry: Entry, to: ResourceInfo): boolean;
+  /** Reports whether an entry gets the fields of the version `to` at once, because nothing has to be asked. */
+  convertsAtOnce(entry: Entry, to: ResourceInfo): boolean;
   /**
    * Objects of any versions of the kind in the version `to`, in their order, at once where nothing has to be asked. The
    * arguments stay as they are.
