@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { isClientGone } from "../../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest, Reply } from "../../request/exchange.ts";
 import { StreamSink } from "../listener/stream-sink.ts";
 
@@ -14,7 +15,7 @@ export function serveUpgrades(
   return (request, socket, head) => {
     request.upgraded = { socket, head };
     serve(handle, request, socket).catch((error) => {
-      onError(error);
+      if (!isClientGone(error, request.signal)) onError(error);
       socket.destroy();
     });
   };
