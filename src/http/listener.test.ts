@@ -403,32 +403,6 @@ describe("streams", () => {
     await promise;
   });
 
-  test.each(["HTTP/2", "HTTP/1.1"])(
-    "a client that leaves in the middle of a reply is no failure: %s",
-    async (protocol) => {
-      const failures: unknown[] = [];
-      const ended = Promise.withResolvers<void>();
-      async function* endless(): AsyncGenerator<Uint8Array> {
-        try {
-          for (;;) yield new Uint8Array(256 * 1024);
-        } finally {
-          ended.resolve();
-        }
-      }
-      const listener = await start(async () => ({ kind: "reply", code: 200, headers: [], body: endless() }), {
-        onError: (error) => failures.push(error),
-      });
-      if (protocol === "HTTP/2") {
-        const stream = session(listener).request({ ":path": "/" });
-        stream.on("error", () => {});
-        stream.once("data", () => stream.close(http2.constants.NGHTTP2_CANCEL));
-      } else await raw(listener, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", 50);
-      await ended.promise;
-      await Bun.sleep(0);
-      expect(failures).toEqual([]);
-    },
-  );
-
   test("a client that does not read makes write false; the backlog is exact and drains when it reads", async () => {
     const chunk = new Uint8Array(64 * 1024);
     const { promise, resolve } = Promise.withResolvers<{ backlog: number; written: number }>();
