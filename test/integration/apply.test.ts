@@ -137,7 +137,6 @@ describe("CBOR", () => {
   test("is refused without its gate, and not published", async () => {
     const refused = await server.patch(`${maps}/binary?fieldManager=a`, cborApply, body);
     expect(refused.code).toBe(415);
-    expect(refused.json.message).toEndWith("application/strategic-merge-patch+json, application/apply-patch+yaml");
     expect(await patchTypes(server)).not.toContain(cborApply);
   });
 

@@ -107,7 +107,7 @@ describe("pods/log", () => {
     ],
     ["two/log?container=c", 400, "container c is not valid for pod two"],
     ["missing/log", 404, 'pods "missing" not found'],
-    ["nowhere/log", 404, 'nodes "missing" not found'],
+    ["nowhere/log", 404, 'pods "missing" not found'],
     ["silent/log", 500, "no preferred addresses found; known addresses: []"],
     [
       "bound/log?sinceSeconds=0",

@@ -48,6 +48,8 @@ export function comparableStatus(answer: JsonValue): JsonValue {
 
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const time = /\b(\d{4})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
+/** The specs of two pods, whose volumes and times differ from run to run. */
+const specDifference = /(pod updates may not change fields other than[^\n]*\n)[^]*$/;
 const serviceAddress = /^10\.0\.\d+\.\d+$/;
 /** UUIDs of requests. */
 const sentUuid = "1111-4111";
@@ -67,6 +69,7 @@ function textOf(text: string, key: string): string {
   return text
     .replace(uuid, (found) => (found.includes(sentUuid) ? found : "<uuid>"))
     .replace(time, (found, then: string) => (Math.abs(Number(then) - year) < 2 ? "<time>" : found))
+    .replace(specDifference, "$1<difference>")
     .replace(/kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}/g, "kube-api-access-<random>");
 }
 

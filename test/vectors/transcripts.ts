@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import type { ServerOptions } from "../../src/index.ts";
 import { TestServer } from "../integration/server.ts";
@@ -16,30 +18,51 @@ interface Step {
   /** Values of the answer that later requests name as `{{name}}`. */
   readonly save?: Readonly<Record<string, string>>;
 }
+/** The form in which transcripts are recorded. */
+interface RecordedStep {
+  readonly request: Pick<Step, "method" | "target" | "headers" | "body">;
+  readonly response: {
+    readonly status: number;
+    readonly headers: { readonly Warning?: readonly string[] };
+    readonly body: JsonValue;
+  };
+  readonly save?: Step["save"];
+}
 interface Transcript {
   readonly title: string;
-  /** Exists beforehand; absent for objects of the cluster. */
-  readonly namespace?: string;
-  readonly steps: readonly Step[];
+  /** Exists beforehand; absent or null for objects of the cluster. */
+  readonly namespace?: string | null;
+  readonly steps: readonly (Step | RecordedStep)[];
 }
 
-/** The addresses of Services that the reference had. */
-const referenceOptions: ServerOptions = { serviceClusterIpRange: "10.0.0.0/16" };
+/** The addresses of Services that the reference had. No controller changed what requests had made. */
+export const referenceOptions: ServerOptions = {
+  serviceClusterIpRange: "10.0.0.0/16",
+  controllers: "*,-clusterrole-aggregation-controller",
+};
+/** Custom kinds that transcripts use without making them. */
+const definitionsPath = join(import.meta.dir, "../fixtures/transcripts/definitions.json");
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const recordedUserAgent = "difftest/1.0";
 const accountPollsMax = 100;
 
 /** Sequences of requests, each replayed in order on one server, whose answers are compared with the reference's. */
 export async function replayTranscripts(server?: TestServer): Promise<Replay> {
   const target = server ?? (await TestServer.start(referenceOptions));
   const namespaces = new Set<string>();
+  for (const definition of JSON.parse(readFileSync(definitionsPath, "utf8")) as JsonObject[]) {
+    await target.create(definitions, definition);
+  }
   return async (recorded) => {
     const { title, namespace, steps } = recorded as unknown as Transcript;
-    if (namespace !== undefined && !namespaces.has(namespace)) {
+    if (namespace && !namespaces.has(namespace)) {
       namespaces.add(namespace);
       await makeNamespace(target, namespace);
     }
     const run = new Run(target);
     try {
-      for (const [at, step] of steps.entries()) {
+      for (const [at, recordedStep] of steps.entries()) {
+        const step = stepOf(recordedStep);
         const difference = await run.differs(step);
         if (difference !== undefined) return `${title} step ${at}: ${step.method} ${step.target}\n${difference}`;
       }
@@ -48,6 +71,27 @@ export async function replayTranscripts(server?: TestServer): Promise<Replay> {
       await run.clean();
     }
   };
+}
+
+function stepOf(recorded: Step | RecordedStep): Step {
+  if (!("request" in recorded)) return recorded;
+  const { request, response, save } = recorded;
+  const { method, target, body, headers } = request;
+  const { status: code, body: answer } = response;
+  return {
+    method,
+    target,
+    headers: { "user-agent": recordedUserAgent, ...lowerCase(headers) },
+    ...(body === undefined ? {} : { body }),
+    code,
+    ...(response.headers.Warning === undefined ? {} : { warnings: response.headers.Warning }),
+    answer,
+    ...(save === undefined ? {} : { save }),
+  };
+}
+
+function lowerCase(headers: Step["headers"]): Step["headers"] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Pods need the account that every namespace gets. */

@@ -1,4 +1,4 @@
-import { structsIn } from "../../api/codec/table/reading.ts";
+import { objectsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
@@ -20,5 +20,5 @@ export const webhookConfigurationStrategy: Strategy = {
 
 /** Configurations of mutating and of validating webhooks. */
 export function webhookConfigurationCells(configuration: JsonObject): Cells {
-  return { Webhooks: structsIn(configuration, "webhooks").length };
+  return { Webhooks: objectsOf(configuration["webhooks"]).length };
 }

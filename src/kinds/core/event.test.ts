@@ -45,6 +45,18 @@ describe("an Event of the core group", () => {
   });
 });
 
+test("an Event of the core group names its controller as that version does", async () => {
+  const event = {
+    involvedObject,
+    eventTime: "2026-01-01T00:00:00.000000Z",
+    reportingInstance: "c-1",
+    action: "a",
+    reason: "r",
+  };
+  const [first] = await refusal("v1/events", event);
+  expect(first).toBe("reportingComponent: Required value");
+});
+
 describe("an Event of events.k8s.io", () => {
   const path = "events.k8s.io/v1/events";
   const minimal: JsonObject = {

@@ -5,7 +5,7 @@ import type { KubeObject, ObjectMeta } from "../../api/object-meta.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import { status } from "../../api/status.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
 import { scaleCells, scaleColumns } from "../autoscaling/scale.ts";
 import type { ScalePaths } from "./definition.ts";
@@ -65,7 +65,7 @@ function identityOf({ name, namespace, uid, resourceVersion, creationTimestamp }
 }
 
 function scaled(object: KubeObject, scale: KubeObject, path: string): KubeObject {
-  const replicas = Number(fieldsOf(scale["spec"])["replicas"] ?? 0);
+  const replicas = Number(objectOf(scale["spec"])["replicas"] ?? 0);
   if (replicas === noReplicas)
     throw status.badRequest(`the spec replicas field ${JSON.stringify(path)} cannot be empty`);
   const written = cloneJson(contentOf(object));

@@ -3,7 +3,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateFlowSchema } from "./validation/flow-schema.ts";
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultFlowSchema } from "./defaults/flow-schema.ts";
@@ -34,12 +34,12 @@ export const flowSchema = builtInKind("flowschemas.flowcontrol.apiserver.k8s.io"
 });
 
 function flowSchemaCells(schema: JsonObject): Cells {
-  const spec = structIn(schema, "spec");
-  const dangling = structsIn(structIn(schema, "status"), "conditions").find(({ type }) => type === "Dangling");
+  const spec = objectOf(schema["spec"]);
+  const dangling = objectsOf(objectOf(schema["status"])["conditions"]).find(({ type }) => type === "Dangling");
   return {
-    PriorityLevel: textIn(structIn(spec, "priorityLevelConfiguration"), "name"),
-    MatchingPrecedence: numberIn(spec, "matchingPrecedence"),
-    DistinguisherMethod: textIn(structIn(spec, "distinguisherMethod"), "type") || "<none>",
-    MissingPL: dangling === undefined ? "?" : textIn(dangling, "status"),
+    PriorityLevel: textOf(objectOf(spec["priorityLevelConfiguration"])["name"]),
+    MatchingPrecedence: numberOf(spec["matchingPrecedence"]),
+    DistinguisherMethod: textOf(objectOf(spec["distinguisherMethod"])["type"]) || "<none>",
+    MissingPL: dangling === undefined ? "?" : textOf(dangling["status"]),
   };
 }

@@ -3,7 +3,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validatePriorityLevel } from "./validation/priority-level-configuration.ts";
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 
@@ -30,11 +30,11 @@ export const priorityLevelConfiguration = builtInKind("prioritylevelconfiguratio
 });
 
 function priorityLevelConfigurationCells(level: JsonObject): Cells {
-  const spec = structIn(level, "spec");
-  const limited = structIn(spec, "limited");
-  const queuing = structIn(structIn(limited, "limitResponse"), "queuing");
+  const spec = objectOf(level["spec"]);
+  const limited = objectOf(spec["limited"]);
+  const queuing = objectOf(objectOf(limited["limitResponse"])["queuing"]);
   return {
-    Type: textIn(spec, "type"),
+    Type: textOf(spec["type"]),
     NominalConcurrencyShares: orNone(limited["nominalConcurrencyShares"]),
     Queues: orNone(queuing["queues"]),
     HandSize: orNone(queuing["handSize"]),

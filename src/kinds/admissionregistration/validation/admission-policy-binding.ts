@@ -2,33 +2,33 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateMatchResources, validateMutableOperations } from "./admission-policy.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, textOf, textsOf } from "../../../api/json-reading.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
-import { isPresent, textOf, textsOf, validateText } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const actions = ["Audit", "Deny", "Warn"];
 const notFoundActions = ["Deny", "Allow"];
 
 export function validateMutatingBinding(binding: KubeObject): FieldError[] {
-  const { matchResources } = fieldsOf(binding["spec"]);
+  const { matchResources } = objectOf(binding["spec"]);
   return [...validateCommon(binding), ...validateMutableOperations(matchResources, "spec.matchResources")];
 }
 
 /** What both sorts of bindings have: a policy, its parameters, and whom it is about. */
 function validateCommon(binding: KubeObject): FieldError[] {
-  const { policyName, paramRef, matchResources } = fieldsOf(binding["spec"]);
+  const { policyName, paramRef, matchResources } = objectOf(binding["spec"]);
   return [
     ...(textOf(policyName) === "" ? [fieldError.required("spec.policyName")] : []),
     ...validateText(policyName, dnsSubdomainProblems, "spec.policyName"),
-    ...(isPresent(paramRef) ? validateParamRef(fieldsOf(paramRef), "spec.paramRef") : []),
-    ...(isPresent(matchResources) ? validateMatchResources(fieldsOf(matchResources), "spec.matchResources") : []),
+    ...(isPresent(paramRef) ? validateParamRef(objectOf(paramRef), "spec.paramRef") : []),
+    ...(isPresent(matchResources) ? validateMatchResources(objectOf(matchResources), "spec.matchResources") : []),
   ];
 }
 
 export function validateValidatingBinding(binding: KubeObject): FieldError[] {
-  const { validationActions } = fieldsOf(binding["spec"]);
+  const { validationActions } = objectOf(binding["spec"]);
   return [...validateCommon(binding), ...validateActions(textsOf(validationActions), "spec.validationActions")];
 }
 

@@ -5,13 +5,13 @@ import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateNamedRule } from "./admission-rule.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
+import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { validateMatchConditions } from "./match-conditions.ts";
 import { PolicyExpressions } from "./policy-expressions.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, objectsOf, textOf, textsOf, validateRequiredChoice } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const failurePolicies = ["Fail", "Ignore"];
@@ -30,8 +30,8 @@ const celReserved = new Set(
 
 /** Checks the fields and compiles the expressions; those that `old` has may use what is new in this release. */
 export function validateValidatingPolicy(policy: KubeObject, old?: KubeObject): FieldError[] {
-  const spec = fieldsOf(policy["spec"]);
-  const stored = fieldsOf(old?.["spec"]);
+  const spec = objectOf(policy["spec"]);
+  const stored = objectOf(old?.["spec"]);
   const annotations = objectsOf(spec["auditAnnotations"]);
   const validations = objectsOf(stored["validations"]);
   const expressions = new PolicyExpressions({
@@ -56,10 +56,10 @@ function textsAt(parts: readonly JsonObject[], name: string): string[] {
 
 /** What the controller has found out about the types of the expressions. */
 export function validateValidatingPolicyStatus(policy: KubeObject): FieldError[] {
-  const { typeChecking, conditions } = fieldsOf(policy["status"]);
+  const { typeChecking, conditions } = objectOf(policy["status"]);
   const field = "status.typeChecking.expressionWarnings";
   const warnings = validateEach(
-    objectsOf(fieldsOf(typeChecking)["expressionWarnings"]),
+    objectsOf(objectOf(typeChecking)["expressionWarnings"]),
     ({ warning, fieldRef }, at) => [
       ...(textOf(warning) === "" ? [fieldError.required(`${field}[${at}].warning`)] : []),
       ...(textOf(fieldRef).trim() === "" ? [fieldError.required(`${field}[${at}].fieldRef`)] : []),
@@ -70,10 +70,10 @@ export function validateValidatingPolicyStatus(policy: KubeObject): FieldError[]
 
 /** The same for a policy that changes objects. */
 export function validateMutatingPolicy(policy: KubeObject, old?: KubeObject): FieldError[] {
-  const spec = fieldsOf(policy["spec"]);
-  const stored = fieldsOf(old?.["spec"]);
+  const spec = objectOf(policy["spec"]);
+  const stored = objectOf(old?.["spec"]);
   const mutations = objectsOf(spec["mutations"]);
-  const configurations = objectsOf(stored["mutations"]).map((mutation) => fieldsOf(mutation["applyConfiguration"]));
+  const configurations = objectsOf(stored["mutations"]).map((mutation) => objectOf(mutation["applyConfiguration"]));
   const expressions = new PolicyExpressions({
     hasParams: isPresent(spec["paramKind"]),
     composes: true,
@@ -100,11 +100,11 @@ function validateConstraints(spec: JsonObject): FieldError[] {
   const { paramKind, matchConstraints } = spec;
   return [
     ...validateRequiredChoice(spec["failurePolicy"], failurePolicies, "spec.failurePolicy"),
-    ...(isPresent(paramKind) ? validateParamKind(fieldsOf(paramKind), "spec.paramKind") : []),
+    ...(isPresent(paramKind) ? validateParamKind(objectOf(paramKind), "spec.paramKind") : []),
     ...(isPresent(matchConstraints)
       ? [
-          ...validateMatchResources(fieldsOf(matchConstraints), "spec.matchConstraints"),
-          ...(objectsOf(fieldsOf(matchConstraints)["resourceRules"]).length === 0
+          ...validateMatchResources(objectOf(matchConstraints), "spec.matchConstraints"),
+          ...(objectsOf(objectOf(matchConstraints)["resourceRules"]).length === 0
             ? [fieldError.required("spec.matchConstraints.resourceRules")]
             : []),
         ]
@@ -143,7 +143,7 @@ export function validateMatchResources(resources: JsonObject, field: string): Fi
 
 /** An object that is deleted cannot be changed any more. */
 export function validateMutableOperations(resources: JsonValue | undefined, field: string): FieldError[] {
-  return objectsOf(fieldsOf(resources)["resourceRules"])
+  return objectsOf(objectOf(resources)["resourceRules"])
     .flatMap((rule) => textsOf(rule["operations"]))
     .filter((operation) => !mutableOperations.includes(operation))
     .map((operation) => fieldError.notSupported(`${field}.resourceRules.operations`, operation, mutableOperations));
@@ -285,7 +285,7 @@ function validateMutation(mutation: JsonObject, field: string, expressions: Poli
     type === "JSONPatch"
       ? (["jsonPatch", "applyConfiguration"] as const)
       : (["applyConfiguration", "jsonPatch"] as const);
-  const text = textOf(fieldsOf(mutation[own])["expression"]).trim();
+  const text = textOf(objectOf(mutation[own])["expression"]).trim();
   if (!isPresent(mutation[own])) {
     errors.push(fieldError.required(`${field}.${own}`, `must be specified when patchType is ${type}`));
   } else if (text === "") errors.push(fieldError.required(`${field}.${own}.expression`));

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
 import { pathSegmentProblems } from "../../../api/validation/names.ts";
-import { isPresent, textOf, textsOf } from "../../../api/validation/fields.ts";
+import { isPresent, textOf, textsOf } from "../../../api/json-reading.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import { objectsOf, textOf } from "../../../api/validation/fields.ts";
+import { objectsOf, textOf } from "../../../api/json-reading.ts";
 import { celTypes, compileTyped } from "../../../cel/index.ts";
 import { expressionEnvironment } from "../expressions/environments.ts";
 import { problemsOf } from "./policy-expressions.ts";

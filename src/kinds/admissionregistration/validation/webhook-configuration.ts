@@ -3,11 +3,10 @@ import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateAdmissionRule } from "./admission-rule.ts";
 import { validateFullyQualifiedName } from "../../../api/validation/domain-names.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { validateMatchConditions } from "./match-conditions.ts";
-import { isPresent, numberOf, objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
 import {
   hasKnownReviewVersion,
   reviewVersions,
@@ -90,7 +89,7 @@ function validateWebhook(hook: JsonObject, { sideEffects, stored }: WebhookRules
     ...validateLabelSelector(hook["namespaceSelector"], `${field}.namespaceSelector`),
     ...validateLabelSelector(hook["objectSelector"], `${field}.objectSelector`),
     ...validateGiven(hook["reinvocationPolicy"], reinvocationPolicies, `${field}.reinvocationPolicy`),
-    ...validateWebhookClient(fieldsOf(hook["clientConfig"]), `${field}.clientConfig`),
+    ...validateWebhookClient(objectOf(hook["clientConfig"]), `${field}.clientConfig`),
     ...validateMatchConditions(hook["matchConditions"], `${field}.matchConditions`, { stored }),
   ];
 }

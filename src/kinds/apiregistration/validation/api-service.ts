@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, numberOf, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
+import { requireTexts, validateText } from "../../../api/validation/field-rules.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
-import { isPresent, numberOf, objectsOf, requireTexts, textOf, validateText } from "../../../api/validation/fields.ts";
 import { portNumberProblems } from "../../../api/validation/port.ts";
 
 const groupPriorityMax = 20_000;
@@ -11,7 +11,7 @@ const versionPriorityMax = 1000;
 const statuses = ["True", "False", "Unknown"];
 
 export function validateApiService(service: KubeObject): FieldError[] {
-  const spec = fieldsOf(service["spec"]);
+  const spec = objectOf(service["spec"]);
   const [group, version] = [textOf(spec["group"]), textOf(spec["version"])];
   return [
     ...validateNames(service, `${version}.${group}`),
@@ -22,12 +22,12 @@ export function validateApiService(service: KubeObject): FieldError[] {
     ...dnsLabel1035Problems(version).map((problem) => fieldError.invalid("spec.version", version, problem)),
     ...validatePriority(spec, "groupPriorityMinimum", groupPriorityMax),
     ...validatePriority(spec, "versionPriority", versionPriorityMax),
-    ...(isPresent(spec["service"]) ? validateRemote(spec, fieldsOf(spec["service"])) : validateLocal(spec)),
+    ...(isPresent(spec["service"]) ? validateRemote(spec, objectOf(spec["service"])) : validateLocal(spec)),
   ];
 }
 
 export function validateApiServiceStatus(service: KubeObject): FieldError[] {
-  return objectsOf(fieldsOf(service["status"])["conditions"]).flatMap(({ status }, at) =>
+  return objectsOf(objectOf(service["status"])["conditions"]).flatMap(({ status }, at) =>
     statuses.includes(textOf(status))
       ? []
       : [fieldError.notSupported(`status.conditions[${at}].status`, textOf(status), statuses)],

@@ -1,9 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { dnsLabel1035Problems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
 
 /** `<group>.<resource>`, as in `apps.deployments`. */
 export function storageVersionNameProblems(name: string): string[] {
@@ -17,7 +16,7 @@ export function storageVersionNameProblems(name: string): string[] {
 
 /** What each server writes it can also read, and what all of them write is said once. */
 export function validateStorageVersionStatus(version: KubeObject): FieldError[] {
-  const status = fieldsOf(version["status"]);
+  const status = objectOf(version["status"]);
   const servers = objectsOf(status["storageVersions"]);
   return [
     ...servers.flatMap((server, at) => validateServer(server, `status.storageVersions[${at}]`)),

@@ -3,10 +3,9 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { type PemBlock, pemBlocks } from "../../../access/certificates/pem.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { objectOf, textOf } from "../../../api/json-reading.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
-import { textOf } from "../../../api/validation/fields.ts";
 import { validateSignerName } from "./signer-name.ts";
 
 const bundleBytesMax = 1024 * 1024;
@@ -16,9 +15,9 @@ const omitted = "<value omitted>";
 export const trustBundleNameProblems = pathSegmentProblems;
 
 export function validateTrustBundle(bundle: KubeObject, old?: KubeObject): FieldError[] {
-  const { signerName, trustBundle } = fieldsOf(bundle["spec"]);
+  const { signerName, trustBundle } = objectOf(bundle["spec"]);
   const signer = textOf(signerName);
-  const isSame = old !== undefined && fieldsOf(old["spec"])["trustBundle"] === trustBundle;
+  const isSame = old !== undefined && objectOf(old["spec"])["trustBundle"] === trustBundle;
   return [
     ...validateName(bundle.metadata.name ?? "", signer),
     ...(signer === "" ? [] : validateSignerName(signer, "spec.signerName")),
@@ -27,7 +26,7 @@ export function validateTrustBundle(bundle: KubeObject, old?: KubeObject): Field
 }
 
 export function validateTrustBundleUpdate(bundle: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [fieldsOf(bundle["spec"]), fieldsOf(old["spec"])];
+  const [fresh, stored] = [objectOf(bundle["spec"]), objectOf(old["spec"])];
   return validateImmutable(textOf(fresh["signerName"]), textOf(stored["signerName"]), "spec.signerName");
 }
 

@@ -4,10 +4,9 @@ import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { parseCertificateRequest } from "./certificate-request.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, numberOf, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { validateAnnotations } from "../../../api/validation/labels.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, numberOf, objectsOf, textOf } from "../../../api/validation/fields.ts";
 import { isProjectSigner, validateSignerName } from "./signer-name.ts";
 
 const uidBytesMax = 128;
@@ -22,12 +21,12 @@ const knownTypes = ["Issued", "Denied", "Failed"];
 const omittedValue = "<value omitted>";
 
 export function validatePodCertificateRequest(request: KubeObject, old?: KubeObject): FieldError[] {
-  const spec = fieldsOf(request["spec"]);
-  if (old !== undefined && equalJson(spec, fieldsOf(old["spec"]))) return [];
+  const spec = objectOf(request["spec"]);
+  if (old !== undefined && equalJson(spec, objectOf(old["spec"]))) return [];
   return [
     ...validateSignerName(textOf(spec["signerName"]), "spec.signerName"),
     ...validateAnnotations(
-      fieldsOf(spec["unverifiedUserAnnotations"]) as Record<string, string>,
+      objectOf(spec["unverifiedUserAnnotations"]) as Record<string, string>,
       "spec.unverifiedUserAnnotations",
     ),
     ...["pod", "serviceAccount", "node"].flatMap((owner) => [
@@ -39,7 +38,7 @@ export function validatePodCertificateRequest(request: KubeObject, old?: KubeObj
 }
 
 export function validatePodCertificateRequestUpdate(request: KubeObject, old: KubeObject): FieldError[] {
-  return validateImmutable(fieldsOf(request["spec"]), fieldsOf(old["spec"]), "spec");
+  return validateImmutable(objectOf(request["spec"]), objectOf(old["spec"]), "spec");
 }
 
 /** One outcome at most, which nothing follows. */
@@ -59,13 +58,13 @@ export function validatePodCertificateRequestStatus(request: KubeObject, old?: K
     ];
   });
   if (errors.length > 0 || stored.length === 0 || old === undefined) return errors;
-  if (equalJson(fieldsOf(request["status"]), fieldsOf(old["status"]))) return [];
+  if (equalJson(objectOf(request["status"]), objectOf(old["status"]))) return [];
   const text = "immutable after PodCertificateRequest is issued, denied, or failed";
-  return [fieldError.invalid("status", fieldsOf(request["status"]), text)];
+  return [fieldError.invalid("status", objectOf(request["status"]), text)];
 }
 
 function conditionsOf(request: KubeObject): JsonObject[] {
-  return objectsOf(fieldsOf(request["status"])["conditions"]);
+  return objectsOf(objectOf(request["status"])["conditions"]);
 }
 
 function validateOwnerName(spec: JsonObject, name: string): FieldError[] {

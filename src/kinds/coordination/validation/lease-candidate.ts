@@ -1,12 +1,11 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { objectOf, textOf } from "../../../api/json-reading.ts";
 import { validateLeaseStrategy } from "./lease.ts";
-import { textOf } from "../../../api/validation/fields.ts";
 
 export function validateLeaseCandidate(candidate: KubeObject): FieldError[] {
-  const spec = fieldsOf(candidate["spec"]);
+  const spec = objectOf(candidate["spec"]);
   const [emulated, binary] = [textOf(spec["emulationVersion"]), textOf(spec["binaryVersion"])];
   const strategy = textOf(spec["strategy"]);
   return [
@@ -21,7 +20,7 @@ export function validateLeaseCandidate(candidate: KubeObject): FieldError[] {
 }
 
 export function validateLeaseCandidateUpdate(candidate: KubeObject, old: KubeObject): FieldError[] {
-  const leaseOf = (object: KubeObject) => fieldsOf(object["spec"])["leaseName"];
+  const leaseOf = (object: KubeObject) => objectOf(object["spec"])["leaseName"];
   return validateImmutable(leaseOf(candidate), leaseOf(old), "spec.leaseName");
 }
 

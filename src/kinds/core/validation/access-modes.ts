@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonValue } from "../../../api/json.ts";
-import { textsOf } from "../../../api/validation/fields.ts";
+import { textsOf } from "../../../api/json-reading.ts";
 
 const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const exclusiveMode = "ReadWriteOncePod";

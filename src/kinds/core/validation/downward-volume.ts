@@ -2,9 +2,8 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { validateFieldReference, validateResourceReference, volumeFieldPaths } from "./field-reference.ts";
 import { validateFileMode } from "./key-reference.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { validateUnreservedPath } from "../../../api/validation/local-path.ts";
-import { isPresent, objectsOf, textOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 /** Fields of a pod as files. Upstream names the volume in these errors, not the item of its list. */
@@ -25,12 +24,12 @@ export function validateDownwardFile(file: JsonObject, field: string): FieldErro
 function validateSource(file: JsonObject, field: string): FieldError[] {
   const [ofPod, ofContainer] = [file["fieldRef"], file["resourceFieldRef"]];
   if (isPresent(ofPod)) {
-    const errors = validateFieldReference(fieldsOf(ofPod), volumeFieldPaths, `${field}.fieldRef`);
+    const errors = validateFieldReference(objectOf(ofPod), volumeFieldPaths, `${field}.fieldRef`);
     if (!isPresent(ofContainer)) return errors;
     const text = "fieldRef and resourceFieldRef can not be specified simultaneously";
     return [...errors, fieldError.invalid(field, "resource", text)];
   }
   if (isPresent(ofContainer))
-    return validateResourceReference(fieldsOf(ofContainer), `${field}.resourceFieldRef`, true);
+    return validateResourceReference(objectOf(ofContainer), `${field}.resourceFieldRef`, true);
   return [fieldError.required(field, "one of fieldRef and resourceFieldRef is required")];
 }

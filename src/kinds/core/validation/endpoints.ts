@@ -4,7 +4,8 @@ import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateIp, validateNonSpecialIp } from "../../../api/validation/ip.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, objectsOf, textOf, validateText } from "../../../api/validation/fields.ts";
+import { isPresent, objectsOf, textOf } from "../../../api/json-reading.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateEndpointPorts } from "./service-port.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

@@ -4,7 +4,7 @@ import { equalJson, type JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { objectOf } from "../../../api/json-reading.ts";
 
 const shortTextBytesMax = 128;
 const noteBytesMax = 1024;
@@ -34,7 +34,7 @@ export function validateEvent(event: KubeObject, old?: KubeObject, version: Grou
   const strict = old === undefined && !isCore(version);
   return [
     ...validateNamespace(event),
-    ...(isSet(event["eventTime"]) ? validateReporter(event) : []),
+    ...(isSet(event["eventTime"]) ? validateReporter(event, isCore(version)) : []),
     ...(strict ? [...validateSeries(event), ...validateModernEvent(event)] : []),
   ];
 }
@@ -60,7 +60,7 @@ function isCore({ group }: GroupVersion): boolean {
 
 /** The event lives with the object it is about; events of cluster-scoped objects live in `default`. */
 function validateNamespace(event: KubeObject): FieldError[] {
-  const about = String(fieldsOf(event["involvedObject"])["namespace"] ?? "");
+  const about = String(objectOf(event["involvedObject"])["namespace"] ?? "");
   const namespace = event.metadata.namespace ?? "";
   const isNew = isSet(event["eventTime"]);
   const cluster = isNew ? newClusterNamespaces : clusterNamespaces;
@@ -68,16 +68,18 @@ function validateNamespace(event: KubeObject): FieldError[] {
   return matches ? [] : [fieldError.invalid("involvedObject.namespace", about, "does not match event.namespace")];
 }
 
-function validateReporter(event: KubeObject): FieldError[] {
+/** The two versions of events have different names for the controller. */
+function validateReporter(event: KubeObject, inCore: boolean): FieldError[] {
   const controller = String(event["reportingComponent"] ?? "");
-  const errors = controller === "" ? [fieldError.required("reportingController")] : [];
+  const field = inCore ? "reportingComponent" : "reportingController";
+  const errors = controller === "" ? [fieldError.required(field)] : [];
   for (const problem of labelKeyErrors(controller)) {
-    errors.push(fieldError.invalid("reportingController", controller, problem));
+    errors.push(fieldError.invalid(field, controller, problem));
   }
-  for (const field of ["reportingInstance", "action", "reason"]) {
-    const text = String(event[field] ?? "");
-    if (text === "") errors.push(fieldError.required(field));
-    if (Buffer.byteLength(text) > shortTextBytesMax) errors.push(tooManyCharacters(field, shortTextBytesMax));
+  for (const name of ["reportingInstance", "action", "reason"]) {
+    const text = String(event[name] ?? "");
+    if (text === "") errors.push(fieldError.required(name));
+    if (Buffer.byteLength(text) > shortTextBytesMax) errors.push(tooManyCharacters(name, shortTextBytesMax));
   }
   if (Buffer.byteLength(String(event["message"] ?? "")) > noteBytesMax) {
     errors.push(tooManyCharacters("message", noteBytesMax));
@@ -98,7 +100,7 @@ function validateModernEvent(event: KubeObject): FieldError[] {
   }
   for (const field of ["firstTimestamp", "lastTimestamp"]) if (isSet(event[field])) errors.push(needsUnset(field));
   if ((event["count"] ?? 0) !== 0) errors.push(needsUnset("count"));
-  if (Object.values(fieldsOf(event["source"])).some((part) => part !== "")) errors.push(needsUnset("source"));
+  if (Object.values(objectOf(event["source"])).some((part) => part !== "")) errors.push(needsUnset("source"));
   return errors;
 }
 
@@ -108,7 +110,7 @@ function needsUnset(field: string): FieldError {
 
 function validateSeries(event: KubeObject): FieldError[] {
   if (!isSet(event["series"])) return [];
-  const { count, lastObservedTime } = fieldsOf(event["series"]);
+  const { count, lastObservedTime } = objectOf(event["series"]);
   const errors: FieldError[] = [];
   if (typeof count !== "number" || count < 2) {
     errors.push(fieldError.invalid("series.count", "", "should be at least 2"));

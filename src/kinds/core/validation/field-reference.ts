@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { canonicalQuantity } from "../../../api/quantity.ts";
-import { textOf } from "../../../api/validation/fields.ts";
+import { textOf } from "../../../api/json-reading.ts";
 
 /** Fields of its pod that a container may have in an environment variable. */
 export const environmentFieldPaths: readonly string[] = [

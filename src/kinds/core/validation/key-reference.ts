@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { validateUnreservedPath } from "../../../api/validation/local-path.ts";
 import { configKeyProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, numberOf, objectsOf, textOf } from "../../../api/validation/fields.ts";
+import { isPresent, numberOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const fileModeMax = 0o777;

@@ -3,8 +3,7 @@ import type { JsonObject } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { compareQuantities, parseQuantity, type Quantity } from "../../../api/quantity.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { objectsOf, textOf } from "../../../api/validation/fields.ts";
+import { objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 import {
   isOvercommitAllowed,
@@ -18,7 +17,7 @@ const one = parseQuantity("1");
 
 export function validateLimitRange(range: KubeObject): FieldError[] {
   const types = new Set<string>();
-  return validateEach(objectsOf(fieldsOf(range["spec"])["limits"]), (limit, at) => {
+  return validateEach(objectsOf(objectOf(range["spec"])["limits"]), (limit, at) => {
     const field = `spec.limits[${at}]`;
     const type = textOf(limit["type"]);
     const errors = validateType(type, `${field}.type`);
@@ -37,7 +36,7 @@ function validateType(type: string, field: string): FieldError[] {
 function validateLimit(limit: JsonObject, type: string, field: string): FieldError[] {
   const forbidden = type === "Pod" ? ["default", "defaultRequest"] : [];
   const ofNames = (list: string) => {
-    const amounts = fieldsOf(limit[list]);
+    const amounts = objectOf(limit[list]);
     const validateName = type === "Pod" || type === "Container" ? validateContainerResourceName : validateResourceName;
     if (forbidden.includes(list)) {
       if (Object.keys(amounts).length === 0) return [];
@@ -54,7 +53,7 @@ function validateLimit(limit: JsonObject, type: string, field: string): FieldErr
 }
 
 function validateClaimLimit(limit: JsonObject, type: string, field: string): FieldError[] {
-  const limited = ["min", "max"].some((list) => Object.hasOwn(fieldsOf(limit[list]), "storage"));
+  const limited = ["min", "max"].some((list) => Object.hasOwn(objectOf(limit[list]), "storage"));
   if (type !== "PersistentVolumeClaim" || limited) return [];
   const text = "either minimum or maximum storage value is required, but neither was provided";
   return [fieldError.required(`${field}.limits`, text)];
@@ -63,16 +62,16 @@ function validateClaimLimit(limit: JsonObject, type: string, field: string): Fie
 function namesOf(limit: JsonObject, forbidden: readonly string[]): string[] {
   const lists = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
   const used = lists.filter((list) => !forbidden.includes(list));
-  return [...new Set(used.flatMap((list) => Object.keys(fieldsOf(limit[list]))))];
+  return [...new Set(used.flatMap((list) => Object.keys(objectOf(limit[list]))))];
 }
 
 /** min ≤ defaultRequest ≤ default ≤ max, of one resource. */
 function validateAmounts(limit: JsonObject, name: string, forbidden: readonly string[], field: string): FieldError[] {
   const amountOf = (list: string) => {
-    const amounts = fieldsOf(limit[list]);
+    const amounts = objectOf(limit[list]);
     return forbidden.includes(list) || !Object.hasOwn(amounts, name) ? undefined : parsedQuantity(amounts[name]);
   };
-  const textOfAmount = (list: string) => String(fieldsOf(limit[list])[name]);
+  const textOfAmount = (list: string) => String(objectOf(limit[list])[name]);
   const errors: FieldError[] = [];
   for (const { low, high, at, shown, text } of orders) {
     const [a, b] = [amountOf(low), amountOf(high)];

@@ -5,10 +5,10 @@ import { compareQuantities } from "../../../api/quantity.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { validateAccessModes } from "./access-modes.ts";
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
+import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, textOf, validateChoice, validateText } from "../../../api/validation/fields.ts";
 import {
   parsedQuantity,
   validateQuantityNotNegative,
@@ -26,7 +26,7 @@ const resizeStatuses = [
 ].toSorted();
 
 export function validateClaim(claim: KubeObject): FieldError[] {
-  return validateClaimSpec(fieldsOf(claim["spec"]), "spec");
+  return validateClaimSpec(objectOf(claim["spec"]), "spec");
 }
 
 /** The spec of a claim, or of a template of claims at another path. */
@@ -44,7 +44,7 @@ export function validateClaimSpec(spec: JsonObject, field: string): FieldError[]
 
 /** A claim asks once; bound to a volume it may ask for more of it, or for another class of attributes. */
 export function validateClaimUpdate(claim: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [fieldsOf(claim["spec"]), fieldsOf(old["spec"])];
+  const [fresh, stored] = [objectOf(claim["spec"]), objectOf(old["spec"])];
   const errors = validateClassAnnotation(claim, old);
   if (!equalJson(comparable(fresh, claim, old), comparable(stored, old, old))) {
     const text =
@@ -60,18 +60,18 @@ export function validateClaimUpdate(claim: KubeObject, old: KubeObject): FieldEr
 }
 
 export function validateClaimStatus(claim: KubeObject): FieldError[] {
-  const status = fieldsOf(claim["status"]);
+  const status = objectOf(claim["status"]);
   const { capacity, allocatedResources, allocatedResourceStatuses } = status;
   return [
-    ...Object.entries(fieldsOf(capacity)).flatMap(([name, amount]) =>
+    ...Object.entries(objectOf(capacity)).flatMap(([name, amount]) =>
       validateQuantityNotNegative(amount, `status.capacity[${name}]`),
     ),
-    ...Object.entries(fieldsOf(allocatedResourceStatuses)).flatMap(([name, state]) => {
+    ...Object.entries(objectOf(allocatedResourceStatuses)).flatMap(([name, state]) => {
       const errors = validateResourceKey(name, "status.allocatedResourceStatus");
       if (resizeStatuses.includes(textOf(state))) return errors;
       return [...errors, fieldError.notSupported("status.allocatedResourceStatus", name, resizeStatuses)];
     }),
-    ...Object.entries(fieldsOf(allocatedResources)).flatMap(([name, amount]) => {
+    ...Object.entries(objectOf(allocatedResources)).flatMap(([name, amount]) => {
       const errors = validateResourceKey(name, "status.allocatedResources");
       return errors.length > 0 ? errors : validateQuantityNotNegative(amount, `status.allocatedResources[${name}]`);
     }),
@@ -86,7 +86,7 @@ function validateResourceKey(name: string, field: string): FieldError[] {
 }
 
 function storageOf(spec: JsonObject): JsonValue | undefined {
-  return fieldsOf(fieldsOf(spec["resources"])["requests"])["storage"];
+  return objectOf(objectOf(spec["resources"])["requests"])["storage"];
 }
 
 function validateStorage(spec: JsonObject, field: string): FieldError[] {
@@ -97,11 +97,11 @@ function validateStorage(spec: JsonObject, field: string): FieldError[] {
 /** What fills the volume. The older field and its successor say the same, unless the newer one names a namespace. */
 function validateDataSources({ dataSource: older, dataSourceRef: newer }: JsonObject, field: string): FieldError[] {
   const errors = [
-    ...(isPresent(older) ? validateDataSource(fieldsOf(older), `${field}.dataSource`) : []),
-    ...(isPresent(newer) ? validateDataSource(fieldsOf(newer), `${field}.dataSourceRef`) : []),
+    ...(isPresent(older) ? validateDataSource(objectOf(older), `${field}.dataSource`) : []),
+    ...(isPresent(newer) ? validateDataSource(objectOf(newer), `${field}.dataSourceRef`) : []),
   ];
   if (!isPresent(older) || !isPresent(newer)) return errors;
-  const { namespace, ...reference } = fieldsOf(newer);
+  const { namespace, ...reference } = objectOf(newer);
   // Upstream shows the path of the field instead of its value, and a path has no JSON.
   const refuse = (text: string) => [...errors, fieldError.invalid(field, {}, text)];
   if (textOf(namespace) !== "") return refuse("may not be specified when dataSourceRef.namespace is specified");
@@ -135,39 +135,39 @@ function movesClassToField(claim: KubeObject, old: KubeObject): boolean {
   const kept = claim.metadata.annotations?.[classAnnotation];
   return (
     annotation !== undefined &&
-    !isPresent(fieldsOf(old["spec"])["storageClassName"]) &&
-    fieldsOf(claim["spec"])["storageClassName"] === annotation &&
+    !isPresent(objectOf(old["spec"])["storageClassName"]) &&
+    objectOf(claim["spec"])["storageClassName"] === annotation &&
     (kept === undefined || kept === annotation)
   );
 }
 
 /** The spec with everything that may change set to what it was. */
 function comparable(spec: JsonObject, claim: KubeObject, old: KubeObject): JsonObject {
-  const stored = fieldsOf(old["spec"]);
+  const stored = objectOf(old["spec"]);
   const { volumeAttributesClassName: _class, ...rest } = spec;
   const same: JsonObject = { ...rest };
   if (textOf(stored["volumeName"]) === "") delete same["volumeName"];
   if (!isPresent(stored["storageClassName"]) && mayNameClass(claim, old)) delete same["storageClassName"];
-  if (fieldsOf(claim["status"])["phase"] === "Bound") same["resources"] = withStorage(spec, storageOf(stored));
+  if (objectOf(claim["status"])["phase"] === "Bound") same["resources"] = withStorage(spec, storageOf(stored));
   return same;
 }
 
 function mayNameClass(claim: KubeObject, old: KubeObject): boolean {
   const annotation = old.metadata.annotations?.[classAnnotation];
-  return annotation === undefined || fieldsOf(claim["spec"])["storageClassName"] === annotation;
+  return annotation === undefined || objectOf(claim["spec"])["storageClassName"] === annotation;
 }
 
 function withStorage(spec: JsonObject, storage: JsonValue | undefined): JsonObject {
-  const resources = fieldsOf(spec["resources"]);
+  const resources = objectOf(spec["resources"]);
   if (!isPresent(resources["requests"])) return resources;
-  return { ...resources, requests: { ...fieldsOf(resources["requests"]), storage: storage ?? null } };
+  return { ...resources, requests: { ...objectOf(resources["requests"]), storage: storage ?? null } };
 }
 
 /** Less is asked for only after growing has failed, and then still more than there is. */
 function validateNoShrinking(fresh: JsonObject, stored: JsonObject, old: KubeObject): FieldError[] {
   const [size, before] = [storageOf(fresh), storageOf(stored)].map(parsedQuantity);
   if (size === undefined || before === undefined || compareQuantities(size, before) >= 0) return [];
-  const actual = parsedQuantity(fieldsOf(fieldsOf(old["status"])["capacity"])["storage"] ?? "0");
+  const actual = parsedQuantity(objectOf(objectOf(old["status"])["capacity"])["storage"] ?? "0");
   if (actual !== undefined && compareQuantities(size, actual) > 0) return [];
   return [fieldError.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")];
 }

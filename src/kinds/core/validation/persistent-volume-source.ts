@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
+import { requireTexts, validateText } from "../../../api/validation/field-rules.ts";
 import { validateNoBacksteps } from "../../../api/validation/local-path.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, requireTexts, textOf, validateText } from "../../../api/validation/fields.ts";
 import { validateCsiDriverName, type VolumeSourceRule, volumeSourceRules } from "./volume-source.ts";
 
 /** In the order in which upstream looks for them; the rule of a pod's volume unless a persistent one has its own. */
@@ -52,7 +52,7 @@ export function validatePersistentSource(spec: JsonObject, field: string): Field
 
 function validateOneSource(spec: JsonObject, name: string, field: string): FieldError[] {
   const rule = ownRules[name] ?? volumeSourceRules[name];
-  const errors = rule === undefined ? [] : rule(fieldsOf(spec[name]), `${field}.${pathNames[name] ?? name}`);
+  const errors = rule === undefined ? [] : rule(objectOf(spec[name]), `${field}.${pathNames[name] ?? name}`);
   if (name !== "local" || isPresent(spec["nodeAffinity"])) return errors;
   return [...errors, fieldError.required(`${field}.nodeAffinity`, "Local volume requires node affinity")];
 }
@@ -62,7 +62,7 @@ function withSecretNamespace(name: string): VolumeSourceRule {
   return (source, field) => {
     const errors = volumeSourceRules[name]?.(source, field) ?? [];
     if (!isPresent(source["secretRef"])) return errors;
-    return [...errors, ...requireTexts(fieldsOf(source["secretRef"]), ["namespace"], `${field}.secretRef`)];
+    return [...errors, ...requireTexts(objectOf(source["secretRef"]), ["namespace"], `${field}.secretRef`)];
   };
 }
 
@@ -99,7 +99,7 @@ function validateCsi(source: JsonObject, field: string): FieldError[] {
     ...validateCsiDriverName(textOf(source["driver"]), `${field}.driver`),
     ...requireTexts(source, ["volumeHandle"], field),
     ...csiSecrets.flatMap((name) =>
-      isPresent(source[name]) ? validateSecretReference(fieldsOf(source[name]), `${field}.${name}`) : [],
+      isPresent(source[name]) ? validateSecretReference(objectOf(source[name]), `${field}.${name}`) : [],
     ),
   ];
 }

@@ -3,11 +3,11 @@ import { equalJson, type JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateAccessModes } from "./access-modes.ts";
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
+import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateNodeSelector } from "./node-selector.ts";
 import { persistentSourceNames, validatePersistentSource } from "./persistent-volume-source.ts";
-import { isPresent, textOf, validateChoice, validateText } from "../../../api/validation/fields.ts";
 import { validateQuantityPositive } from "../../../api/validation/quantity.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
@@ -15,13 +15,13 @@ const reclaimPolicies = ["Delete", "Recycle", "Retain"];
 const volumeModes = ["Block", "Filesystem"];
 
 export function validatePersistentVolume(volume: KubeObject): FieldError[] {
-  const spec = fieldsOf(volume["spec"]);
+  const spec = objectOf(volume["spec"]);
   const { nodeAffinity } = spec;
   return [
     ...validateAccessModes(spec["accessModes"], "", "spec.accessModes"),
-    ...validateCapacity(spec["capacity"] === undefined ? {} : fieldsOf(spec["capacity"]), "spec.capacity"),
+    ...validateCapacity(spec["capacity"] === undefined ? {} : objectOf(spec["capacity"]), "spec.capacity"),
     ...validateChoice(spec["persistentVolumeReclaimPolicy"], reclaimPolicies, "spec.persistentVolumeReclaimPolicy"),
-    ...(isPresent(nodeAffinity) ? validateNodeAffinity(fieldsOf(nodeAffinity), "spec.nodeAffinity") : []),
+    ...(isPresent(nodeAffinity) ? validateNodeAffinity(objectOf(nodeAffinity), "spec.nodeAffinity") : []),
     ...validatePersistentSource(spec, "spec"),
     ...validateRecycling(spec),
     ...validateText(spec["storageClassName"], dnsSubdomainProblems, "spec.storageClassName"),
@@ -36,7 +36,7 @@ export function validateInlineVolume(spec: JsonObject, field: string): FieldErro
   const filesystem = "may not specify volumeMode other than Filesystem in the context of inline volumes";
   const forbid = (name: string, why = text) => fieldError.forbidden(`${field}.${name}`, why);
   const errors = isPresent(spec["claimRef"]) ? [forbid("claimRef")] : [];
-  if (Object.keys(fieldsOf(spec["capacity"])).length > 0) errors.push(forbid("capacity"));
+  if (Object.keys(objectOf(spec["capacity"])).length > 0) errors.push(forbid("capacity"));
   if (!isPresent(spec["csi"])) {
     errors.push(fieldError.required(`${field}.csi`, "has to be specified in the context of inline volumes"));
   }
@@ -55,7 +55,7 @@ export function validateInlineVolume(spec: JsonObject, field: string): FieldErro
 
 /** Where the data lies never changes; which nodes reach it is said once. */
 export function validatePersistentVolumeUpdate(volume: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [fieldsOf(volume["spec"]), fieldsOf(old["spec"])];
+  const [fresh, stored] = [objectOf(volume["spec"]), objectOf(old["spec"])];
   const errors = equalJson(sourceOf(fresh, stored), sourceOf(stored, stored))
     ? []
     : [fieldError.forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")];
@@ -74,8 +74,8 @@ export function validatePersistentVolumeUpdate(volume: KubeObject, old: KubeObje
 /** The sources of a spec, without the one part that may be added later. */
 function sourceOf(spec: JsonObject, stored: JsonObject): JsonObject {
   const source = Object.fromEntries(Object.entries(spec).filter(([name]) => persistentSourceNames.has(name)));
-  const csi = fieldsOf(source["csi"]);
-  const isAdded = isPresent(stored["csi"]) && !isPresent(fieldsOf(stored["csi"])["controllerExpandSecretRef"]);
+  const csi = objectOf(source["csi"]);
+  const isAdded = isPresent(stored["csi"]) && !isPresent(objectOf(stored["csi"])["controllerExpandSecretRef"]);
   if (!isAdded || !isPresent(csi["controllerExpandSecretRef"])) return source;
   const { controllerExpandSecretRef: _added, ...rest } = csi;
   return { ...source, csi: rest };
@@ -97,7 +97,7 @@ function validateNodeAffinity({ required }: JsonObject, field: string): FieldErr
 
 /** Recycling the root of a host would empty the host. */
 function validateRecycling(spec: JsonObject): FieldError[] {
-  const path = textOf(fieldsOf(spec["hostPath"])["path"]);
+  const path = textOf(objectOf(spec["hostPath"])["path"]);
   const isRoot = path.startsWith("/") && path.split("/").every((part) => part === "" || part === ".");
   if (!isRoot || spec["persistentVolumeReclaimPolicy"] !== "Recycle") return [];
   const text = "may not be 'recycle' for a hostPath mount of '/'";

@@ -2,11 +2,11 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { validateDownwardFile } from "./downward-volume.ts";
 import { validateFileMode, validateKeysToPaths } from "./key-reference.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, numberOf, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
+import { requireTexts } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { validateUnreservedPath } from "../../../api/validation/local-path.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, numberOf, objectsOf, requireTexts, textOf } from "../../../api/validation/fields.ts";
 import { validateSignerName } from "../../certificates/validation/signer-name.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
@@ -46,7 +46,7 @@ export function validateProjectedVolume(volume: JsonObject, field: string): Fiel
       const errors = set.flatMap(
         (name) =>
           projections[name]?.({
-            source: fieldsOf(source[name]),
+            source: objectOf(source[name]),
             field: `${item}.${name}`,
             volumeField: field,
             paths,

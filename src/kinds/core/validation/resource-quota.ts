@@ -3,8 +3,7 @@ import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { immutableText } from "../../../api/validation/immutable.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
+import { objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { isQuotaResource, validateQuotaResourceName } from "../../../api/validation/resource-name.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
@@ -39,9 +38,9 @@ const contradictions = [
 ] as const;
 
 export function validateResourceQuota(quota: KubeObject): FieldError[] {
-  const spec = fieldsOf(quota["spec"]);
+  const spec = objectOf(quota["spec"]);
   return [
-    ...validateAmounts(fieldsOf(spec["hard"]), "spec.hard"),
+    ...validateAmounts(objectOf(spec["hard"]), "spec.hard"),
     ...validateScopes(spec, "spec.scopes"),
     ...validateScopeSelector(spec, "spec.scopeSelector.matchExpressions"),
   ];
@@ -49,15 +48,15 @@ export function validateResourceQuota(quota: KubeObject): FieldError[] {
 
 /** Scopes say what is counted: with others, what has been counted would be wrong. */
 export function validateResourceQuotaUpdate(quota: KubeObject, old: KubeObject): FieldError[] {
-  const scopesOf = (object: KubeObject) => new Set(textsOf(fieldsOf(object["spec"])["scopes"]));
+  const scopesOf = (object: KubeObject) => new Set(textsOf(objectOf(object["spec"])["scopes"]));
   const [fresh, stored] = [scopesOf(quota), scopesOf(old)];
   if (fresh.size === stored.size && [...fresh].every((scope) => stored.has(scope))) return [];
-  return [fieldError.invalid("spec.scopes", fieldsOf(quota["spec"])["scopes"], immutableText)];
+  return [fieldError.invalid("spec.scopes", objectOf(quota["spec"])["scopes"], immutableText)];
 }
 
 export function validateResourceQuotaStatus(quota: KubeObject): FieldError[] {
-  const status = fieldsOf(quota["status"]);
-  return ["hard", "used"].flatMap((name) => validateAmounts(fieldsOf(status[name]), `status.${name}`));
+  const status = objectOf(quota["status"]);
+  return ["hard", "used"].flatMap((name) => validateAmounts(objectOf(status[name]), `status.${name}`));
 }
 
 function validateAmounts(amounts: JsonObject, field: string): FieldError[] {
@@ -79,7 +78,7 @@ function validateScopes(spec: JsonObject, field: string): FieldError[] {
 }
 
 function validateScopeSelector(spec: JsonObject, field: string): FieldError[] {
-  const expressions = objectsOf(fieldsOf(spec["scopeSelector"])["matchExpressions"]);
+  const expressions = objectsOf(objectOf(spec["scopeSelector"])["matchExpressions"]);
   const scopes = expressions.map((expression) => textOf(expression["scopeName"]));
   return [
     ...validateEach(expressions, (expression) => validateExpression(expression, spec, field)),
@@ -138,7 +137,7 @@ function isScope(scope: string): boolean {
 /** Whether all standard resources that the quota limits are what the scope is about. */
 function canLimitAll(scope: string, spec: JsonObject): boolean {
   if (!isScope(scope)) return true;
-  const limited = Object.keys(fieldsOf(spec["hard"])).filter(isQuotaResource);
+  const limited = Object.keys(objectOf(spec["hard"])).filter(isQuotaResource);
   if (scope === claimScope) return limited.every((name) => claimResources.has(name));
   return limited.every((name) => (scope === "BestEffort" ? name === "pods" : podResources.has(name)));
 }

@@ -2,7 +2,8 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { isPresent, textOf, validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { isPresent, textOf } from "../../../api/json-reading.ts";
+import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validatePortNumber, validatePortNumberOrName } from "../../../api/validation/port.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

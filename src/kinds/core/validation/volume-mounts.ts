@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
+import { validateChoice } from "../../../api/validation/field-rules.ts";
 import { hasBacksteps, validateDescendingPath } from "../../../api/validation/local-path.ts";
-import { isPresent, objectsOf, textOf, validateChoice } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 /** The valid volumes of a pod, by name. */
@@ -91,7 +91,7 @@ function validatePropagation(mount: JsonObject, container: JsonObject, field: st
   const propagation = mount["mountPropagation"];
   if (!isPresent(propagation)) return [];
   const errors = validateChoice(propagation, propagations, field);
-  if (propagation === "Bidirectional" && fieldsOf(container["securityContext"])["privileged"] !== true) {
+  if (propagation === "Bidirectional" && objectOf(container["securityContext"])["privileged"] !== true) {
     const text = "Bidirectional mount propagation is available only to privileged containers";
     errors.push(fieldError.forbidden(field, text));
   }

@@ -4,20 +4,16 @@ import { validateClaimTemplate } from "./claim-template.ts";
 import { pullPolicies } from "./container.ts";
 import { validateDownwardFiles } from "./downward-volume.ts";
 import { validateFileMode, validateKeysToPaths } from "./key-reference.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { validateDescendingPath, validateNoBacksteps } from "../../../api/validation/local-path.ts";
-import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
+import { isPresent, numberOf, objectOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import {
-  isPresent,
-  numberOf,
   requireTexts,
-  textOf,
-  textsOf,
   validateChoice,
   validateRange,
   validateRequiredChoice,
   validateText,
-} from "../../../api/validation/fields.ts";
+} from "../../../api/validation/field-rules.ts";
+import { validateDescendingPath, validateNoBacksteps } from "../../../api/validation/local-path.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateProjectedVolume } from "./projected-volume.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 
@@ -85,7 +81,7 @@ export const volumeSourceRules: Readonly<Record<string, VolumeSourceRule>> = {
   ],
   ephemeral: (source, field) =>
     isPresent(source["volumeClaimTemplate"])
-      ? validateClaimTemplate(fieldsOf(source["volumeClaimTemplate"]), `${field}.volumeClaimTemplate`)
+      ? validateClaimTemplate(objectOf(source["volumeClaimTemplate"]), `${field}.volumeClaimTemplate`)
       : [fieldError.required(`${field}.volumeClaimTemplate`)],
   image: (source, field) => validateRequiredChoice(source["pullPolicy"], pullPolicies, `${field}.pullPolicy`),
 };
@@ -180,7 +176,7 @@ function requireMonitors(source: JsonObject, field: string): FieldError[] {
 
 function requireSecretName(source: JsonObject, field: string): FieldError[] {
   if (!isPresent(source["secretRef"])) return [];
-  return requireTexts(fieldsOf(source["secretRef"]), ["name"], `${field}.secretRef`);
+  return requireTexts(objectOf(source["secretRef"]), ["name"], `${field}.secretRef`);
 }
 
 function validateQuobyte(source: JsonObject, field: string): FieldError[] {
@@ -217,7 +213,7 @@ function validateFibreChannel(source: JsonObject, field: string): FieldError[] {
 }
 
 function validateFlexVolume(source: JsonObject, field: string): FieldError[] {
-  const reserved = Object.keys(fieldsOf(source["options"])).filter((key) => {
+  const reserved = Object.keys(objectOf(source["options"])).filter((key) => {
     const domain = `.${(key.includes("/") ? key.slice(0, key.indexOf("/")) : key).toLowerCase()}`;
     return domain.endsWith(".kubernetes.io") || domain.endsWith(".k8s.io");
   });
@@ -257,7 +253,7 @@ function validateStorageOs(source: JsonObject, field: string): FieldError[] {
 
 function validateCsiSecret(source: JsonObject, field: string): FieldError[] {
   if (!isPresent(source["nodePublishSecretRef"])) return [];
-  const { name } = fieldsOf(source["nodePublishSecretRef"]);
+  const { name } = objectOf(source["nodePublishSecretRef"]);
   if (textOf(name) === "") return [fieldError.required(`${field}.nodePublishSecretRef.name`)];
   return validateText(name, dnsSubdomainProblems, `${field}.name`);
 }

@@ -1,9 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, objectsOf, textOf } from "../../../api/validation/fields.ts";
 import type { VolumesByName } from "./volume-mounts.ts";
 import { volumeSourceRules } from "./volume-source.ts";
 
@@ -53,7 +52,7 @@ function validateVolumeName(name: string, volumes: VolumesByName, field: string)
 
 /** A claim that the pod's own ephemeral volume will become cannot be used as one that exists. */
 function validateClaimNotCreated(volume: JsonObject, created: ReadonlySet<string>, field: string): FieldError[] {
-  const claim = textOf(fieldsOf(volume["persistentVolumeClaim"])["claimName"]);
+  const claim = textOf(objectOf(volume["persistentVolumeClaim"])["claimName"]);
   if (claim === "" || !created.has(claim)) return [];
   const text = "must not reference a PVC that gets created for an ephemeral volume";
   return [fieldError.invalid(`${field}.persistentVolumeClaim.claimName`, claim, text)];
@@ -67,7 +66,7 @@ function validateSources(
   const names = Object.keys(volumeSourceRules).filter((name) => isPresent(volume[name]));
   if (names.length === 0) return [fieldError.required(field, "must specify a volume type")];
   return names.flatMap((name, at) => {
-    const source = fieldsOf(volume[name]);
+    const source = objectOf(volume[name]);
     const errors =
       at === 0
         ? (volumeSourceRules[name]?.(source, `${field}.${pathOfSource[name] ?? name}`) ?? [])

@@ -3,10 +3,9 @@ import { flowSchemas, mandatorySpec } from "../flow-control-objects.ts";
 import { equalJson, type JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, numberOf, objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const precedenceMax = 10_000;
@@ -17,13 +16,13 @@ const knownVerbs = ["create", "delete", "deletecollection", "get", "list", "patc
 const all = "*";
 
 export function validateFlowSchema(schema: KubeObject): FieldError[] {
-  const spec = fieldsOf(schema["spec"]);
-  const name = textOf(fieldsOf(spec["priorityLevelConfiguration"])["name"]);
+  const spec = objectOf(schema["spec"]);
+  const name = textOf(objectOf(spec["priorityLevelConfiguration"])["name"]);
   const field = "spec.priorityLevelConfiguration.name";
   const { distinguisherMethod } = spec;
   return [
     ...validatePrecedence(numberOf(spec["matchingPrecedence"]), schema.metadata.name ?? "", "spec.matchingPrecedence"),
-    ...(isPresent(distinguisherMethod) && !distinguisherMethods.includes(textOf(fieldsOf(distinguisherMethod)["type"]))
+    ...(isPresent(distinguisherMethod) && !distinguisherMethods.includes(textOf(objectOf(distinguisherMethod)["type"]))
       ? [
           fieldError.notSupported(
             "spec.distinguisherMethod.type",
@@ -45,7 +44,7 @@ export function validateFlowSchema(schema: KubeObject): FieldError[] {
 /** Without these the server could lock out its own administrators. */
 function validateMandatory({ metadata, spec }: KubeObject): FieldError[] {
   const known = mandatorySpec(flowSchemas, metadata.name);
-  if (known === undefined || equalJson(fieldsOf(spec), known)) return [];
+  if (known === undefined || equalJson(objectOf(spec), known)) return [];
   return [
     fieldError.invalid(
       "spec",
@@ -89,7 +88,7 @@ function validateSubject(subject: JsonObject, field: string): FieldError[] {
   if (!subjectKinds.includes(kind)) return [fieldError.notSupported(`${field}.kind`, kind, subjectKinds)];
   const block = blockOf(kind);
   const own = isPresent(subject[block])
-    ? validateBlock(kind, fieldsOf(subject[block]), `${field}.${block}`)
+    ? validateBlock(kind, objectOf(subject[block]), `${field}.${block}`)
     : [fieldError.required(`${field}.${block}`, `${block} is required when subject kind is '${kind}'`)];
   const others = ["ServiceAccount", "User", "Group"].filter(
     (other) => other !== kind && isPresent(subject[blockOf(other)]),

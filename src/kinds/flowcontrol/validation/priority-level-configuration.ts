@@ -3,8 +3,7 @@ import { mandatorySpec, priorityLevels } from "../flow-control-objects.ts";
 import { equalJson, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent, numberOf, textOf } from "../../../api/validation/fields.ts";
+import { isPresent, numberOf, objectOf, textOf } from "../../../api/json-reading.ts";
 
 const exemptName = "exempt";
 const types = ["Exempt", "Limited"];
@@ -14,7 +13,7 @@ const queuesMax = 10_000_000;
 const entropyBitsMax = 60;
 
 export function validatePriorityLevel(level: KubeObject): FieldError[] {
-  const spec = fieldsOf(level["spec"]);
+  const spec = objectOf(level["spec"]);
   const type = textOf(spec["type"]);
   const isExempt = level.metadata.name === exemptName;
   const errors =
@@ -31,7 +30,7 @@ function validateMandatory({ metadata: { name }, spec }: KubeObject): FieldError
   const known = mandatorySpec(priorityLevels, name);
   if (known === undefined) return [];
   const isExempt = name === exemptName;
-  const given = fieldsOf(spec);
+  const given = objectOf(spec);
   if (equalJson(isExempt ? withoutExempt(known) : known, isExempt ? withoutExempt(given) : given)) return [];
   const except = isExempt ? " except the 'spec.exempt' field" : "";
   const shown = internalForm(given, "flowcontrol/v1.PriorityLevelConfigurationSpec");
@@ -46,7 +45,7 @@ function validateExempt({ limited, exempt }: JsonObject): FieldError[] {
   const errors = isPresent(limited)
     ? [fieldError.forbidden("spec.limited", "must be nil if the type is not Limited")]
     : [];
-  const own = fieldsOf(exempt);
+  const own = objectOf(exempt);
   return [...errors, ...validateShares(own, "spec.exempt"), ...validateLendable(own, "spec.exempt")];
 }
 
@@ -55,14 +54,14 @@ function validateLimitedLevel({ limited, exempt }: JsonObject): FieldError[] {
   if (!isPresent(limited)) {
     return [...errors, fieldError.required("spec.limited", "must not be empty when type is Limited")];
   }
-  return [...errors, ...validateLimited(fieldsOf(limited), "spec.limited")];
+  return [...errors, ...validateLimited(objectOf(limited), "spec.limited")];
 }
 
 function validateLimited(limited: JsonObject, field: string): FieldError[] {
   const borrowing = limited["borrowingLimitPercent"];
   return [
     ...validateShares(limited, field),
-    ...validateResponse(fieldsOf(limited["limitResponse"]), `${field}.limitResponse`),
+    ...validateResponse(objectOf(limited["limitResponse"]), `${field}.limitResponse`),
     ...validateLendable(limited, field),
     ...(isPresent(borrowing) && numberOf(borrowing) < 0
       ? [
@@ -94,7 +93,7 @@ function validateResponse({ type, queuing }: JsonObject, field: string): FieldEr
       if (!isPresent(queuing)) return [];
       return [fieldError.forbidden(`${field}.queuing`, "must be nil if limited.limitResponse.type is not Limited")];
     case "Queue":
-      if (isPresent(queuing)) return validateQueuing(fieldsOf(queuing), `${field}.queuing`);
+      if (isPresent(queuing)) return validateQueuing(objectOf(queuing), `${field}.queuing`);
       return [fieldError.required(`${field}.queuing`, "must not be empty if limited.limitResponse.type is Limited")];
     default:
       return [fieldError.notSupported(`${field}.type`, textOf(type), responseTypes)];

@@ -3,18 +3,17 @@ import type { JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { objectsOf, textOf } from "../../../api/validation/fields.ts";
+import { objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 
 const conditionsField = "status.conditions";
 
 export function validateStorageVersionMigration(migration: KubeObject): FieldError[] {
-  const { resource } = fieldsOf(fieldsOf(migration["spec"])["resource"]);
+  const { resource } = objectOf(objectOf(migration["spec"])["resource"]);
   return textOf(resource) === "" ? [fieldError.required("spec.resource.resource", "resource is required")] : [];
 }
 
 export function validateStorageVersionMigrationUpdate(migration: KubeObject, old: KubeObject): FieldError[] {
-  const [fresh, stored] = [migration, old].map((object) => fieldsOf(fieldsOf(object["spec"])["resource"]));
+  const [fresh, stored] = [migration, old].map((object) => objectOf(objectOf(object["spec"])["resource"]));
   return ["group", "resource"].flatMap((name) =>
     validateImmutable(textOf(fresh?.[name]), textOf(stored?.[name]), name),
   );
@@ -22,7 +21,7 @@ export function validateStorageVersionMigrationUpdate(migration: KubeObject, old
 
 /** A migration runs up to a resourceVersion, and ends once: well or not. */
 export function validateStorageVersionMigrationStatus(migration: KubeObject, old?: KubeObject): FieldError[] {
-  const [fresh, stored] = [fieldsOf(migration["status"]), fieldsOf(old?.["status"])];
+  const [fresh, stored] = [objectOf(migration["status"]), objectOf(old?.["status"])];
   const [ends, ended] = [outcomeOf(fresh), outcomeOf(stored)];
   const refuse = (text: string) => fieldError.invalid(conditionsField, fresh["conditions"], text);
   return [
