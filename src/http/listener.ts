@@ -1,6 +1,5 @@
 import type { ListenerTls } from "../access/certificates/identity.ts";
 import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
 import { isClientGone } from "../request/client-gone.ts";
 import type { HttpResponse, IncomingRequest } from "../request/exchange.ts";
@@ -10,7 +9,7 @@ import { createHttp1 } from "./listener/http1.ts";
 import { serveHttp2 } from "./listener/http2.ts";
 import { defaultLimits, type ListenerLimits } from "./listener/limits.ts";
 import { type Authorities, judgePeer } from "./listener/peer-certificate.ts";
-import type { Serving } from "./listener/serving.ts";
+import type { Serving, Upgrade } from "./listener/serving.ts";
 import type { StreamSink } from "./listener/stream-sink.ts";
 
 export type { ListenerLimits } from "./listener/limits.ts";
@@ -25,7 +24,7 @@ export interface ListenerOptions {
   /** Called with failures of the server. A client that goes away is not one. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Takes over the socket of an HTTP/1.1 upgrade. It has to authenticate and authorize the request itself. */
-  readonly upgrade?: ((request: IncomingRequest, socket: Duplex, head: Buffer) => void) | undefined;
+  readonly upgrade?: Upgrade | undefined;
 }
 
 export interface Listener {

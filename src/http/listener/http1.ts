@@ -188,7 +188,11 @@ function upgrade(
     if (serving.upgrade === undefined || protocol.startsWith("h2")) {
       throw status.badRequest(`upgrade to ${JSON.stringify(protocol)} is not supported`);
     }
-    serving.upgrade(request, socket, head);
+    serving.upgrade(request, socket, head, (sink) => {
+      serving.sinks.add(sink);
+      if (serving.draining) sink.end();
+      return { [Symbol.dispose]: () => serving.sinks.delete(sink) };
+    });
   } catch (error) {
     if (!isAnswer(error)) serving.onError(error);
     refuse(socket, isAnswer(error) ? error : faultError("-"));
