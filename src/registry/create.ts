@@ -2,7 +2,7 @@ import { followedBy } from "../api/eventual.ts";
 import { formatTime } from "../api/time.ts";
 import { cloneJson, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
-import { type StatusError, status } from "../api/status.ts";
+import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { decodeEntry } from "../api/codec/stored-object.ts";
 import { nextTurn } from "../api/turn.ts";
 import { validateObjectMeta } from "../api/validation/object-meta.ts";
@@ -82,8 +82,9 @@ export async function createObject(
       return { object: stored, entry, created: true, removed: false };
     }
     const name = write.object.metadata.name ?? "";
-    if (!generates) throw alreadyExists(kind, name, result.current);
-    if (tries === generateNameTriesMax) throw status.generateNameExhausted(kind.ref(name));
+    const ref = kind.ref(name, context.version);
+    if (!generates) throw alreadyExists(kind, ref, result.current);
+    if (tries === generateNameTriesMax) throw status.generateNameExhausted(ref);
   }
 }
 
@@ -111,7 +112,7 @@ async function insert({ kind, object, namespace, context }: Write): Promise<Inse
   const { store } = kind.parts;
   const { name = "" } = object.metadata;
   const key = kind.keyOf(namespace, name);
-  if (store.corruptAt(key) !== undefined) throw absent(kind, store, namespace, name);
+  if (store.corruptAt(key) !== undefined) throw absent(kind, store, { namespace, name }, context.version);
   if (!context.dryRun) {
     refuseResourceVersion(object);
     return kind.put(object, key, undefined, context);
@@ -150,7 +151,7 @@ function refuseInvalid(write: Write): Promise<void> | void {
   return followedBy(judgeObject(write, []), () => kind.refuseInvalid(object, metadataErrors));
 }
 
-function alreadyExists(kind: StoredKind, name: string, current: Entry | undefined): StatusError {
+function alreadyExists(kind: StoredKind, ref: ObjectRef, current: Entry | undefined): StatusError {
   const deleting = current !== undefined && decodeEntry(current, kind.info).metadata.deletionTimestamp !== undefined;
-  return deleting ? status.alreadyExistsTerminating(kind.ref(name)) : status.alreadyExists(kind.ref(name));
+  return deleting ? status.alreadyExistsTerminating(ref) : status.alreadyExists(ref);
 }

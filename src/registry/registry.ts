@@ -41,8 +41,9 @@ export class Registry {
     return this.#kind.keyOf(namespace, name);
   }
 
-  ref(name: string): GroupResource & { name: string } {
-    return this.#kind.ref(name);
+  /** @param asked the resource of the request, whose group may differ from the stored one */
+  ref(name: string, asked?: GroupResource): GroupResource & { name: string } {
+    return this.#kind.ref(name, asked);
   }
 
   /** The newest state, decoded. Only writers need it: readers send the entry's bytes. */
@@ -76,10 +77,10 @@ export class Registry {
     options: UpdateOptions = {},
   ): Promise<WriteResult> {
     const attempt = async (entry: Entry | undefined) => {
-      if (entry === undefined) throw this.#absent(namespace, name);
+      if (entry === undefined) throw this.#absent(namespace, name, context);
       return updateObject(this.#kind, entry, namespace, transform, context, options);
     };
-    return this.#repeated(namespace, name, attempt, isWritten);
+    return this.#repeated({ namespace, name }, context, attempt, isWritten);
   }
 
   /**
@@ -95,14 +96,16 @@ export class Registry {
   ): Promise<WriteResult> {
     const attempt = async (entry: Entry | undefined) => {
       if (entry !== undefined) return updateObject(this.#kind, entry, namespace, make, context, options);
-      if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined) throw this.#absent(namespace, name);
+      if (this.#parts.store.corruptAt(this.keyOf(namespace, name)) !== undefined)
+        throw this.#absent(namespace, name, context);
       const object = await make(undefined);
-      if (options.reapplies !== true) refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name));
+      if (options.reapplies !== true)
+        refuseAbsentUid(object, this.keyOf(namespace, name), this.ref(name, context.version));
       // A version says nothing about an object that is not there. A dry run shows it nevertheless.
       if (!context.dryRun) delete object.metadata.resourceVersion;
       return this.create(object, namespace, context, options);
     };
-    return this.#repeated(namespace, name, attempt, isWritten);
+    return this.#repeated({ namespace, name }, context, attempt, isWritten);
   }
 
   /**
@@ -117,15 +120,15 @@ export class Registry {
     admission?: Admission,
   ): Promise<DeleteResult> {
     const attempt = async (entry: Entry | undefined) => {
-      if (entry === undefined) throw this.#absent(namespace, name);
+      if (entry === undefined) throw this.#absent(namespace, name, context);
       return deleteObject(this.#kind, entry, namespace, options, context, admission);
     };
-    return this.#repeated(namespace, name, attempt, isDeleted);
+    return this.#repeated({ namespace, name }, context, attempt, isDeleted);
   }
 
   async #repeated<Result>(
-    namespace: string,
-    name: string,
+    { namespace, name }: { readonly namespace: string; readonly name: string },
+    { version }: WriteContext,
     attempt: (entry: Entry | undefined) => Promise<Result | undefined>,
     changes: (result: Result, before: Entry | undefined) => boolean,
   ): Promise<Result> {
@@ -133,12 +136,12 @@ export class Registry {
     for (let tries = 1; ; tries++) {
       const result = await attemptOnNewest(this.#parts.store, key, attempt, changes);
       if (result !== undefined) return result;
-      if (tries === guardedTriesMax) throw status.staleResourceVersion(this.ref(name));
+      if (tries === guardedTriesMax) throw status.staleResourceVersion(this.ref(name, version));
     }
   }
 
-  #absent(namespace: string, name: string): Error {
-    return absent(this.#kind, this.#parts.store, namespace, name);
+  #absent(namespace: string, name: string, { version }: WriteContext): Error {
+    return absent(this.#kind, this.#parts.store, { namespace, name }, version);
   }
 }
 

@@ -70,8 +70,9 @@ export class StoredKind {
     return this.info.namespaced ? `${this.info.keyPrefix}${namespace}/${name}` : this.info.keyPrefix + name;
   }
 
-  ref(name: string): GroupResource & { name: string } {
-    return { group: this.info.group, resource: this.info.resource, name };
+  /** @param asked the resource of the request, whose group may differ from the stored one */
+  ref(name: string, { group, resource }: GroupResource = this.info): GroupResource & { name: string } {
+    return { group, resource, name };
   }
 
   metaRules(): ObjectMetaRules {

@@ -48,6 +48,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
    * without a generation.
    */
   readonly generationFields: readonly string[] | "all";
+  /** The generation also counts a change of fields that are dropped before the write. Absent means false. */
+  readonly countsDroppedFields?: true;
   /** Top-level fields that a write through this path neither changes nor owns. */
   readonly resetFields: readonly string[];
   /** False for a kind whose `generateName` becomes the name as it is. Absent means true. */

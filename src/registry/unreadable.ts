@@ -1,4 +1,5 @@
 import { StatusError, status } from "../api/status.ts";
+import type { GroupResource } from "../api/gvk.ts";
 import type { Store } from "../storage/store.ts";
 import type { StoredKind } from "./stored-kind.ts";
 
@@ -31,9 +32,17 @@ export async function removeUnreadable(
   await store.commit({ key, expect: { kind: "any" }, operation: { kind: "delete", last } });
 }
 
-/** The answer to a read or write that meets nothing in memory: 404, or 500 for an object that cannot be read. */
-export function absent(kind: Addressed, store: Store, namespace: string, name: string): StatusError {
+/**
+ * Returns the answer to a read or write that meets nothing in memory: 404, or 500 for an object that cannot be read.
+ * @param asked the resource of the request, whose group may differ from the stored one
+ */
+export function absent(
+  kind: Addressed,
+  store: Store,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  asked?: GroupResource,
+): StatusError {
   const unreadable = store.corruptAt(kind.keyOf(namespace, name));
-  const ref = kind.ref(name);
+  const ref = kind.ref(name, asked);
   return unreadable === undefined ? status.notFound(ref) : status.storeReadError(ref, unreadable.message);
 }

@@ -1,6 +1,7 @@
 import type { Eventual } from "../api/eventual.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { fieldError } from "../api/field-error.ts";
+import type { GroupResource } from "../api/gvk.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { type ObjectRef, type StatusError, status } from "../api/status.ts";
 import { validateObjectMetaUpdate } from "../api/validation/object-meta.ts";
@@ -27,7 +28,7 @@ export interface UpdateOptions extends WriteOptions {
 }
 
 /** A write that has an object to replace. */
-type Replacement = Write & { readonly old: KubeObject };
+type Replacement = Write & { readonly old: KubeObject; sentChange?: boolean };
 
 /** The steps of an object that replaces the stored one. */
 const steps: readonly WriteStep[] = [
@@ -35,6 +36,7 @@ const steps: readonly WriteStep[] = [
   writeSteps.applyDefaults,
   writeSteps.measure,
   writeSteps.trackFields,
+  compareSent,
   writeSteps.dropGatedFields,
   restoreFields,
   writeSteps.admit,
@@ -64,7 +66,7 @@ export async function updateObject(
   const old = decoded instanceof Promise ? await decoded : decoded;
   const copy = () => cloneJson(old as unknown as JsonObject) as unknown as KubeObject;
   const object = await transform(makesAnew ? old : copy());
-  const guarded = checkGuards(kind, object, entry, strategy, reapplies);
+  const guarded = checkGuards(kind, object, entry, { strategy, reapplies, asked: context.version });
   const write = new Write(kind, { object, old, namespace }, context, options) as Replacement;
   return write.settlement.run(
     async () => {
@@ -80,7 +82,7 @@ async function replace(
   entry: Entry,
   guarded: boolean,
 ): Promise<WriteResult | undefined> {
-  const ref = kind.ref(old.metadata.name ?? "");
+  const ref = kind.ref(old.metadata.name ?? "", context.version);
   if (kind.isCurrent(entry) && isUnchanged(object, old)) return { object: old, entry, created: false, removed: false };
   if (finishesDeletion(object, kind.parts.strategy)) {
     if (context.dryRun || (await kind.remove(entry, context)) !== undefined) {
@@ -128,13 +130,12 @@ function checkGuards(
   kind: StoredKind,
   object: KubeObject,
   entry: Entry,
-  strategy: Strategy,
-  reapplies: boolean,
+  { strategy, reapplies, asked }: { strategy: Strategy; reapplies: boolean; asked: GroupResource | undefined },
 ): boolean {
   const { info } = kind;
   const { resourceVersion = "", uid = "", name = "" } = object.metadata;
   if (!reapplies && uid !== "" && uid !== entry.index.uid) {
-    throw uidConflict(kind.ref(name), entry.key, uid, entry.index.uid);
+    throw uidConflict(kind.ref(name, asked), entry.key, uid, entry.index.uid);
   }
   if (reapplies && resourceVersion === String(entry.revision)) return false;
   if (resourceVersion === "" || resourceVersion === "0") {
@@ -146,7 +147,7 @@ function checkGuards(
   if (!/^[0-9]+$/.test(resourceVersion)) {
     throw status.unconverted(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
   }
-  if (resourceVersion !== String(entry.revision)) throw status.staleResourceVersion(kind.ref(name));
+  if (resourceVersion !== String(entry.revision)) throw status.staleResourceVersion(kind.ref(name, asked));
   return true;
 }
 
@@ -169,16 +170,25 @@ function prepare(write: Write): void {
   strategy.prepareForUpdate(object, old, kind.parts.clock.nowMs());
 }
 
+/** Some kinds count what the client sends, fields included that are dropped afterwards. */
+function compareSent(write: Write): void {
+  const replacement = write as Replacement;
+  if (replacement.strategy.countsDroppedFields === true) replacement.sentChange = hasChange(replacement);
+}
+
 function countGeneration(write: Write): void {
-  const { object, old, strategy } = write as Replacement;
-  const { generationFields } = strategy;
-  const changed =
-    generationFields === "all"
-      ? contentOf(object, old).some((name) => !equalJson(fieldIn(object, name), fieldIn(old, name)))
-      : generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
+  const { object, old, strategy, sentChange = false } = write as Replacement;
+  const changed = sentChange || hasChange(write as Replacement);
   if (old.metadata.generation === undefined && !changed) return;
   if (strategy.generationFields.length === 0) return;
   object.metadata.generation = (old.metadata.generation ?? 0) + (changed ? 1 : 0);
+}
+
+/** Reports a change of a field that the generation counts. */
+function hasChange({ object, old, strategy: { generationFields } }: Replacement): boolean {
+  return generationFields === "all"
+    ? contentOf(object, old).some((name) => !equalJson(fieldIn(object, name), fieldIn(old, name)))
+    : generationFields.some((path) => !equalJson(valueAt(object, path), valueAt(old, path)));
 }
 
 function refuseInvalid(write: Write): Promise<void> | void {

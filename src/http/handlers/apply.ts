@@ -132,10 +132,10 @@ function typed(
   return object;
 }
 
-function refuseUid({ registry, request }: ResourceCall, { metadata: { uid = "" } }: KubeObject): void {
+function refuseUid({ registry, request, info }: ResourceCall, { metadata: { uid = "" } }: KubeObject): void {
   if (uid === "") return;
   throw status.conflict(
-    registry.ref(request.name),
+    registry.ref(request.name, info),
     `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
   );
 }

@@ -34,7 +34,7 @@ export const priorityLevels: readonly FlowControlObject[] = [
   suggested(level("global-default", queued({ shares: 20, lendable: 50, queues: 128, hand: 6 }))),
 ];
 
-/** Which requests belong to which level, by precedence. */
+/** Rules that assign requests to levels, by precedence. */
 export const flowSchemas: readonly FlowControlObject[] = [
   mandatory(schema("exempt", "exempt", 1, undefined, { subjects: [group("system:masters")], ...allRequests })),
   suggested(

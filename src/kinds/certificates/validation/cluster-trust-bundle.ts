@@ -10,7 +10,7 @@ import { validateSignerName } from "./signer-name.ts";
 const bundleBytesMax = 1024 * 1024;
 const omitted = "<value omitted>";
 
-/** The rest of the name's rule needs the signer, which is in the spec. */
+/** The other rules of a name depend on the signer in the spec. */
 export const trustBundleNameProblems = pathSegmentProblems;
 
 export function validateTrustBundle({ metadata, spec }: ClusterTrustBundle, old?: ClusterTrustBundle): FieldError[] {
