@@ -54,7 +54,7 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly generatesNames?: boolean;
   /** A message for each rule that the name breaks. */
   validateName(name: string): readonly string[];
-  /** False for a kind that judges the names which come of a `generateName`, and not the prefix. Absent means true. */
+  /** Whether `generateName` is checked, and not only the name made from it; true by default. */
   readonly validatesPrefix?: boolean;
   /** @param writer who creates the object, for kinds that record it */
   prepareForCreate(object: T, writer: UserInfo): void;

@@ -24,6 +24,12 @@ describe("metadata is accepted", () => {
   test.each(cases)("%s", (_, meta) => expect(texts(meta)).toEqual([]));
 });
 
+test("a kind may judge only the name that was generated", () => {
+  const rules = { namespaced: true, validateName: () => ["no"], validatesPrefix: false };
+  const fields = validateObjectMeta({ ...good, generateName: "A.-" }, rules).map(({ field }) => field);
+  expect(fields).toEqual(["metadata.name"]);
+});
+
 describe("metadata is refused", () => {
   const cases: readonly [string, ObjectMeta, string][] = [
     ["without a name", { namespace: "n" }, "metadata.name: Required value: name or generateName is required"],

@@ -54,7 +54,7 @@ export function tokenRequest(parts: TokenRequestParts): Action {
   return {
     keepsSystemFields: true,
     async run({ namespace, name, warn, annotate }, body) {
-      refuseOtherName(body, name);
+      refuseOtherName(body, namespace, name);
       const account = parts.serviceAccounts.current(namespace, name);
       if (account === undefined) throw status.notFound(parts.serviceAccounts.ref(name));
       const spec = (isJsonObject(body["spec"]) ? body["spec"] : {}) as TokenRequestSpec;
@@ -92,10 +92,14 @@ export function tokenRequest(parts: TokenRequestParts): Action {
 }
 
 /** @throws StatusError 422 */
-function refuseOtherName({ metadata: { name: asked = "" } }: KubeObject, name: string): void {
-  if (asked === "" || asked === name) return;
-  const error = fieldError.invalid("metadata.name", asked, "must match the service account name if specified");
-  throw status.invalid({ ...tokenRequestKind, name }, [error]);
+function refuseOtherName({ metadata }: KubeObject, namespace: string, name: string): void {
+  const refuse = (field: string, value: string, detail: string) =>
+    status.invalid({ ...tokenRequestKind, name }, [fieldError.invalid(field, value, detail)]);
+  const { name: askedName = "", namespace: askedNamespace = "" } = metadata;
+  if (askedName !== "" && askedName !== name)
+    throw refuse("metadata.name", askedName, "must match the service account name if specified");
+  if (askedNamespace !== "" && askedNamespace !== namespace)
+    throw refuse("metadata.namespace", askedNamespace, "must match the service account namespace if specified");
 }
 
 /** @throws StatusError 409 */

@@ -65,6 +65,13 @@ test("an immutable ConfigMap stays as it is", async () => {
   ]);
 });
 
+test("what cannot change is refused before what is wrong in itself", async () => {
+  const frozen = { ...rich, immutable: true };
+  const [first, second] = await updateRefusal(path, frozen, { ...frozen, data: { "a/b": "" } });
+  expect(first).toStartWith("data: Forbidden");
+  expect(second).toStartWith("data[a/b]: Invalid value");
+});
+
 test("a ConfigMap holds a mebibyte of text and bytes together", async () => {
   const half = 512 * 1024;
   const full = { data: { a: "x".repeat(half) }, binaryData: { b: Buffer.alloc(half).toString("base64") } };

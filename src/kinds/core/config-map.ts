@@ -1,15 +1,17 @@
 import { defaultStrategy } from "../../registry/default-strategy.ts";
+import type { ConfigMap } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateConfigMap, validateConfigMapUpdate } from "./validation/config-map.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { sizeOf } from "../../api/codec/table/reading.ts";
+import { sizeOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
-const configMapStrategy: Strategy = {
+const configMapStrategy: Strategy<ConfigMap> = {
   ...defaultStrategy,
   coversSchema: true,
-  validate: validateConfigMap,
+  // An update judges what cannot change first, and then the object as a whole.
+  validate: (object, old) => (old === undefined ? validateConfigMap(object) : []),
   validateUpdate: validateConfigMapUpdate,
 };
 

@@ -2,6 +2,7 @@ import type { Clock } from "../../process/clock.ts";
 import { formatTime } from "../../api/time.ts";
 import { type FieldError, fieldError, fieldErrorText } from "../../api/field-error.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
+import type { Pod, PodSpec } from "../../api/types/core-v1.ts";
 import { type Status, status, successStatus } from "../../api/status.ts";
 import { type Action, alreadyAdmitted } from "../../registry/action.ts";
 import type { Registry } from "../../registry/registry.ts";
@@ -10,10 +11,6 @@ import { setPodCondition } from "./pod-condition.ts";
 
 interface Binding extends KubeObject {
   target?: { kind?: string; name?: string };
-}
-
-interface Pod extends KubeObject {
-  spec?: { nodeName?: string; schedulingGates?: never[] };
 }
 
 /** `pods/x/binding`, and `bindings` with the pod's name in the body: puts a pod on a node, once and for all. */
@@ -28,6 +25,7 @@ export function podBinding({ pods, clock }: { readonly pods: Registry; readonly 
       }
       const errors = validateTarget(body);
       if (errors.length > 0) throw status.unconverted(joined(errors));
+      if (name === "") throw status.badRequest("Name parameter required.");
       await pods.update(request.namespace, name, (pod) => bound(pod, body, formatTime(clock.nowMs())), request, {
         strategy,
         subresource: "binding",
@@ -56,7 +54,8 @@ function bound(pod: Pod, { target, metadata }: Binding, now: string): KubeObject
   checkPreconditions(pod, metadata);
   const refusal = refusalOf(pod);
   if (refusal !== undefined) throw status.conflict({ group: "", resource: "pods/binding", name }, refusal);
-  pod.spec = { ...pod.spec, nodeName: target?.name ?? "" };
+  pod.spec = { ...(pod.spec as PodSpec), nodeName: target?.name ?? "" };
+  delete pod.status?.nominatedNodeName;
   if (metadata.annotations !== undefined) {
     pod.metadata.annotations = { ...pod.metadata.annotations, ...metadata.annotations };
   }

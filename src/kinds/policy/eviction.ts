@@ -178,8 +178,13 @@ function isReady(pod: Pod): boolean {
   return podConditionOf(pod, "Ready")?.["status"] === "True";
 }
 
-/** A dry run may be asked for in the query, in the options, or in both. */
+/** A dry run may be asked for in the query, in the options, or in both. @throws StatusError 500 when the two differ */
 function optionsOf({ deleteOptions = {} }: Eviction, dryRun: boolean): DeleteOptions {
+  const { dryRun: asked } = deleteOptions;
+  const texts = Array.isArray(asked) ? asked.map((text) => (text === null ? "" : String(text))) : [];
+  if (dryRun && texts.length > 0 && (texts.length > 1 || texts[0] !== "All")) {
+    throw status.unconverted(`Non-matching dry-run options in request and content: [All] and [${texts.join(" ")}]`);
+  }
   const options = deleteOptionsOf(deleteOptions);
   return { ...options, dryRun: dryRun || options.dryRun };
 }

@@ -2,25 +2,18 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { checkIndexes, commonIndex } from "./index-intervals.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import {
-  isPresent,
-  numberOf,
-  objectsOf,
-  textOf,
-  textsOf,
-  validateNotNegative,
-} from "../../../api/validation/fields.ts";
+import { isPresent, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const terminalConditions = ["Failed", "Complete", "FailureTarget"];
 
 /** What the job controller may report: counts that do not fall, and an end that stays the end. */
 export function validateJobStatusUpdate(job: KubeObject, old: KubeObject): FieldError[] {
-  const status = fieldsOf(job["status"]);
+  const status = objectOf(job["status"]);
   return [
-    ...validateJobStatus(status, fieldsOf(job["spec"])),
-    ...validateProgress(status, fieldsOf(old["status"]), fieldsOf(job["spec"])),
+    ...validateJobStatus(status, objectOf(job["spec"])),
+    ...validateProgress(status, objectOf(old["status"]), objectOf(job["spec"])),
   ];
 }
 
@@ -28,7 +21,7 @@ function validateJobStatus(status: JsonObject, spec: JsonObject): FieldError[] {
   const counts = ["active", "succeeded", "failed", "ready", "terminating"];
   return [
     ...counts.flatMap((name) => validateNotNegative(status[name], `status.${name}`)),
-    ...validateUncounted(fieldsOf(status["uncountedTerminatedPods"]), "status.uncountedTerminatedPods"),
+    ...validateUncounted(objectOf(status["uncountedTerminatedPods"]), "status.uncountedTerminatedPods"),
     ...validateConditionPairs(status),
     ...validateTimes(status),
     ...validateFinished(status),
@@ -108,7 +101,7 @@ function validateFinished(status: JsonObject): FieldError[] {
   if (!isPresent(status["startTime"])) {
     errors.push(fieldError.required("status.startTime", "startTime is required for finished job"));
   }
-  const uncounted = fieldsOf(status["uncountedTerminatedPods"]);
+  const uncounted = objectOf(status["uncountedTerminatedPods"]);
   if (["succeeded", "failed"].some((list) => textsOf(uncounted[list]).length > 0)) {
     const text = "must be empty for finished job";
     errors.push(fieldError.invalid("status.uncountedTerminatedPods", uncounted, text));

@@ -1,11 +1,10 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
 import { validateNodeSelector, validateNodeSelectorTerm } from "./node-selector.ts";
-import { isPresent, numberOf, objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -14,11 +13,11 @@ const weightMax = 100;
 
 /** Where a pod has to run, and where it had better run. */
 export function validateAffinity(value: JsonValue | undefined, field: string): FieldError[] {
-  const affinity = fieldsOf(value);
+  const affinity = objectOf(value);
   return [
-    ...validateNodeAffinity(fieldsOf(affinity["nodeAffinity"]), `${field}.nodeAffinity`),
+    ...validateNodeAffinity(objectOf(affinity["nodeAffinity"]), `${field}.nodeAffinity`),
     ...["podAffinity", "podAntiAffinity"].flatMap((name) =>
-      validatePodAffinity(fieldsOf(affinity[name]), `${field}.${name}`),
+      validatePodAffinity(objectOf(affinity[name]), `${field}.${name}`),
     ),
   ];
 }
@@ -26,10 +25,10 @@ export function validateAffinity(value: JsonValue | undefined, field: string): F
 function validateNodeAffinity(affinity: JsonObject, field: string): FieldError[] {
   const selector = affinity[required];
   return [
-    ...(isPresent(selector) ? validateNodeSelector(fieldsOf(selector), `${field}.${required}`) : []),
+    ...(isPresent(selector) ? validateNodeSelector(objectOf(selector), `${field}.${required}`) : []),
     ...validateEach(objectsOf(affinity[preferred]), (term, at) => [
       ...validateWeight(term, `${field}.${preferred}[${at}]`),
-      ...validateNodeSelectorTerm(fieldsOf(term["preference"]), `${field}.${preferred}[${at}].preference`, {
+      ...validateNodeSelectorTerm(objectOf(term["preference"]), `${field}.${preferred}[${at}].preference`, {
         anyValue: true,
       }),
     ]),
@@ -41,7 +40,7 @@ function validatePodAffinity(affinity: JsonObject, field: string): FieldError[] 
     ...validateEach(objectsOf(affinity[required]), (term, at) => validateTerm(term, `${field}.${required}[${at}]`)),
     ...validateEach(objectsOf(affinity[preferred]), (weighted, at) => [
       ...validateWeight(weighted, `${field}.${preferred}[${at}]`),
-      ...validateTerm(fieldsOf(weighted["podAffinityTerm"]), `${field}.${preferred}[${at}].podAffinityTerm`),
+      ...validateTerm(objectOf(weighted["podAffinityTerm"]), `${field}.${preferred}[${at}].podAffinityTerm`),
     ]),
   ];
 }
@@ -73,7 +72,7 @@ function validateLabelKeys(term: JsonObject, field: string): FieldError[] {
   return [
     ...validateKeys(matching, selector, `${field}.matchLabelKeys`),
     ...validateKeys(mismatching, selector, `${field}.mismatchLabelKeys`),
-    ...validateKeysAgainstSelector(matching, fieldsOf(selector), field),
+    ...validateKeysAgainstSelector(matching, objectOf(selector), field),
     ...validateEach(matching, (key, at) =>
       excluded.has(key)
         ? [
@@ -101,7 +100,7 @@ function validateKeys(keys: readonly string[], selector: JsonValue | undefined, 
 /** The server has added an expression for each key by now: a second one of that key came from the client. */
 function validateKeysAgainstSelector(keys: readonly string[], selector: JsonObject, field: string): FieldError[] {
   const positions = new Map(keys.map((key, at) => [key, at]));
-  const seen = new Set(Object.keys(fieldsOf(selector["matchLabels"])));
+  const seen = new Set(Object.keys(objectOf(selector["matchLabels"])));
   return validateEach(objectsOf(selector["matchExpressions"]), (expression) => {
     const key = textOf(expression["key"]);
     const at = positions.get(key);

@@ -1,19 +1,11 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { equalJson } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
-import {
-  base64Bytes,
-  fieldsOf,
-  keyValueBytesMax,
-  textBytes,
-  validateKeys,
-} from "../../../api/validation/key-values.ts";
+import { equalJson, type JsonObject } from "../../../api/json.ts";
+import type { ConfigMap } from "../../../api/types/core-v1.ts";
+import { base64Bytes, keyValueBytesMax, textBytes, validateKeys } from "../../../api/validation/key-values.ts";
 
 export const immutableSetText = "field is immutable when `immutable` is set";
 
-export function validateConfigMap(configMap: KubeObject): FieldError[] {
-  const data = fieldsOf(configMap["data"]);
-  const binaryData = fieldsOf(configMap["binaryData"]);
+export function validateConfigMap({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
   const errors = validateKeys(data, "data");
   for (const key of Object.keys(data)) {
     if (Object.hasOwn(binaryData, key))
@@ -26,17 +18,21 @@ export function validateConfigMap(configMap: KubeObject): FieldError[] {
   return errors;
 }
 
-export function validateConfigMapUpdate(configMap: KubeObject, old: KubeObject): FieldError[] {
-  return validateFrozen(configMap, old, ["data", "binaryData"]);
+export function validateConfigMapUpdate(configMap: ConfigMap, old: ConfigMap): FieldError[] {
+  return [...validateFrozen(configMap, old, ["data", "binaryData"]), ...validateConfigMap(configMap)];
 }
 
 /** Once `immutable` is set, neither it nor the data can change. */
-export function validateFrozen(object: KubeObject, old: KubeObject, fields: readonly string[]): FieldError[] {
-  if (old["immutable"] !== true) return [];
+export function validateFrozen<T extends { immutable?: boolean }>(
+  object: T,
+  old: T,
+  fields: readonly (keyof T & string)[],
+): FieldError[] {
+  if (old.immutable !== true) return [];
   const errors: FieldError[] = [];
-  if (object["immutable"] !== true) errors.push(fieldError.forbidden("immutable", immutableSetText));
+  if (object.immutable !== true) errors.push(fieldError.forbidden("immutable", immutableSetText));
   for (const field of fields) {
-    if (!equalJson(fieldsOf(object[field]), fieldsOf(old[field])))
+    if (!equalJson((object[field] ?? {}) as JsonObject, (old[field] ?? {}) as JsonObject))
       errors.push(fieldError.forbidden(field, immutableSetText));
   }
   return errors;

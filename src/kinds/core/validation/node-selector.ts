@@ -1,16 +1,15 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const notOperatorText = "not a valid selector operator";
 
 /** `{nodeSelectorTerms}`: a node is selected by any of the terms. */
 export function validateNodeSelector(selector: JsonValue | undefined, field: string): FieldError[] {
-  const terms = objectsOf(fieldsOf(selector)["nodeSelectorTerms"]);
+  const terms = objectsOf(objectOf(selector)["nodeSelectorTerms"]);
   if (terms.length === 0) {
     return [fieldError.required(`${field}.nodeSelectorTerms`, "must have at least one node selector term")];
   }

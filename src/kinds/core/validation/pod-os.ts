@@ -1,8 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject } from "../../../api/json.ts";
 import { containersOf } from "./container.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent, textOf } from "../../../api/validation/fields.ts";
+import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const systems = ["linux", "windows"];
@@ -42,7 +41,7 @@ const podSettings = [
 /** The operating system that a pod is for, and what it therefore cannot ask for. */
 export function validatePodOs(spec: JsonObject, path: string): FieldError[] {
   if (!isPresent(spec["os"])) return [];
-  const name = textOf(fieldsOf(spec["os"])["name"]);
+  const name = textOf(objectOf(spec["os"])["name"]);
   if (name === "") return [fieldError.required(`${path}.os.name`, "cannot be empty")];
   if (!systems.includes(name)) return [fieldError.notSupported(`${path}.os`, name, systems)];
   return name === "linux" ? validateLinux(spec, path) : validateWindows(spec, path);
@@ -50,7 +49,7 @@ export function validatePodOs(spec: JsonObject, path: string): FieldError[] {
 
 function validateLinux(spec: JsonObject, path: string): FieldError[] {
   return [{ container: spec, field: path }, ...containersOf(spec, path)]
-    .filter(({ container }) => isPresent(fieldsOf(container["securityContext"])["windowsOptions"]))
+    .filter(({ container }) => isPresent(objectOf(container["securityContext"])["windowsOptions"]))
     .map(({ field }) =>
       fieldError.forbidden(`${field}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"),
     );
@@ -58,7 +57,7 @@ function validateLinux(spec: JsonObject, path: string): FieldError[] {
 
 function validateWindows(spec: JsonObject, path: string): FieldError[] {
   const text = "cannot be set for a windows pod";
-  const context = fieldsOf(spec["securityContext"]);
+  const context = objectOf(spec["securityContext"]);
   const ofPod = podSettings.filter((setting) => {
     const value = setting.startsWith("securityContext.") ? context[setting.slice(16)] : spec[setting];
     if (setting === "hostPID" || setting === "hostIPC") return value === true;
@@ -66,7 +65,7 @@ function validateWindows(spec: JsonObject, path: string): FieldError[] {
   });
   const ofContainers = validateEach(containersOf(spec, path), ({ container, field }) =>
     containerSettings
-      .filter((name) => isPresent(fieldsOf(container["securityContext"])[name]))
+      .filter((name) => isPresent(objectOf(container["securityContext"])[name]))
       .map((name) => fieldError.forbidden(`${field}.securityContext.${name}`, text)),
   );
   return [...ofPod.map((setting) => fieldError.forbidden(`${path}.${setting}`, text)), ...ofContainers];

@@ -2,9 +2,8 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { cloneJson, equalJson, type JsonObject } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
 import { isSidecar } from "./container.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { mirrorAnnotation } from "./pod-annotations.ts";
-import { isPresent, objectsOf, textOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const resizable = ["cpu", "memory"];
@@ -21,11 +20,11 @@ export function validatePodResize(
 ): FieldError[] {
   const unsupported = unsupportedReason(old);
   if (unsupported !== undefined) return [fieldError.forbidden("", unsupported)];
-  const [fresh, stored] = [fieldsOf(pod["spec"]), fieldsOf(old["spec"])];
+  const [fresh, stored] = [objectOf(pod["spec"]), objectOf(old["spec"])];
   const errors: FieldError[] = [];
-  const oldClass = textOf(fieldsOf(old["status"])["qosClass"]) || qosClassOf(old);
+  const oldClass = textOf(objectOf(old["status"])["qosClass"]) || qosClassOf(old);
   if (oldClass !== qosClassOf(pod)) {
-    const shown = textOf(fieldsOf(pod["status"])["qosClass"]);
+    const shown = textOf(objectOf(pod["status"])["qosClass"]);
     errors.push(fieldError.invalid("spec", shown, "Pod QOS Class may not change as a result of resizing"));
   }
   if (!isNodeAble(old)) errors.push(fieldError.forbidden("spec", "Pod running on node without support for resize"));
@@ -41,14 +40,14 @@ export function validatePodResize(
 
 function unsupportedReason(old: KubeObject): string | undefined {
   if (Object.hasOwn(old.metadata.annotations ?? {}, mirrorAnnotation)) return "static pods cannot be resized";
-  const isWindows = fieldsOf(fieldsOf(old["spec"])["os"])["name"] === "windows";
+  const isWindows = objectOf(objectOf(old["spec"])["os"])["name"] === "windows";
   return isWindows ? "windows pods cannot be resized" : undefined;
 }
 
 /** A node agent that can resize tells what its running containers have. */
 function isNodeAble(old: KubeObject): boolean {
-  const running = objectsOf(fieldsOf(old["status"])["containerStatuses"]).find((container) =>
-    isPresent(fieldsOf(container["state"])["running"]),
+  const running = objectsOf(objectOf(old["status"])["containerStatuses"]).find((container) =>
+    isPresent(objectOf(container["state"])["running"]),
   );
   return running === undefined || isPresent(running["resources"]);
 }
@@ -69,9 +68,9 @@ function validateNothingRemoved(fresh: JsonObject, stored: JsonObject, list: str
   const containers = objectsOf(fresh[list]);
   return validateEach(objectsOf(stored[list]), (old, at) => {
     if (list === "initContainers" && !isSidecar(old)) return [];
-    const [now, before] = [fieldsOf(containers[at]?.["resources"]), fieldsOf(old["resources"])];
+    const [now, before] = [objectOf(containers[at]?.["resources"]), objectOf(old["resources"])];
     return ["requests", "limits"].flatMap((kind) => {
-      const kept = Object.keys(fieldsOf(before[kind])).every((name) => Object.hasOwn(fieldsOf(now[kind]), name));
+      const kept = Object.keys(objectOf(before[kind])).every((name) => Object.hasOwn(objectOf(now[kind]), name));
       return kept
         ? []
         : [fieldError.forbidden(`spec.${list}[${at}].resources.${kind}`, `resource ${kind} cannot be removed`)];
@@ -101,10 +100,10 @@ function validateInitOtherwiseSame(fresh: JsonObject, stored: JsonObject): Field
 function isResizeOf(container: JsonObject, old: JsonObject): boolean {
   const without = (value: JsonObject): JsonObject => {
     const copy = cloneJson(value);
-    const resources = fieldsOf(copy["resources"]);
+    const resources = objectOf(copy["resources"]);
     for (const kind of ["requests", "limits"]) {
-      for (const name of resizable) delete fieldsOf(resources[kind])[name];
-      if (Object.keys(fieldsOf(resources[kind])).length === 0) delete resources[kind];
+      for (const name of resizable) delete objectOf(resources[kind])[name];
+      if (Object.keys(objectOf(resources[kind])).length === 0) delete resources[kind];
     }
     return copy;
   };

@@ -3,9 +3,8 @@ import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { compareQuantities, formatQuantity, parseQuantity } from "../../../api/quantity.ts";
 import { podTotalOf } from "../defaults/pod.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, objectsOf, textOf } from "../../../api/validation/fields.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 import { validatePodResourceName } from "../../../api/validation/resource-name.ts";
 import { validateResourceRequirements } from "./resource-requirements.ts";
@@ -16,18 +15,18 @@ const noQuantity = parseQuantity("0");
 /** What a pod asks for as a whole: at least what its containers request, and no less than any may use. */
 export function validatePodResources(spec: JsonObject, claims: ReadonlySet<string>, field: string): FieldError[] {
   if (!isPresent(spec["resources"])) return [];
-  if (fieldsOf(spec["os"])["name"] === "windows") {
+  if (objectOf(spec["os"])["name"] === "windows") {
     return [fieldError.forbidden(field, "may not be set for a windows pod")];
   }
-  const resources = fieldsOf(spec["resources"]);
+  const resources = objectOf(spec["resources"]);
   const rules = { validateName: validatePodResourceName, claims };
   return [
     ...(isPresent(resources["claims"])
       ? [fieldError.forbidden(`${field}.claims`, "claims may not be set for Resources at pod-level")]
       : []),
     ...validateResourceRequirements(resources, field, rules),
-    ...validateRequestsSuffice(spec, fieldsOf(resources["requests"]), `${field}.requests`),
-    ...validateLimitsSuffice(spec, fieldsOf(resources["limits"]), field),
+    ...validateRequestsSuffice(spec, objectOf(resources["requests"]), `${field}.requests`),
+    ...validateLimitsSuffice(spec, objectOf(resources["limits"]), field),
   ];
 }
 
@@ -74,7 +73,7 @@ function validateRequestsSuffice(spec: JsonObject, requests: JsonObject, field: 
 
 function validateLimitsSuffice(spec: JsonObject, limits: JsonObject, field: string): FieldError[] {
   return validateEach(objectsOf(spec["containers"]), (container, at) => {
-    const own = fieldsOf(fieldsOf(container["resources"])["limits"]);
+    const own = objectOf(objectOf(container["resources"])["limits"]);
     return validateEach(Object.keys(own), (name) => {
       const [limit, podLimit] = [
         parsedQuantity(own[name]),

@@ -1,7 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { isPresent, objectsOf, textOf } from "../../../api/validation/fields.ts";
+import { isPresent, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { validateAppArmorProfile, validateId, validateSeccompProfile } from "./security-context.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateWindowsOptions } from "./windows-options.ts";
@@ -15,7 +14,7 @@ const ipcSysctl = "kernel.sem";
 
 /** The security settings of a pod, some of which stand in its spec. */
 export function validatePodSecurityContext(spec: JsonObject, field: string): FieldError[] {
-  const context = fieldsOf(spec["securityContext"]);
+  const context = objectOf(spec["securityContext"]);
   const groups = Array.isArray(context["supplementalGroups"]) ? context["supplementalGroups"] : [];
   return [
     ...["fsGroup", "runAsUser", "runAsGroup"].flatMap((name) => validateId(context[name], `${field}.${name}`)),

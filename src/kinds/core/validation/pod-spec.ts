@@ -10,13 +10,8 @@ import { validateFileVariables } from "./environment.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateDnsConfig, validateHostAliases } from "./pod-dns.ts";
-import {
-  isPresent,
-  numberOf,
-  validateRange,
-  validateRequiredChoice,
-  validateText,
-} from "../../../api/validation/fields.ts";
+import { isPresent, numberOf } from "../../../api/json-reading.ts";
+import { validateRange, validateRequiredChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { validatePodOs } from "./pod-os.ts";
 import { validatePodResourceClaims, validatePodResources } from "./pod-resources.ts";
 import { validateHostUsers, validatePodSecurityContext } from "./pod-security-context.ts";
@@ -42,7 +37,7 @@ export interface PodSpecContext {
 
 /** Validates the spec of a pod or of a pod template; defaults are filled in. Errors come in upstream's order. */
 export function validatePodSpec(spec: PodSpec, { isPod, podName }: PodSpecContext, path: string): FieldError[] {
-  const { volumes, errors } = validateVolumes(spec.volumes, { podName, isPod }, `${path}.volumes`);
+  const { volumes, errors } = validateVolumes(spec.volumes ?? [], { podName, isPod }, `${path}.volumes`);
   const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   claims.delete("");
   const { terminationGracePeriodSeconds: grace, preemptionPolicy, overhead } = spec;

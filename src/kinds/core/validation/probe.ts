@@ -1,8 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, numberOf, objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { httpHeaderProblems } from "../../../api/validation/names.ts";
-import { isPresent, numberOf, objectsOf, textOf, validateNotNegative } from "../../../api/validation/fields.ts";
 import { validatePortNumber, validatePortNumberOrName } from "../../../api/validation/port.ts";
 import { validateStopSignal } from "./stop-signal.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
@@ -18,7 +18,7 @@ export type ProbeKind = "livenessProbe" | "readinessProbe" | "startupProbe";
 /** A liveness, readiness or startup probe; nothing to check when it is absent. */
 export function validateProbe(value: JsonValue | undefined, kind: ProbeKind, field: string): FieldError[] {
   if (!isPresent(value)) return [];
-  const probe = fieldsOf(value);
+  const probe = objectOf(value);
   const grace = probe["terminationGracePeriodSeconds"];
   const graceField = `${field}.terminationGracePeriodSeconds`;
   const errors = [
@@ -43,11 +43,11 @@ export function validateLifecycle(
   field: string,
 ): FieldError[] {
   if (!isPresent(value)) return [];
-  const lifecycle = fieldsOf(value);
+  const lifecycle = objectOf(value);
   const hooks = ["postStart", "preStop"].filter((name) => isPresent(lifecycle[name]));
   return [
     ...hooks.flatMap((name) =>
-      validateHandler(fieldsOf(lifecycle[name]), lifecycleHandlers, { field: `${field}.${name}`, gracePeriodSeconds }),
+      validateHandler(objectOf(lifecycle[name]), lifecycleHandlers, { field: `${field}.${name}`, gracePeriodSeconds }),
     ),
     ...validateStopSignal(lifecycle["stopSignal"], os, `${field}.stopSignal`),
   ];
@@ -66,7 +66,7 @@ function validateHandler(handler: JsonObject, known: readonly string[], context:
   return set.flatMap((name, at) =>
     at > 0
       ? [fieldError.forbidden(`${field}.${name}`, "may not specify more than 1 handler type")]
-      : validateAction(name, fieldsOf(handler[name]), { ...context, field: `${field}.${name}` }),
+      : validateAction(name, objectOf(handler[name]), { ...context, field: `${field}.${name}` }),
   );
 }
 

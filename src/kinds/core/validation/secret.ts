@@ -1,10 +1,10 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
-import type { KubeObject } from "../../../api/object-meta.ts";
+import { isJsonObject } from "../../../api/json.ts";
+import type { Secret } from "../../../api/types/core-v1.ts";
 import { JsonSyntaxError, parseJson } from "../../../api/codec/json.ts";
 import { validateFrozen } from "./config-map.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { base64Bytes, fieldsOf, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
+import { base64Bytes, keyValueBytesMax, validateKeys } from "../../../api/validation/key-values.ts";
 
 const serviceAccountNameAnnotation = "kubernetes.io/service-account.name";
 const sshKey = "ssh-privatekey";
@@ -19,25 +19,24 @@ const requiredKeys: ReadonlyMap<string, readonly string[]> = new Map([
 const jsonKeys = new Set([".dockercfg", ".dockerconfigjson"]);
 
 /** `stringData` is expected to be merged into `data` already. */
-export function validateSecret(secret: KubeObject): FieldError[] {
-  const data = fieldsOf(secret["data"]);
+export function validateSecret(secret: Secret): FieldError[] {
+  const { data = {} } = secret;
   const errors = validateKeys(data, "data");
   if (base64Bytes(data) > keyValueBytesMax) errors.push(fieldError.tooLong("data", keyValueBytesMax));
   return [...errors, ...validateType(secret, data)];
 }
 
-export function validateSecretUpdate(secret: KubeObject, old: KubeObject): FieldError[] {
-  const type = secret["type"] as JsonValue | undefined;
+export function validateSecretUpdate(secret: Secret, old: Secret): FieldError[] {
   return [
-    ...validateImmutable(type, old["type"] as JsonValue | undefined, "type"),
+    ...validateImmutable(secret.type, old.type, "type"),
     ...validateFrozen(secret, old, ["data"]),
+    ...validateSecret(secret),
   ];
 }
 
-function validateType(secret: KubeObject, data: JsonObject): FieldError[] {
-  const type = String(secret["type"] ?? "");
+function validateType({ metadata, type = "" }: Secret, data: Readonly<Record<string, string>>): FieldError[] {
   if (type === "kubernetes.io/service-account-token") {
-    const name = secret.metadata.annotations?.[serviceAccountNameAnnotation] ?? "";
+    const name = metadata.annotations?.[serviceAccountNameAnnotation] ?? "";
     return name === "" ? [fieldError.required(`metadata.annotations[${serviceAccountNameAnnotation}]`)] : [];
   }
   if (type === "kubernetes.io/basic-auth" && data["username"] === undefined && data["password"] === undefined) {
@@ -46,9 +45,9 @@ function validateType(secret: KubeObject, data: JsonObject): FieldError[] {
   return (requiredKeys.get(type) ?? []).flatMap((key) => validateRequiredKey(data, key));
 }
 
-function validateRequiredKey(data: JsonObject, key: string): FieldError[] {
+function validateRequiredKey(data: Readonly<Record<string, string>>, key: string): FieldError[] {
   const field = `data[${key}]`;
-  const value = Object.hasOwn(data, key) ? String(data[key]) : undefined;
+  const value = Object.hasOwn(data, key) ? data[key] : undefined;
   if (value === undefined || (value === "" && key === sshKey)) return [fieldError.required(field)];
   const problem = jsonKeys.has(key) ? configProblem(Buffer.from(value, "base64")) : undefined;
   return problem === undefined ? [] : [fieldError.invalid(field, "<secret contents redacted>", problem)];

@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, textOf, textsOf } from "../../../api/json-reading.ts";
+import { validateRange } from "../../../api/validation/field-rules.ts";
 import { validateDescendingPath } from "../../../api/validation/local-path.ts";
-import { isPresent, textOf, textsOf, validateRange } from "../../../api/validation/fields.ts";
 import { validateWindowsOptions } from "./windows-options.ts";
 
 const idRange = { min: 0, max: 2_147_483_647 };
@@ -19,7 +19,7 @@ export function validateSecurityContext(
   field: string,
 ): FieldError[] {
   if (!isPresent(value)) return [];
-  const context = fieldsOf(value);
+  const context = objectOf(value);
   return [
     ...["runAsUser", "runAsGroup"].flatMap((name) => validateId(context[name], `${field}.${name}`)),
     ...validateProcMount(context["procMount"], hostUsers, `${field}.procMount`),
@@ -37,7 +37,7 @@ export function validateId(value: JsonValue | undefined, field: string): FieldEr
 
 export function validateSeccompProfile(value: JsonValue | undefined, field: string): FieldError[] {
   if (!isPresent(value)) return [];
-  const profile = fieldsOf(value);
+  const profile = objectOf(value);
   const [type, path] = [textOf(profile["type"]), profile["localhostProfile"]];
   const pathField = `${field}.localhostProfile`;
   const errors = validateProfileType(type, `${field}.type`, "type is required when seccompProfile is set");
@@ -54,7 +54,7 @@ export function validateSeccompProfile(value: JsonValue | undefined, field: stri
 
 export function validateAppArmorProfile(value: JsonValue | undefined, field: string): FieldError[] {
   if (!isPresent(value)) return [];
-  const profile = fieldsOf(value);
+  const profile = objectOf(value);
   const [type, path] = [textOf(profile["type"]), profile["localhostProfile"]];
   if (type === "Localhost") return validateAppArmorPath(path, `${field}.localhostProfile`);
   const errors = validateProfileType(type, `${field}.type`, "type is required when appArmorProfile is set");
@@ -95,7 +95,7 @@ function validateEscalation(context: JsonObject, field: string): FieldError[] {
     const text = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
     errors.push(fieldError.invalid(field, internalForm(context, "core/v1.SecurityContext"), text));
   }
-  if (textsOf(fieldsOf(context["capabilities"])["add"]).includes("CAP_SYS_ADMIN")) {
+  if (textsOf(objectOf(context["capabilities"])["add"]).includes("CAP_SYS_ADMIN")) {
     const text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
     errors.push(fieldError.invalid(field, internalForm(context, "core/v1.SecurityContext"), text));
   }

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonValue } from "../../../api/json.ts";
-import { isPresent, textOf } from "../../../api/validation/fields.ts";
+import { isPresent, textOf } from "../../../api/json-reading.ts";
 
 const names =
   "ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ RTMIN RTMAX";

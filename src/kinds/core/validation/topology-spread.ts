@@ -1,9 +1,9 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
+import { validatePositive } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import { isPresent, objectsOf, textOf, textsOf, validatePositive } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const actions = ["DoNotSchedule", "ScheduleAnyway"];
@@ -54,8 +54,8 @@ function validateLabelKeys(constraint: JsonObject, field: string): FieldError[] 
   if (keys.length === 0) return [];
   const selector = constraint["labelSelector"];
   const selected = new Set([
-    ...Object.keys(fieldsOf(fieldsOf(selector)["matchLabels"])),
-    ...objectsOf(fieldsOf(selector)["matchExpressions"]).map((expression) => textOf(expression["key"])),
+    ...Object.keys(objectOf(objectOf(selector)["matchLabels"])),
+    ...objectsOf(objectOf(selector)["matchExpressions"]).map((expression) => textOf(expression["key"])),
   ]);
   return [
     ...(isPresent(selector)

@@ -1,8 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { isPresent, textOf } from "../../../api/validation/fields.ts";
 
 const credentialSpecKibMax = 64;
 const domainCharactersMax = 255;
@@ -11,7 +10,7 @@ const userCharactersMax = 104;
 /** Security settings that only Windows has. */
 export function validateWindowsOptions(value: JsonValue | undefined, field: string): FieldError[] {
   if (!isPresent(value)) return [];
-  const options = fieldsOf(value);
+  const options = objectOf(value);
   const name = options["gmsaCredentialSpecName"];
   return [
     ...(isPresent(name) ? dnsSubdomainProblems(textOf(name)) : []).map((problem) =>
@@ -52,7 +51,7 @@ export function validateHostProcesses(
 }
 
 function hostProcessOf(owner: JsonObject): JsonValue | undefined {
-  return fieldsOf(fieldsOf(owner["securityContext"])["windowsOptions"])["hostProcess"];
+  return objectOf(objectOf(owner["securityContext"])["windowsOptions"])["hostProcess"];
 }
 
 function validateCredentialSpec(value: JsonValue | undefined, field: string): FieldError[] {
