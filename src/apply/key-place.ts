@@ -24,7 +24,7 @@ export class KeyPlace {
     this.#values = values;
   }
 
-  /** Where every walk starts. */
+  /** The start of every walk. */
   static get start(): KeyPlace {
     if (KeyPlace.#count >= placesMax) {
       KeyPlace.#count = 0;

@@ -24,7 +24,7 @@ function keyValue(item: JsonObject, name: string, list: ListType): JsonValue | u
   return Object.hasOwn(item, name) ? item[name] : list.items.map?.fields.get(name)?.keyDefault;
 }
 
-/** Why an item cannot be told apart from others, in upstream's words; undefined when it can. */
+/** Returns the reason, in upstream's words, why an item has no path element; undefined when it has one. */
 export function itemProblem(item: JsonValue, list: ListType): string | undefined {
   if (list.keys.length === 0) {
     if (Array.isArray(item)) return "not supported: associative list with lists as elements";

@@ -40,7 +40,7 @@ export class NodeShape {
     this.#parts = before === undefined ? 0 : before.#parts + 1;
   }
 
-  /** Where every walk starts. */
+  /** The start of every walk. */
   static get start(): NodeShape {
     if (NodeShape.#count >= shapesMax) {
       NodeShape.#count = 0;

@@ -57,10 +57,10 @@ function escapeText(text: string): string {
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** Why a text is no path element, in upstream's words. */
+/** Says in upstream's words why a text is not a path element. */
 export class PathElementError extends Error {}
 
-/** The canonical element for a text of a client; undefined for a kind of element that nobody knows. */
+/** The canonical element for a text of a client; undefined for an unknown kind of element. */
 export function parsePathElement(text: string): PathElement | undefined {
   if (text.startsWith("f:")) return text;
   return canonicalTexts.get(text) ?? parseUncached(text);

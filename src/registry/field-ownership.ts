@@ -29,7 +29,7 @@ export interface FieldWriter {
   readonly nowMs: number;
 }
 
-/** Says who owns which fields of an object once it is written. Both objects are in their stored form. */
+/** Returns the owners of an object's fields after a write. Both objects are in their stored form. */
 export type FieldTracker = (
   live: KubeObject | undefined,
   object: KubeObject,
@@ -54,8 +54,8 @@ export class FieldOwnership {
   }
 
   /**
-   * The managedFields after any write but an apply. Those of `object` are the ones that the writer has sent. A failure
-   * fails no write: the object has none then.
+   * Returns the managedFields after any write but an apply. Those of `object` are the ones that the writer has sent. A
+   * failure does not fail the write; the object then has no managedFields.
    */
   afterUpdate(
     live: KubeObject | undefined,
@@ -166,7 +166,7 @@ export function ownershipOfDocument({ storedAs: _storedAs, ...info }: ResourceIn
   return new FieldOwnership([info], () => undefined);
 }
 
-/** The writer of an update does not suffer from a field that cannot be tracked. */
+/** Lets an update pass whose fields cannot be tracked. */
 function untracked(error: unknown): undefined {
   if (!(error instanceof TrackingError)) throw error;
 }
