@@ -12,7 +12,7 @@ import { ask, type BackendAnswer, passOn } from "./forward.ts";
 import { containerOf } from "./pod-container.ts";
 import { agentOf, type NodeConnectorParts, nodeNameOf, podOf, target } from "./pod-node.ts";
 
-/** Of an error that a node answers with no more than this is passed on. */
+/** Longest part of a node's error that is passed on. */
 const errorBytesMax = 50_000;
 
 /** `pods/x/log`: what a container has written, from the node that runs it. */

@@ -6,7 +6,7 @@ import type { Exchange, HttpResponse } from "../../request/exchange.ts";
 
 export interface ErrorOptions {
   readonly encodeStatus?: EncodeStatus | undefined;
-  /** Called with every error that is no answer to the client. */
+  /** Called with every error other than an answer to the client. */
   readonly onFault?: ((error: unknown, exchange: Exchange) => void) | undefined;
 }
 
@@ -47,7 +47,7 @@ function isFailure(error: unknown): boolean {
 
 /**
  * Whether a write was done is unknown when the store fails under it: a time-out without retry-after, so nothing repeats it.
- * What was certainly not done may be tried again, here or elsewhere.
+ * A write that was certainly not done may be tried again, here or elsewhere.
  */
 function answerToFault(error: unknown, { auditId }: Exchange): ReturnType<typeof faultError> {
   if (error instanceof StoreUnavailableError) {

@@ -29,7 +29,7 @@ import { throughView } from "./through-view.ts";
 import type { WriteOptions } from "./write-options.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 
-/** What a manager has an opinion on, and the keys that its text repeats. */
+/** The fields that a manager sets, and the keys that its text repeats. */
 interface AppliedBody {
   readonly document: JsonObject;
   readonly repeated: readonly string[];

@@ -3,7 +3,7 @@ import type { HeaderList, HttpResponse, IncomingRequest, Reply } from "../../req
 import type { ListenerLimits } from "./limits.ts";
 import type { StreamSink } from "./stream-sink.ts";
 
-/** What the two protocols need of the listener. */
+/** The parts of the listener that both protocols need. */
 export interface Serving {
   readonly limits: ListenerLimits;
   readonly sinks: Set<StreamSink>;
