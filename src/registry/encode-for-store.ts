@@ -10,9 +10,9 @@ import type { ProposedBody } from "../storage/store.ts";
 import type { ObjectIndex } from "../api/entry.ts";
 
 /**
- * The bytes of an object as the store keeps them: without kind and apiVersion, `metadata` first, and a gap where the
- * state machine writes the resourceVersion. The object must be in canonical field order (schema/decode.ts).
- * @param written the version by whose rules the object was completed
+ * Encodes an object for the store: without kind and apiVersion, `metadata` first, and a gap in which the state machine
+ * writes the resourceVersion. The object must be in canonical field order (schema/decode.ts).
+ * @param written the version whose rules completed the object
  */
 export function encodeForStore(
   object: KubeObject,
@@ -44,13 +44,13 @@ export function encodeForStore(
 
 const fieldsBeforeResourceVersion = new Set(["name", "generateName", "namespace", "selfLink", "uid"]);
 
-/** They are the last part of metadata. */
+/** Appends managedFields, which are the last part of metadata. */
 function withManagedFields(metadata: string, entries: readonly ManagedFieldsEntry[] | undefined): string {
   if (entries === undefined) return metadata;
   return `${metadata.slice(0, -1)}${metadata === "{}" ? "" : ","}"managedFields":${managedFieldsText(entries)}}`;
 }
 
-/** `{"a":1}` → `,"a":1}` joined behind an open object; the closing brace stays. `{}` → `}`. */
+/** Returns the text that continues an open object with the fields of another: `{"a":1}` → `,"a":1}`, and `{}` → `}`. */
 function continued(object: string): string {
   return object === "{}" ? "}" : `,${object.slice(1)}`;
 }
@@ -67,7 +67,9 @@ function indexOf(object: KubeObject, info: ResourceInfo, written: ResourceInfo):
   };
 }
 
-/** Only a body that the same schema has completed is what a reader of the version would make of it. */
+/**
+ * Returns the form to record. Only a body completed by a version's own schema is what a reader of that version expects.
+ */
 function formOf(form: ObjectForm, written: ObjectForm): Pick<ObjectIndex, "form"> {
   if (form.kind !== "structural" || written.kind !== "structural") return {};
   return form.id === written.id ? { form: form.id } : {};

@@ -77,7 +77,7 @@ describe("resolveOptions()", () => {
     [{ authorizationMode: [] }, /--authorization-mode/],
     [{ authorizationMode: ["ABAC"] }, /ABAC needs --authorization-policy-file/],
     [{ authorizationMode: ["Webhook"] }, /Webhook needs --authorization-webhook-config-file/],
-    [{ authorizationPolicyFile: "/p" }, /of no use without ABAC/],
+    [{ authorizationPolicyFile: "/p" }, /has no effect without ABAC/],
     [{ authorizationConfig: "/c", authorizationMode: ["RBAC"] }, /can not be specified when --authorization-mode/],
     [{ authorizationConfig: "/c", authorizationWebhookCacheAuthorizedTtlMs: 1 }, /leave --authorization-webhook-cache/],
     [{ peerAddress: "10.0.0.1" }, /--peer-address: "10\.0\.0\.1" is not <host>:<port>/],
