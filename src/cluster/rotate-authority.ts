@@ -67,7 +67,9 @@ export async function beginApiRotation(client: ClusterClient, onProgress: OnProg
 export async function finishApiRotation(client: ClusterClient, onProgress: OnProgress): Promise<string> {
   const rotation = await AuthorityRotation.open(client, "/cluster/authority", onProgress);
   if (rotation.someAre("trusting") && !rotation.someAre("using")) {
-    throw new ClusterRequestError("not all members issue certificates of the new authority yet: run this without --finish first");
+    throw new ClusterRequestError(
+      "not all members issue certificates of the new authority yet: run this without --finish first",
+    );
   }
   await rotation.requireNewCredentials();
   // A member with a restored directory catches up with the others.
@@ -138,7 +140,8 @@ class AuthorityRotation {
     done: string,
   ): Promise<void> {
     for (let round = 1; this.#members.some(isDue); round++) {
-      if (round > roundsMax) throw new ClusterRequestError("members keep coming: wait until they are there");
+      if (round > roundsMax)
+        throw new ClusterRequestError("members keep joining: wait until they have joined, then try again");
       const stepOf = stepNow();
       for (const member of this.#members.filter(isDue)) {
         await this.#tell(member, stepOf(member));
@@ -185,7 +188,7 @@ class AuthorityRotation {
     const isOld = known.length > 0 && !known.includes(newest) && former.some((one) => known.includes(pinOf(one)));
     if (!isOld && (cert === undefined || !isSignedByOneOf(former, String(cert)))) return;
     throw new ClusterRequestError(
-      "this kubeconfig is of the former authority: fetch that of a member anew, here and everywhere, before you finish",
+      "this kubeconfig trusts only the former authority: fetch a new one from a member, on every machine, before you finish",
     );
   }
 
@@ -194,7 +197,9 @@ class AuthorityRotation {
     const unwell = members.find(({ health }) => health !== "ok" && health !== "behind");
     if (unwell !== undefined) {
       const why = unwell.problem ?? unwell.health;
-      throw new ClusterRequestError(`member ${unwell.id} (${unwell.name}) has to be well, or removed, before: ${why}`);
+      throw new ClusterRequestError(
+        `member ${unwell.id} (${unwell.name}) has to be healthy, or removed, first: ${why}`,
+      );
     }
     this.#members = await Promise.all(
       members
@@ -215,7 +220,7 @@ class AuthorityRotation {
       if (leading.id === this.#asked.id) return report;
       this.#asked = { id: leading.id, client: this.#clientOf(leading, report.members.length) };
     }
-    throw new ClusterRequestError("no member leads: wait until one does");
+    throw new ClusterRequestError("there is no leader: wait until one is elected");
   }
 
   /** Returns the client of a member. A replica that is alone may not know its URL. */

@@ -87,7 +87,7 @@ describe("resolveOptions()", () => {
     [{ gossipAddress: "a:1" }, /--gossip-address is for members of a cluster: give --peer-address/],
     [{ peerAddress: "a:1", gossipAddress: "a:2", gossip: false }, /--gossip-address .*: leave --gossip=false out/],
     [{ peerAddress: "a:1", gossipAddress: "a" }, /--gossip-address: "a" is not <host>:<port>/],
-    [{ peerAddress: "a:1", gossipAddress: "a:1" }, /--gossip-address is that of --peer-address: give another port/],
+    [{ peerAddress: "a:1", gossipAddress: "a:1" }, /--gossip-address equals --peer-address: give another port/],
     [{ peerAddress: "a:65535" }, /--gossip-address: there is no port 1000 above that of --peer-address: give one/],
     [{ memberName: "A b" }, /--member-name: "A b" is not a name/],
     [{ tlsSan: ["a b"] }, /--tls-san: "a b" is neither a name nor an address/],
