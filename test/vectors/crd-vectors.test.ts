@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/api/json.ts";
 import { objectOf, objectsOf, textOf } from "../../src/api/json-reading.ts";
-import { customDefinitions } from "../../src/http/openapi/custom-definitions.ts";
+import {
+  customDefinition,
+  customDefinitionName,
+  customListDefinition,
+} from "../../src/http/openapi/custom-definitions.ts";
 import { type PublishedDefinition, type PublishedInstance, PublishedKind } from "./crd-real.ts";
 import { runCrdVectors } from "./crd-vectors.ts";
 import { readCases } from "./replay.ts";
@@ -36,7 +40,12 @@ describe("published definitions", () => {
     let compared = 0;
     for (const { definition } of definitions as PublishedDefinition[]) {
       for (const dialect of ["v2", "v3"] as const) {
-        for (const [name, document] of Object.entries(customDefinitions(typeOf(definition), dialect))) {
+        const { schema, ...type } = typeOf(definition);
+        const documents = new Map([
+          [customDefinitionName(type), customDefinition(type, schema, dialect)],
+          [customDefinitionName({ ...type, kind: type.listKind }), customListDefinition(type, dialect)],
+        ]);
+        for (const [name, document] of documents) {
           const expected = (recorded as JsonObject)[name];
           if (expected === undefined) continue;
           compared++;
@@ -59,7 +68,6 @@ function typeOf({ spec }: JsonObject) {
     listKind: textOf(listKind),
     plural: textOf(plural),
     schema: objectOf(objectOf(version["schema"])["openAPIV3Schema"]),
-    preservesUnknownFields: false,
     selectableFields: objectsOf(version["selectableFields"]).map(({ jsonPath }) => textOf(jsonPath)),
   };
 }

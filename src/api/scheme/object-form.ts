@@ -40,8 +40,8 @@ export interface StructuralForm extends DocumentRules {
   readonly kind: "structural";
   /** Id that differs between schemas that read documents differently. */
   readonly id: string;
-  /** The `openAPIV3Schema` of the version. */
-  readonly schema: JsonObject;
+  /** Reads the `openAPIV3Schema` of the version, which nobody keeps. */
+  readSchema(): JsonObject;
 }
 
 const structForms = new WeakMap<StructSchema, StructForm>();

@@ -14,7 +14,8 @@ import { type ValueValidator, valueValidator } from "./value-validator.ts";
  * first use, so an unused kind costs only its JSON.
  */
 export class StructuralSchema {
-  readonly #json: JsonObject | undefined;
+  /** The schema until it is read, texts included. */
+  #json: JsonObject | undefined;
   #schema: OpenApiSchema | undefined;
   #validator: ValueValidator | undefined;
   #statusValidator: ValueValidator | undefined;
@@ -29,7 +30,10 @@ export class StructuralSchema {
 
   /** The schema without descriptions. */
   get schema(): OpenApiSchema {
-    this.#schema ??= readOpenApiSchema(this.#json, { dropsTexts: true }) ?? {};
+    if (this.#schema === undefined) {
+      this.#schema = readOpenApiSchema(this.#json, { dropsTexts: true }) ?? {};
+      this.#json = undefined;
+    }
     return this.#schema;
   }
 
