@@ -17,15 +17,15 @@ import { absent } from "./unreadable.ts";
 import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
 import type { WriteContext, WriteResult } from "./write-context.ts";
 
-/** A collision on a generated name is retried this often; with 27^5 names the ninth is somebody's bug. */
+/** Limit of the attempts with generated names. With 27^5 names, reaching it means a bug. */
 const generateNameTriesMax = 8;
 
 export interface CreateOptions extends Pick<WriteOptions, "tracker" | "subresource"> {
-  /** Refuses a creation that the verb of the request does not stand for. */
+  /** Authorizes the creation, where the verb of the request does not include it. */
   readonly authorize?: () => Promise<void>;
 }
 
-/** The steps of a new object before it has its name. */
+/** Steps of a new object before it has its name. */
 const preparation: readonly WriteStep[] = [
   ({ object }) => wipeSystemFields(object),
   writeSteps.applyDefaults,
@@ -39,7 +39,7 @@ const preparation: readonly WriteStep[] = [
   stamp,
 ];
 
-/** The steps under each name that is tried. */
+/** Steps under each name that is tried. */
 const completion: readonly WriteStep[] = [
   ({ object, strategy, context }) => strategy.prepareForCreate(object, context.user),
   allocate,
@@ -48,7 +48,7 @@ const completion: readonly WriteStep[] = [
   writeSteps.warn,
 ];
 
-/** The last steps before it is stored. */
+/** Last steps before the object is stored. */
 const acceptance: readonly WriteStep[] = [writeSteps.judge, writeSteps.applyDefaultsAgain, writeSteps.complete];
 
 /** Creates an object. @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
@@ -88,7 +88,10 @@ export async function createObject(
   }
 }
 
-/** A Strategy may copy the name into other fields, so each generated one gets a draft of its own. */
+/**
+ * Returns a step that drafts the object under a new name. A Strategy may copy the name to other fields, so each
+ * generated name starts from a fresh draft.
+ */
 function namedDrafts(write: Write): () => Promise<void> {
   const { object, kind, isLarge } = write;
   return async () => {
@@ -121,7 +124,10 @@ async function insert({ kind, object, namespace, context }: Write): Promise<Inse
   return current === undefined ? { kind: "dryRun" } : { kind: "rejected", current };
 }
 
-/** The last check, and one of the store alone: a dry run passes. @throws StatusError 500 without a reason */
+/**
+ * Rejects a resourceVersion. Only a real write does so, as in upstream's store; a dry run passes.
+ * @throws StatusError 500 without a reason
+ */
 function refuseResourceVersion({ metadata }: KubeObject): void {
   if ((metadata.resourceVersion ?? "") === "") return;
   throw status.unconverted("resourceVersion should not be set on objects to be created");
@@ -137,7 +143,7 @@ function stamp({ object: { metadata }, strategy, kind: { parts } }: Write): void
   if (strategy.generationFields.length > 0) metadata.generation = 1;
 }
 
-/** Upstream gives nothing to an object that a write to its status creates. */
+/** Allocates unique values, but, as in upstream, not for an object that a write to its status creates. */
 function allocate({ kind, object, subresource, context, settlement }: Write): Promise<void> | void {
   if (subresource !== "") return;
   return kind.parts.allocator?.beforeCreate(object, { dryRun: context.dryRun, onSettled: settlement.add });
@@ -147,7 +153,7 @@ function refuseInvalid(write: Write): Promise<void> | void {
   const { kind, object, strategy } = write;
   const metadataErrors = validateObjectMeta(object.metadata, kind.metaRules());
   if (strategy.metaRules !== "none") return judgeObject(write, metadataErrors);
-  // Kinds with rules of their own for metadata include those of every object. For the others, these come last.
+  // The metadata rules of some kinds include those of every object. For the other kinds, these come last.
   return followedBy(judgeObject(write, []), () => kind.refuseInvalid(object, metadataErrors));
 }
 

@@ -10,9 +10,9 @@ import type { ProposedBody } from "../storage/store.ts";
 import type { ObjectIndex } from "../api/entry.ts";
 
 /**
- * The bytes of an object as the store keeps them: without kind and apiVersion, `metadata` first, and a gap where the
- * state machine writes the resourceVersion. The object must be in canonical field order (schema/decode.ts).
- * @param written the version by whose rules the object was completed
+ * Encodes an object for the store: without kind and apiVersion, `metadata` first, and a gap in which the state machine
+ * writes the resourceVersion. The object must be in canonical field order (schema/decode.ts).
+ * @param written the version whose rules completed the object
  */
 export function encodeForStore(
   object: KubeObject,
@@ -44,13 +44,13 @@ export function encodeForStore(
 const encoder = new TextEncoder();
 const fieldsBeforeResourceVersion = new Set(["name", "generateName", "namespace", "selfLink", "uid"]);
 
-/** Returns the fields of an object behind others: `{"a":1}` as `,"a":1`. */
+/** Returns the text that appends an object's fields to others: `{"a":1}` as `,"a":1`. */
 function fieldsOf(object: JsonObject): string {
   const text = stringifyJson(object);
   return text === "{}" ? "" : `,${text.slice(1, -1)}`;
 }
 
-/** They are the last part of metadata. */
+/** Returns the text of managedFields, which are the last part of metadata. */
 function managedFieldsOf({ metadata: { managedFields } }: KubeObject): string {
   return managedFields === undefined ? "" : `,"managedFields":${managedFieldsText(managedFields)}`;
 }
@@ -67,7 +67,9 @@ function indexOf(object: KubeObject, info: ResourceInfo, written: ResourceInfo):
   };
 }
 
-/** Only a body that the same schema has completed is what a reader of the version would make of it. */
+/**
+ * Returns the form to record. Only a body completed by a version's own schema is what a reader of that version expects.
+ */
 function formOf(form: ObjectForm, written: ObjectForm): Pick<ObjectIndex, "form"> {
   if (form.kind !== "structural" || written.kind !== "structural") return {};
   return form.id === written.id ? { form: form.id } : {};

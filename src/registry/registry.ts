@@ -16,7 +16,7 @@ import { absent } from "./unreadable.ts";
 import { refuseAbsentUid, type Transform, type UpdateOptions, updateObject } from "./update.ts";
 import type { DeleteResult, WriteContext, WriteResult } from "./write-context.ts";
 
-/** Writes of others between our read and our write, before we report them as a conflict. */
+/** Limit of the attempts of a guarded write before it is reported as a conflict. */
 const guardedTriesMax = 50;
 
 /** The generic verbs of one resource: one instance per ResourceInfo, shared by all requests. */
@@ -46,13 +46,16 @@ export class Registry {
     return this.#kind.ref(name, asked);
   }
 
-  /** The newest state, decoded. Only writers need it: readers send the entry's bytes. */
+  /** Decodes the newest state. Only writers need it: readers send the entry's bytes. */
   current(namespace: string, name: string): KubeObject | undefined {
     const entry = this.#parts.store.get(this.keyOf(namespace, name));
     return entry === undefined ? undefined : decodeEntry(entry, this.info);
   }
 
-  /** @throws StatusError 409 AlreadyExists, 422 Invalid, and whatever admission refuses with */
+  /**
+   * Creates an object.
+   * @throws StatusError 409 AlreadyExists, 422 Invalid, and any refusal of admission
+   */
   create(
     object: KubeObject,
     namespace: string,
@@ -64,9 +67,9 @@ export class Registry {
   }
 
   /**
-   * Replaces the stored state by what `transform` makes of it; the write holds only if nobody wrote in between.
-   * A resourceVersion in the result is the writer's guard: another one than the stored is a conflict. Without a guard
-   * the transform runs again on the newer state, so no update is lost.
+   * Replaces the stored state by the result of `transform`, unless it has changed meanwhile. A resourceVersion in the
+   * result is the writer's guard: if it differs from the stored one, the write is a conflict. Without a guard the
+   * transform runs again on the newer state, so no update is lost.
    * @throws StatusError 404, 409 Conflict, 422 Invalid
    */
   update(
@@ -84,8 +87,8 @@ export class Registry {
   }
 
   /**
-   * Replaces the object by what `make` makes of it, or creates it where there is none.
-   * @throws StatusError 409 Conflict, 422 Invalid, and whatever refuses
+   * Replaces the object by the result of `make`, or creates it if it does not exist.
+   * @throws StatusError 409 Conflict, 422 Invalid, and any refusal
    */
   upsert(
     namespace: string,
@@ -109,7 +112,8 @@ export class Registry {
   }
 
   /**
-   * @param admission judges the deletion instead of the registry's chain
+   * Deletes an object.
+   * @param admission replaces the registry's chain
    * @throws StatusError 404, 409 for a failed precondition
    */
   delete(

@@ -8,13 +8,13 @@ import type { ResourceInfo } from "../api/scheme/resource.ts";
 import { unknownLabelText } from "../api/scheme/selectable-fields.ts";
 import type { Entry, Key } from "../api/entry.ts";
 
-/** Which objects of a resource a request means. Made once per request, asked once per object. */
+/** The objects of a resource that a request selects. Made once per request and applied to each object. */
 export interface Selection {
-  /** Keys below which the objects lie. */
+  /** Prefix of the keys of the objects. */
   readonly prefix: Key;
-  /** The only key that can match, when a name is pinned. */
+  /** The only key that can match, if the selection requires a name. */
   readonly key: Key | undefined;
-  /** Undefined when everything below the prefix matches. */
+  /** Reports whether an entry matches; undefined if everything below the prefix does. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
 }
 
@@ -75,7 +75,10 @@ function namespaceOf(key: Key, info: ResourceInfo): string {
   return key.slice(info.keyPrefix.length, key.lastIndexOf("/"));
 }
 
-/** A kind of the cluster selects by its namespace, which is empty, unless it has labels of its own. */
+/**
+ * Rejects an unknown label. A cluster-scoped kind selects by its namespace, which is empty, unless it has labels of its
+ * own.
+ */
 function refuseUnknownField(info: ResourceInfo, label: string): void {
   const { namespaced, selectableFields } = info;
   if (label === "metadata.name" || selectableFields.has(label)) return;

@@ -3,13 +3,12 @@ import type { GroupResource } from "../api/gvk.ts";
 import type { Store } from "../storage/store.ts";
 import type { StoredKind } from "./stored-kind.ts";
 
-/** A kind whose objects can be found by name. */
+/** Parts of a kind that find an object by name. */
 type Addressed = Pick<StoredKind, "info" | "keyOf" | "ref">;
 
 /**
- * Removes an object that cannot be read, whatever its finalizers were and whoever waits for them. Watchers see it with
- * nothing but its name.
- * @throws StatusError 404; 409 for an object that can be read, which is deleted as any other
+ * Removes an object that cannot be read, ignoring any finalizers. Watchers see it with only its name.
+ * @throws StatusError 404; 409 for a readable object, which has to be deleted normally
  */
 export async function removeUnreadable(
   kind: Addressed,

@@ -14,23 +14,26 @@ import { isUnchanged } from "./unchanged.ts";
 import { takeSteps, Write, type WriteOptions, type WriteStep, writeSteps } from "./write.ts";
 import type { WriteContext, WriteResult } from "./write-context.ts";
 
-/** Makes the new state out of the stored one. Called again with a newer `old` when another writer was faster. */
+/** Makes the new state from the stored one. Called again with a newer `old` when another writer was faster. */
 export type Transform = (old: KubeObject) => Eventual<KubeObject>;
 
 export interface UpdateOptions extends WriteOptions {
   /**
-   * The transform builds on `old` (a patch): the resourceVersion that it carries along from there does not guard the
+   * True if the transform builds on `old` (a patch), so that the resourceVersion it carries along does not guard the
    * write.
    */
   readonly reapplies?: boolean;
-  /** The transform leaves `old` as it is and takes nothing of it over: it gets the object itself, not a copy. */
+  /**
+   * True if the transform neither changes `old` nor reuses parts of it, so that it gets the object itself instead of a
+   * copy.
+   */
   readonly makesAnew?: boolean;
 }
 
 /** A write that has an object to replace. */
 type Replacement = Write & { readonly old: KubeObject; sentChange?: boolean };
 
-/** The steps of an object that replaces the stored one. */
+/** Steps of an object that replaces the stored one. */
 const steps: readonly WriteStep[] = [
   ({ object, old }) => carrySystemFields(object, old as KubeObject),
   writeSteps.applyDefaults,
@@ -52,7 +55,7 @@ const steps: readonly WriteStep[] = [
   writeSteps.complete,
 ];
 
-/** One guarded attempt; undefined when another writer came first and the caller has to look again. */
+/** Makes one guarded attempt; returns undefined if another writer was faster and the caller has to retry. */
 export async function updateObject(
   kind: StoredKind,
   entry: Entry,
@@ -102,7 +105,7 @@ async function replace(
   return undefined;
 }
 
-/** The last finalizer is gone from an object that is being deleted, and no grace is left to wait for. */
+/** Reports whether the update completes a deletion: the last finalizer is gone, and the grace period is over. */
 function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
   if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) !== 0) return false;
@@ -110,10 +113,13 @@ function finishesDeletion(object: KubeObject, strategy: Strategy): boolean {
   return !(strategy.holdsDeletion?.(object) ?? false);
 }
 
-/** Messages name keys without it. */
+/** Prefix that messages omit from keys. */
 const registryPrefix = /^\/registry(?=\/)/;
 
-/** A writer that names a uid means an object that was there before. @throws StatusError 409 */
+/**
+ * Rejects a write that names a uid, and so means an existing object, when there is none.
+ * @throws StatusError 409
+ */
 export function refuseAbsentUid({ metadata: { uid = "" } }: KubeObject, key: Key, ref: ObjectRef): void {
   if (uid !== "") throw uidConflict(ref, key, uid, "");
 }
@@ -125,7 +131,7 @@ function uidConflict(ref: ObjectRef, key: Key, asked: string, held: string): Sta
   );
 }
 
-/** True when the writer named the version that it has seen. */
+/** Checks the writer's guards. Returns true if the writer named the version that it has read. */
 function checkGuards(
   kind: StoredKind,
   object: KubeObject,
@@ -197,7 +203,7 @@ function refuseInvalid(write: Write): Promise<void> | void {
   return judgeObject(write, validateObjectMetaUpdate(object.metadata, old.metadata, rules));
 }
 
-/** Returns the fields of either object besides its metadata. */
+/** Returns the names of the fields of either object except its metadata. */
 function contentOf(object: KubeObject, old: KubeObject): string[] {
   return Object.keys({ ...old, ...object }).filter((name) => name !== "metadata");
 }
@@ -206,7 +212,7 @@ function fieldIn(object: KubeObject, name: string): JsonValue | undefined {
   return (object as unknown as JsonObject)[name];
 }
 
-/** The value at a dotted path of names. */
+/** Returns the value at a dotted path. */
 function valueAt(object: KubeObject, path: string): JsonValue | undefined {
   let value = object as unknown as JsonValue | undefined;
   for (const name of path.split(".")) value = isJsonObject(value) ? value[name] : undefined;

@@ -71,7 +71,7 @@ export function appOptions(parts: AppParts): AppOptions {
       metrics,
       encodeStatus: statusEncoder(cbor),
       onRequest: (outcome, record) => log.requestLog(outcome, record),
-      onFault: (error, { auditId }) => log.error("a request failed in an unexpected way", { error, auditId }),
+      onFault: (error, { auditId }) => log.error("a request failed unexpectedly", { error, auditId }),
     },
     health: healthHandler({
       clock,
