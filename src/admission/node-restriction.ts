@@ -1,4 +1,4 @@
-import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { equalJson, isJsonObject, type JsonObject } from "../api/json.ts";
 import type { KubeObject } from "../api/object-meta.ts";
 import { status } from "../api/status.ts";
 import { nodeIdentity } from "../access/authorization/node/node-identity.ts";
@@ -7,6 +7,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission
 import { refuse } from "./attributes.ts";
 import type { ObjectLookup } from "../registry/object-lookup.ts";
 import { requestedCommonName, signerNameOf } from "./signing-request.ts";
+import { objectOf, objectsOf } from "../api/json-reading.ts";
 
 const mirrorAnnotation = "kubernetes.io/config.mirror";
 const leaseNamespace = "kube-node-lease";
@@ -132,21 +133,23 @@ function ownerProblem({ metadata }: KubeObject, node: string, lookup: ObjectLook
  */
 function referenceProblem(pod: KubeObject): string | undefined {
   const used = new Set(podReferences(pod as unknown as JsonObject, "ns", "pod").map((key) => key.split("/")[0]));
-  const spec = fields(pod["spec"]);
+  const spec = objectOf(pod["spec"]);
   if (used.has("serviceaccounts")) return "can not create pods that reference a service account";
   if (used.has("secrets")) return "can not create pods that reference secrets";
   if (used.has("configmaps")) return "can not create pods that reference configmaps";
-  if (list(spec["volumes"]).some(bundlesTrust)) return "can not create pods that reference clustertrustbundles";
+  if (objectsOf(spec["volumes"]).some(bundlesTrust)) return "can not create pods that reference clustertrustbundles";
   if (used.has("persistentvolumeclaims")) return "can not create pods that reference persistentvolumeclaims";
-  const { resourceClaimStatuses, extendedResourceClaimStatus } = fields(pod["status"]);
-  const claims = list(spec["resourceClaims"]).length + list(resourceClaimStatuses).length;
+  const { resourceClaimStatuses, extendedResourceClaimStatus } = objectOf(pod["status"]);
+  const claims = objectsOf(spec["resourceClaims"]).length + objectsOf(resourceClaimStatuses).length;
   if (claims > 0 || isJsonObject(extendedResourceClaimStatus))
     return "can not create pods that reference resourceclaims";
   return undefined;
 }
 
 function bundlesTrust(volume: JsonObject): boolean {
-  return list(fields(volume["projected"])["sources"]).some((source) => isJsonObject(source["clusterTrustBundle"]));
+  return objectsOf(objectOf(volume["projected"])["sources"]).some((source) =>
+    isJsonObject(source["clusterTrustBundle"]),
+  );
 }
 
 function podStatus({ node, attributes }: Request): void {
@@ -164,7 +167,7 @@ function podStatus({ node, attributes }: Request): void {
     throw refuse(attributes, `node ${quote(node)} cannot update labels through pod status`);
   }
   for (const name of ["resourceClaimStatuses", "extendedResourceClaimStatus"]) {
-    if (!equalJson(fields(object["status"])[name] ?? null, fields(oldObject["status"])[name] ?? null)) {
+    if (!equalJson(objectOf(object["status"])[name] ?? null, objectOf(oldObject["status"])[name] ?? null)) {
       throw refuse(attributes, `node ${quote(node)} cannot update resource claim statuses`);
     }
   }
@@ -182,7 +185,7 @@ function ownNode({ node, attributes }: Request): void {
     throw refuse(attributes, `node ${quote(node)} is not allowed to modify ownerReferences`);
   }
   if (operation === "CREATE") {
-    if (fields(object["spec"])["configSource"] !== undefined) {
+    if (objectOf(object["spec"])["configSource"] !== undefined) {
       throw refuse(attributes, `node ${quote(node)} is not allowed to create pods with a non-nil configSource`);
     }
     if (forbidden.length > 0) {
@@ -191,8 +194,8 @@ function ownNode({ node, attributes }: Request): void {
     }
     return;
   }
-  const spec = fields(object["spec"]);
-  const oldSpec = fields(oldObject?.["spec"]);
+  const spec = objectOf(object["spec"]);
+  const oldSpec = objectOf(oldObject?.["spec"]);
   if (spec["configSource"] !== undefined && !equalJson(spec["configSource"], oldSpec["configSource"])) {
     throw refuse(attributes, `node ${quote(node)} is not allowed to update configSource to a new non-nil configSource`);
   }
@@ -243,14 +246,14 @@ function claimStatus({ node, attributes }: Request): void {
 
 function withoutClaimReport(claim: KubeObject): JsonObject {
   const { resourceVersion: _resourceVersion, managedFields: _managedFields, ...metadata } = claim.metadata;
-  const kept = Object.entries(fields(claim["status"])).filter(([name]) => !claimStatusFields.includes(name));
+  const kept = Object.entries(objectOf(claim["status"])).filter(([name]) => !claimStatusFields.includes(name));
   return { ...claim, metadata, status: Object.fromEntries(kept) } as unknown as JsonObject;
 }
 
 function accountToken({ node, attributes, lookup }: Request): void {
   const { operation, subresource, object, namespace } = attributes;
   if (operation !== "CREATE" || subresource !== "token") return;
-  const ref = fields(fields(object?.["spec"])["boundObjectRef"]);
+  const ref = objectOf(objectOf(object?.["spec"])["boundObjectRef"]);
   const name = typeof ref["name"] === "string" ? ref["name"] : "";
   if (ref["apiVersion"] !== "v1" || ref["kind"] !== "Pod" || name === "") {
     throw refuse(attributes, "node requested token not bound to a pod");
@@ -294,7 +297,7 @@ function ownCertificate({ node, attributes }: Request): void {
   const { operation, object, subresource } = attributes;
   if (operation !== "CREATE" || subresource !== "" || object === undefined) return;
   if (!nodeSigners.has(signerNameOf(object))) return;
-  const { request } = fields(object["spec"]);
+  const { request } = objectOf(object["spec"]);
   if (requestedCommonName(typeof request === "string" ? request : "") === `system:node:${node}`) return;
   throw refuse(attributes, `can only create a node CSR with CN=system:node:${node}`);
 }
@@ -302,7 +305,7 @@ function ownCertificate({ node, attributes }: Request): void {
 function certificateOfPod({ node, attributes, lookup }: Request): void {
   const { operation, subresource, object, namespace } = attributes;
   if (operation !== "CREATE" || subresource !== "") return;
-  const { podName, podUID, nodeName } = fields(object?.["spec"]);
+  const { podName, podUID, nodeName } = objectOf(object?.["spec"]);
   if (nodeName !== node) {
     throw refuse(
       attributes,
@@ -324,16 +327,8 @@ function certificateOfPod({ node, attributes, lookup }: Request): void {
 }
 
 function nodeNameOf(object: KubeObject): string {
-  const { nodeName } = fields(object["spec"]);
+  const { nodeName } = objectOf(object["spec"]);
   return typeof nodeName === "string" ? nodeName : "";
-}
-
-function fields(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function list(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 function quote(text: unknown): string {

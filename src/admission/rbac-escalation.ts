@@ -8,6 +8,7 @@ import { type PolicyRule, policyRules, quotedList } from "../access/authorizatio
 import type { RbacPolicy } from "../access/authorization/rbac/rbac-policy.ts";
 import { systemMastersGroup } from "../access/authorization/system-masters.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../registry/admission.ts";
+import { objectOf } from "../api/json-reading.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
 
@@ -53,7 +54,7 @@ async function checkBinding(
   binding: KubeObject,
 ): Promise<void> {
   const { roleRef } = binding;
-  const { kind = "", name = "" } = (isJsonObject(roleRef) ? roleRef : {}) as { kind?: string; name?: string };
+  const { kind = "", name = "" } = objectOf(roleRef) as { kind?: string; name?: string };
   const resource = kind === "ClusterRole" ? "clusterroles" : "roles";
   if (await isAllowed(parts, attributes, { verb: "bind", resource, name })) return;
   const rules = parts.policy.roleRules(kind, name, attributes.namespace);

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import type { LabelRequirement, LabelSelector } from "./label-selector.ts";
 import { labelKeyErrors, labelValueErrors } from "./label-syntax.ts";
+import { objectOf } from "./json-reading.ts";
 
 /** Operators of `matchExpressions` → operators of selectors in text. */
 const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([
@@ -11,15 +12,16 @@ const operators: ReadonlyMap<string, LabelRequirement["operator"]> = new Map([
 ]);
 
 /**
- * The selector that an object's `{matchLabels, matchExpressions}` stands for; an empty one selects everything.
- * Undefined for a selector that cannot be evaluated: a key or a value is malformed, an operator does not exist, or
- * values are missing.
+ * Converts an object's `{matchLabels, matchExpressions}` to a selector; an empty one selects everything. Returns
+ * undefined if a key or value is malformed, an operator does not exist, or values are missing.
  */
 export function labelSelectorOf(value: JsonValue | undefined): LabelSelector | undefined {
   const { matchLabels, matchExpressions } = isJsonObject(value) ? value : ({} as JsonObject);
-  const requirements: LabelRequirement[] = Object.entries(isJsonObject(matchLabels) ? matchLabels : {}).map(
-    ([key, label]) => ({ key, operator: "=", values: [String(label)] }),
-  );
+  const requirements: LabelRequirement[] = Object.entries(objectOf(matchLabels)).map(([key, label]) => ({
+    key,
+    operator: "=",
+    values: [String(label)],
+  }));
   for (const expression of Array.isArray(matchExpressions) ? matchExpressions : []) {
     const requirement = isJsonObject(expression) ? requirementOf(expression) : undefined;
     if (requirement === undefined) return undefined;

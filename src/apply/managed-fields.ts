@@ -4,6 +4,7 @@ import { equalValues } from "./equal-values.ts";
 import { FieldsV1Error, parseFieldsV1 } from "./fields-v1.ts";
 import { quoteGo } from "./go-quote.ts";
 import { compareEntries, identityText, ManagerEntry } from "./manager-entry.ts";
+import { objectOf, textOf } from "../api/json-reading.ts";
 
 /** Why a list of entries cannot be read, in upstream's words. */
 export class ManagedFieldsError extends Error {}
@@ -72,7 +73,7 @@ export function decodeEntries(entries: readonly JsonValue[]): ManagerEntry[] {
   // Of two entries for one owner the last one counts.
   const decoded = new Map<string, ManagerEntry>();
   for (const [at, entry] of entries.entries()) {
-    const manager = decodeEntry(isJsonObject(entry) ? entry : {}, at);
+    const manager = decodeEntry(objectOf(entry), at);
     decoded.set(identityText(manager), manager);
   }
   return [...decoded.values()];
@@ -102,10 +103,6 @@ function fieldsOfEntry(entry: JsonObject) {
     if (!(error instanceof FieldsV1Error)) throw error;
     throw new ManagedFieldsError(`error decoding versioned set: error decoding set: ${error.message}`);
   }
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }
 
 /** The list for `metadata.managedFields`; undefined when nobody owns anything. */

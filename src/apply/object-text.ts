@@ -1,5 +1,6 @@
 import { parseApiVersion } from "../api/gvk.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { isJsonObject, type JsonObject } from "../api/json.ts";
+import { textOf } from "../api/json-reading.ts";
 
 /** An object as upstream's messages name it: `default/web; apps/v1, Kind=Deployment`. */
 export function objectText(object: JsonObject): string {
@@ -11,8 +12,4 @@ export function objectText(object: JsonObject): string {
 export function kindText(object: JsonObject): string {
   const { group, version } = parseApiVersion(textOf(object["apiVersion"])) ?? { group: "", version: "" };
   return `${group}/${version}, Kind=${textOf(object["kind"])}`;
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }

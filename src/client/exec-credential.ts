@@ -2,6 +2,7 @@ import { isAbsolute, join } from "node:path";
 import type { Clock } from "../process/clock.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { parseTimeMs } from "../api/schema/time-text.ts";
+import { listOf, textOf } from "../api/json-reading.ts";
 
 const group = "client.authentication.k8s.io";
 const versions = [`${group}/v1`, `${group}/v1beta1`];
@@ -36,11 +37,11 @@ export interface ExecPlugin {
  * @throws Error that says what is missing or wrong
  */
 export function parseExecPlugin(exec: JsonObject, folder: string, cluster: JsonObject): ExecPlugin {
-  const apiVersion = text(exec["apiVersion"]);
+  const apiVersion = textOf(exec["apiVersion"]);
   if (!versions.includes(apiVersion)) throw new Error(`exec.apiVersion has to be one of ${versions.join(", ")}`);
-  const command = text(exec["command"]);
+  const command = textOf(exec["command"]);
   if (command === "") throw new Error("exec.command is required");
-  const interactiveMode = text(exec["interactiveMode"]) || (apiVersion.endsWith("/v1") ? "" : "IfAvailable");
+  const interactiveMode = textOf(exec["interactiveMode"]) || (apiVersion.endsWith("/v1") ? "" : "IfAvailable");
   if (!interactiveModes.includes(interactiveMode)) {
     throw new Error(`exec.interactiveMode has to be one of ${interactiveModes.join(", ")}`);
   }
@@ -48,13 +49,13 @@ export function parseExecPlugin(exec: JsonObject, folder: string, cluster: JsonO
   return {
     apiVersion,
     command: isPath && !isAbsolute(command) ? join(folder, command) : command,
-    args: list(exec["args"]).map(text),
+    args: listOf(exec["args"]).map(textOf),
     environment: Object.fromEntries(
-      list(exec["env"])
+      listOf(exec["env"])
         .filter(isJsonObject)
-        .map(({ name, value }) => [text(name), text(value)]),
+        .map(({ name, value }) => [textOf(name), textOf(value)]),
     ),
-    installHint: text(exec["installHint"]),
+    installHint: textOf(exec["installHint"]),
     interactiveMode,
     cluster: exec["provideClusterInfo"] === true ? cluster : undefined,
   };
@@ -144,11 +145,11 @@ function parseCredential(
   if (kind !== "ExecCredential" || printedVersion !== apiVersion)
     throw fail(`printed no ExecCredential of ${apiVersion}`);
   if (!isJsonObject(status)) throw fail("printed no status");
-  const token = text(status["token"]);
-  const [cert, key] = [text(status["clientCertificateData"]), text(status["clientKeyData"])];
+  const token = textOf(status["token"]);
+  const [cert, key] = [textOf(status["clientCertificateData"]), textOf(status["clientKeyData"])];
   if ((cert === "") !== (key === "")) throw fail("printed a certificate without its key, or the other way round");
   if (token === "" && cert === "") throw fail("printed neither a token nor a certificate");
-  const expiration = text(status["expirationTimestamp"]);
+  const expiration = textOf(status["expirationTimestamp"]);
   const endMs = expiration === "" ? Number.POSITIVE_INFINITY : parseTimeMs(expiration);
   if (endMs === undefined) throw fail("printed an expirationTimestamp that is no time");
   return {
@@ -158,12 +159,4 @@ function parseCredential(
     },
     endMs,
   };
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
-}
-
-function list(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { type Clock, systemClock } from "../process/clock.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { isJsonObject, type JsonObject } from "../api/json.ts";
 import { parseYaml } from "../api/codec/yaml.ts";
 import { type Credential, ExecCredentials, parseExecPlugin } from "./exec-credential.ts";
 import type { TlsOptions } from "./json-endpoint.ts";
+import { objectOf, textOf } from "../api/json-reading.ts";
 
 /** How to connect to a server, and what to tell it of who we are. */
 export interface Proof {
@@ -82,9 +83,7 @@ export function readUserProofs(file: string, clock: Clock): UserProofs {
   if (!isJsonObject(config)) throw new Error(`${file} is not a kubeconfig`);
   const folder = dirname(file);
   const entries = Array.isArray(config["users"]) ? config["users"].filter(isJsonObject) : [];
-  const users = entries.map(
-    ({ name, user }) => [textOf(name), proofOf(isJsonObject(user) ? user : {}, folder, clock)] as const,
-  );
+  const users = entries.map(({ name, user }) => [textOf(name), proofOf(objectOf(user), folder, clock)] as const);
   const current = textOf(config["current-context"]);
   const currentUser = current === "" ? "" : textOf(named(config, "contexts", current, "context")["user"]);
   return { users: new Map(users), currentUser };
@@ -175,8 +174,4 @@ function authorization(user: JsonObject, folder: string): string | undefined {
 
 function pathFrom(folder: string, file: string): string {
   return isAbsolute(file) ? file : join(folder, file);
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }

@@ -25,6 +25,7 @@ import { readAnswer, readRefusal, statusErrorOf } from "./read-answer.ts";
 import { type QueryParameters, queryText, resourcePath } from "./resource-path.ts";
 import { NoAnswerError, type Transport } from "./transport.ts";
 import { linesOf } from "./watch-lines.ts";
+import { objectOf } from "../api/json-reading.ts";
 
 /** Servers give requests a minute; theirs is the better answer. */
 const timeoutMsDefault = 70_000;
@@ -204,7 +205,7 @@ function listOf<T extends KubeObject>(value: JsonValue): ObjectList<T> {
 /** @throws StatusError for an ERROR event */
 function eventOf<T extends KubeObject>(line: Uint8Array): WatchEvent<T> {
   const frame = parseJson(line, { strict: false }).value;
-  const { type, object } = isJsonObject(frame) ? frame : {};
+  const { type, object } = objectOf(frame);
   if (!isJsonObject(object)) throw new NoAnswerError("the watch sent a line that is no event");
   switch (type) {
     case "ADDED":

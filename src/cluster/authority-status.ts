@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { type JsonObject, type JsonValue } from "../api/json.ts";
 import type { KeyPair } from "../access/certificates/authority.ts";
 import { type CertificatePin, parsePin } from "../access/certificates/certificate-pin.ts";
 import { belongTogether } from "../access/certificates/kept-pair.ts";
@@ -14,6 +14,7 @@ import {
 } from "../access/certificates/rotating-authority.ts";
 import { ClusterRequestError } from "./cluster-client.ts";
 import { ClusterError } from "../storage/cluster.ts";
+import { objectOf } from "../api/json-reading.ts";
 
 /** Phases in their order. */
 export const phases: readonly RotationPhase[] = ["none", "trusting", "issuing", "using"];
@@ -55,7 +56,7 @@ export function parseRotationStep({ step, authority, newest: hash }: JsonObject)
   }
   const newest = parseNewest(hash);
   if (step !== "trust") return { step, newest };
-  const { certificate, key } = isJsonObject(authority) ? authority : {};
+  const { certificate, key } = objectOf(authority);
   if (typeof certificate !== "string" || typeof key !== "string" || !isAuthority({ certificate, key })) {
     throw new Error("authority has to be the certificate of an authority and its key on P-256, PEM");
   }

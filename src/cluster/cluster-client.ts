@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { connectionFailureText } from "../client/connection-failure.ts";
 import type { KubeconfigServer, Proof } from "../client/kubeconfig.ts";
 import { parseClientUrl } from "./member-address.ts";
+import { objectOf } from "../api/json-reading.ts";
 
 /** Largest answer. A real one is at most a table of members. */
 const answerBytesMax = 4 * 1024 * 1024;
@@ -133,8 +134,8 @@ export async function readAnswer(response: Response): Promise<JsonObject> {
   const { status: code } = response;
   if (response.ok && isJsonObject(value)) return value;
   if (response.ok) throw new ClusterRequestError("the answer is no JSON object: is this a quorate server?", { code });
-  const { message, details } = isJsonObject(value) ? value : {};
-  const { causes, retryAfterSeconds } = isJsonObject(details) ? details : {};
+  const { message, details } = objectOf(value);
+  const { causes, retryAfterSeconds } = objectOf(details);
   const known = (Array.isArray(causes) ? causes : []).filter(isJsonObject);
   const leader = known.find(({ reason }) => reason === "leaderUrl")?.["message"];
   throw new ClusterRequestError(typeof message === "string" ? message : httpFailureText(code), {

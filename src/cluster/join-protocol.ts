@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
 import { parseSharedSecrets, type SharedSecrets } from "../access/certificates/shared-secrets.ts";
 import type { MemberRecord } from "../storage/cluster.ts";
 import { parseClientUrl, parseMemberName, parsePeerAddress } from "./member-address.ts";
+import { objectOf } from "../api/json-reading.ts";
 
 /** The record of a future member, from the machine that joins or from an administrator. */
 export type NewMember = Omit<MemberRecord, "id">;
@@ -35,7 +36,7 @@ export function parseMemberRecord(value: JsonValue | undefined): MemberRecord {
 
 /** Parses an answer. @throws Error that names the missing or wrong part, without any secret */
 export function parseJoinAnswer(value: JsonValue | undefined): JoinAnswer {
-  const { clusterId, member, members, secrets } = isJsonObject(value) ? value : {};
+  const { clusterId, member, members, secrets } = objectOf(value);
   if (typeof clusterId !== "string" || clusterId === "") throw new Error("clusterId is missing");
   if (!Array.isArray(members)) throw new Error("members are missing");
   return {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../api/json.ts";
+import { type JsonObject, type JsonValue } from "../api/json.ts";
 import {
   type MemberNumber,
   type MemberRecord,
@@ -9,6 +9,7 @@ import {
 import { ClusterRequestError } from "./cluster-client.ts";
 import { parseMemberRecord } from "./join-protocol.ts";
 import { parseMemberName } from "./member-address.ts";
+import { objectOf } from "../api/json-reading.ts";
 
 /** The answer of `GET /cluster/status`. */
 export interface ReplicaAnswer extends ReplicaStatus {
@@ -58,7 +59,7 @@ export function parseReplicaAnswer(value: JsonObject): ReplicaAnswer {
 
 /** Parses a gossip record. An invalid record is skipped because it is optional. */
 function parseHeard(value: JsonValue): HeardMember[] {
-  const { member, ageMs, failing } = isJsonObject(value) ? value : {};
+  const { member, ageMs, failing } = objectOf(value);
   if (typeof member !== "number" || typeof ageMs !== "number" || !Array.isArray(failing)) return [];
   return [{ member, ageMs, failing: failing.filter((name) => typeof name === "string") }];
 }
@@ -67,7 +68,7 @@ function parseHeard(value: JsonValue): HeardMember[] {
 export function parseMembers(value: JsonValue | undefined): MemberStatus[] {
   if (!Array.isArray(value)) throw new Error("members are missing");
   return value.map((member) => {
-    const { role, matchIndex, isActive } = isJsonObject(member) ? member : {};
+    const { role, matchIndex, isActive } = objectOf(member);
     return {
       ...parseRecord(member),
       role: memberRoles.find((known) => known === role) ?? "none",
@@ -79,7 +80,7 @@ export function parseMembers(value: JsonValue | undefined): MemberStatus[] {
 
 /** Parses a record. A replica that is alone has no address for others and may not know its URL. */
 function parseRecord(member: JsonValue): MemberRecord {
-  const { id, name, peerAddress, clientUrl } = isJsonObject(member) ? member : {};
+  const { id, name, peerAddress, clientUrl } = objectOf(member);
   if (peerAddress !== "") return parseMemberRecord(member);
   if (typeof id !== "number") throw new Error("id is missing");
   return {

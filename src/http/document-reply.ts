@@ -9,8 +9,22 @@ export function requireGet({ request }: Exchange): void {
 }
 
 /** SHA-512 as upper-case hex: the form that discovery and OpenAPI use for entity tags. */
+export class DocumentHasher {
+  readonly #hasher = new Bun.CryptoHasher("sha512");
+
+  update(bytes: Uint8Array | string): this {
+    this.#hasher.update(bytes);
+    return this;
+  }
+
+  digest(): string {
+    return this.#hasher.digest("hex").toUpperCase();
+  }
+}
+
+/** Hashes a document in one go. */
 export function documentHash(bytes: Uint8Array | string): string {
-  return new Bun.CryptoHasher("sha512").update(bytes).digest("hex").toUpperCase();
+  return new DocumentHasher().update(bytes).digest();
 }
 
 /** 200 with the bytes and their tag, or 304 when the client has them already. */

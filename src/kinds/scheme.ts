@@ -216,6 +216,7 @@ class ResourceInfos {
       form: structForm(this.#types.struct(entry.type)),
       columns: tableColumns(entry.kind, tableEntries[groupResource]),
       table: kind.table,
+      sensitive: kind.sensitive,
       selectableFields: selectableFields(fieldSelectorEntries[groupResource] ?? [], kind.labels?.readers),
       ...(kind.labels?.refusal === undefined ? {} : { labelRefusal: kind.labels.refusal }),
       subresources: new Map(entry.subresources.map((sub) => [sub.name, subresourceInfo(sub, this.#types)])),

@@ -32,6 +32,8 @@ export interface Kind<T extends KubeObject = KubeObject> extends GroupResource {
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>> | undefined;
   /** By type: texts for `kubectl explain`. */
   readonly descriptions?: Readonly<Record<string, TypeDescriptions>> | undefined;
+  /** The objects hold confidential values, which no error may show. */
+  readonly sensitive?: true | undefined;
 }
 
 /** Texts about a type, by name of the field; "" is about the type itself. */
@@ -81,6 +83,7 @@ type BuiltInRules<R extends GeneratedResource> = {
   readonly defaults?: Readonly<Record<string, DefaultRule>>;
   readonly conversions?: Readonly<Record<string, (fits: FitsType) => Conversion>>;
   readonly descriptions?: Readonly<Record<string, TypeDescriptions>>;
+  readonly sensitive?: true;
 } & ([GeneratedResources[R]["subresources"]] extends [never]
   ? { readonly subresources?: never }
   : {
@@ -96,8 +99,8 @@ export function builtInKind<R extends GeneratedResource>(name: R, rules: BuiltIn
   const subresources = new Map<string, DeclaredEndpoint<GeneratedResources[R]["object"]>>(
     Object.entries(rules.subresources ?? {}),
   );
-  const { endpoint, table, labels, defaults, conversions, descriptions } = rules;
-  return { ...at, name, endpoint, subresources, table, labels, defaults, conversions, descriptions };
+  const { endpoint, table, labels, defaults, conversions, descriptions, sensitive } = rules;
+  return { ...at, name, endpoint, subresources, table, labels, defaults, conversions, descriptions, sensitive };
 }
 
 /** A resource whose objects are stored. */

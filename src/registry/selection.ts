@@ -1,5 +1,7 @@
 import { type FieldSelector, matchesFields, requireFieldValue } from "../api/field-selector.ts";
 import { type LabelSelector, matchesLabels } from "../api/label-selector.ts";
+import { prepareEntry } from "../api/codec/prepare-entries.ts";
+import type { JsonObject } from "../api/json.ts";
 import { decodeBody } from "../api/codec/stored-object.ts";
 import { status } from "../api/status.ts";
 import type { ResourceInfo } from "../api/scheme/resource.ts";
@@ -54,8 +56,15 @@ function matches(
 function fieldOf(entry: Entry, info: ResourceInfo, label: string): string {
   if (label === "metadata.name") return nameOf(entry.key);
   if (label === "metadata.namespace") return info.namespaced ? namespaceOf(entry.key, info) : "";
-  if (info.form.kind === "structural") return info.selectableFields.get(label)?.(decodeBody(entry)) ?? "";
+  if (info.form.kind === "structural") return info.selectableFields.get(label)?.(bodyIn(entry, info)) ?? "";
   return entry.index.fields?.[info.storedAs?.fieldLabels.get(label) ?? label] ?? "";
+}
+
+/** Returns the body as readers get it, defaults included. A body that somebody else would have to convert stays as it is. */
+function bodyIn(entry: Entry, info: ResourceInfo): JsonObject {
+  if (info.converter?.convertsAtOnce(entry, info) !== true) return decodeBody(entry);
+  const prepared = prepareEntry(entry, info);
+  return decodeBody(prepared instanceof Promise ? entry : prepared);
 }
 
 function nameOf(key: Key): string {

@@ -135,7 +135,9 @@ async function readsInEveryForm(info: ResourceInfo, path: string, json: any): Pr
   expect(JSON.parse(JSON.stringify({ kind, apiVersion, ...object }))).toEqual(json);
   const rows = await server.get(path, { accept: table });
   expect(rows.json).toMatchObject({ kind: "Table", rows: [{ cells: expect.any(Array) }] });
-  expect(rows.json.rows[0].cells).toHaveLength(rows.json.columnDefinitions.length);
+  // 1.36 writes the age of an IPAddress without a column for it.
+  const further = info.kind === "IPAddress" ? 1 : 0;
+  expect(rows.json.rows[0].cells).toHaveLength(rows.json.columnDefinitions.length + further);
   const at = rows.json.columnDefinitions.findIndex(({ format }: { format: string }) => format === "name");
   if (at >= 0) expect(rows.json.rows[0].cells[at]).toBe(json.metadata.name);
   const metadata = await server.get(path, { accept: partial });

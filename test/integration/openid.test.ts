@@ -139,13 +139,13 @@ test.each<[string, object, RegExp]>([
   ],
   ["an unknown field", { jwks: [] }, /jwks: .*unknown field/],
   [
-    "CEL",
+    "CEL that does not compile",
     {
       jwt: [
-        { issuer: { url: "https://x", audiences: ["a"] }, claimMappings: { username: { expression: "claims.sub" } } },
+        { issuer: { url: "https://x", audiences: ["a"] }, claimMappings: { username: { expression: "claims.sub +" } } },
       ],
     },
-    /CEL expressions cannot be used yet/,
+    /claimMappings.username.expression: .*compilation failed/s,
   ],
 ])("a file with %s is a reason not to start", async (_name, content, message) => {
   const broken = join(directory, "broken.yaml");

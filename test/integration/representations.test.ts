@@ -152,7 +152,6 @@ describe("PartialObjectMetadata", () => {
 describe("negotiation", () => {
   test.each([
     ["*/*", "application/json"],
-    ["application/*", "application/json"],
     ["text/html, application/yaml;q=0.5, */*;q=0.1", "application/yaml"],
     [`application/json;q=0.5,${protobuf}`, protobuf],
     ["application/json;as=Unknown;v=v1;g=meta.k8s.io,application/yaml", "application/yaml"],
@@ -162,13 +161,13 @@ describe("negotiation", () => {
     expect({ code, type: headers.get("content-type") }).toEqual({ code: 200, type });
   });
 
-  test("of nothing that is served is NotAcceptable", async () => {
-    const { code, json } = await server.get(`${maps}/a`, { accept: "text/html" });
+  test.each(["text/html", "application/*", "text/*"])("Accept: %s is NotAcceptable", async (accept) => {
+    const { code, json } = await server.get(`${maps}/a`, { accept });
     expect({ code, reason: json.reason, message: json.message }).toEqual({
       code: 406,
       reason: "NotAcceptable",
       message:
-        "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf",
     });
   });
 

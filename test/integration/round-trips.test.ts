@@ -164,6 +164,9 @@ function settleMetric(metric: any, field: "target" | "current"): void {
   if (hasUtilization || type === "Pods") delete values.value;
   for (const [name, value] of Object.entries(values)) if (field === "target" && value === "0") values[name] = "1";
   if (field === "target") values.type = targetType(type, values);
+  // The annotation of v1 always has one value.
+  else if (type === "Object" || type === "External") values.value ??= "0";
+  else values.averageValue ??= "0";
   Object.assign(metric, { type, [source]: { ...emptySource(type), ...content, [field]: values } });
 }
 

@@ -74,8 +74,11 @@ describe("invalid objects are rejected with upstream's complete messages", () =>
     [
       "autoscaling/v1",
       "horizontalpodautoscalers",
-      { metadata: { name: "h" }, spec: { scaleTargetRef: { kind: "Deployment", name: "d" }, maxReplicas: 0 } },
-      'HorizontalPodAutoscaler.autoscaling "h" is invalid: [spec.maxReplicas: Invalid value: 0: must be greater than 0, spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`]',
+      {
+        metadata: { name: "h" },
+        spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" }, maxReplicas: 0 },
+      },
+      'HorizontalPodAutoscaler.autoscaling "h" is invalid: [spec.maxReplicas: Required value: must be set and greater than 0, spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`]',
     ],
     [
       "policy/v1",

@@ -117,7 +117,7 @@ function compareDefinition({ schema, crdErrors, errorCount }: RuleCase, differ: 
   let step = steps.next();
   while (!step.done) step = steps.next();
   const actual = step.value.map((error) => {
-    const detail = error.message.slice(error.message.indexOf(": ") + 2);
+    const detail = error.message.slice(error.message.indexOf(": ") + 2).replaceAll(/selfType[0-9]+/g, "selfType");
     return { type: error.reason, field: error.field.replace(`${parentPath}.openAPIV3Schema.`, ""), detail };
   });
   const matches = (expected: WrittenProblem, found: (typeof actual)[number]) =>

@@ -2,6 +2,7 @@ import { type FieldError, fieldError, fieldErrorText } from "../../api/field-err
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { parseYaml } from "../../api/codec/yaml.ts";
 import { type AuditedResources, type AuditPolicy, type AuditRule, levels, type Stage, stages } from "./policy.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 const apiVersion = "audit.k8s.io/v1";
 const policyFields = ["apiVersion", "kind", "metadata", "rules", "omitStages", "omitManagedFields"];
@@ -33,7 +34,7 @@ export function parseAuditPolicy(bytes: Uint8Array): AuditPolicy {
   const given = Array.isArray(value["rules"]) ? value["rules"] : [];
   if (given.length === 0) errors.push(fieldError.required("rules", "at least one rule is needed"));
   const everywhere = parseStages(value["omitStages"], "omitStages", errors);
-  const rules = given.map((rule, at) => parseRule(isJsonObject(rule) ? rule : {}, `rules[${at}]`, errors));
+  const rules = given.map((rule, at) => parseRule(objectOf(rule), `rules[${at}]`, errors));
   if (errors.length > 0) throw new Error(errors.map(fieldErrorText).join("; "));
   return {
     rules: rules.map((rule) => ({
@@ -83,7 +84,7 @@ function parseResources(value: JsonValue | undefined, path: string, errors: Fiel
   }
   return value.map((entry, at) => {
     const field = `${path}[${at}]`;
-    const given = isJsonObject(entry) ? entry : {};
+    const given = objectOf(entry);
     errors.push(...unknownFields(given, resourceFields, field));
     const group = typeof given["group"] === "string" ? given["group"] : "";
     if (group.includes("/")) errors.push(fieldError.invalid(`${field}.group`, group, "must not contain a version"));

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import type { JsonEndpoint } from "../../client/json-endpoint.ts";
 import { AuthenticationFailure } from "./authenticator.ts";
 import { commonAudiences, type TokenAnswer, type TokenAuthenticator } from "./token-authenticator.ts";
+import { textOf } from "../../api/json-reading.ts";
 
 const timeoutMs = 30_000;
 const keptAnswersMax = 4_096;
@@ -84,13 +85,13 @@ async function ask(
   const common = commonAudiences(audiences, meant);
   if (audiences.length > 0 && common.length === 0) return undefined;
   const user = isJsonObject(given["user"]) ? given["user"] : {};
-  const name = text(user["username"]);
+  const name = textOf(user["username"]);
   if (name === "") throw failed("its answer names nobody");
   const extra = Object.entries(isJsonObject(user["extra"]) ? user["extra"] : {});
   return {
     user: {
       name,
-      uid: text(user["uid"]),
+      uid: textOf(user["uid"]),
       groups: texts(user["groups"]),
       extra: new Map(extra.map(([name, values]) => [name, texts(values)])),
     },
@@ -106,10 +107,6 @@ function statusOf(review: unknown): JsonObject {
   const status = isJsonObject(review as JsonValue) ? (review as JsonObject)["status"] : undefined;
   if (!isJsonObject(status)) throw new Error("its answer is no TokenReview");
   return status;
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }
 
 function texts(value: JsonValue | undefined): string[] {

@@ -3,9 +3,10 @@ import { isAbsolute } from "node:path";
 import { isDnsSubdomain } from "../../api/dns-name.ts";
 import { fieldError } from "../../api/field-error.ts";
 import { formatGoDuration } from "../../api/go-duration.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { type JsonObject, type JsonValue } from "../../api/json.ts";
 import { type FileCheck, parseConfigurationFile } from "../../api/codec/configuration-file.ts";
 import { compileMatchCondition } from "./webhook/match-conditions.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 const versions = ["v1", "v1beta1", "v1alpha1"];
 const kind = "AuthorizationConfiguration";
@@ -52,7 +53,7 @@ export function parseAuthorizationConfiguration(bytes: Uint8Array): readonly Con
 }
 
 function parseEntry(check: FileCheck, entry: JsonValue, path: string): ConfiguredAuthorizer {
-  const value = isJsonObject(entry) ? entry : {};
+  const value = objectOf(entry);
   check.fields(value, path, ["type", "name", "webhook"]);
   const type = check.choice(value, path, "type", types);
   const name = check.text(value, path, "name");
@@ -144,7 +145,7 @@ function parseConditions(check: FileCheck, value: JsonObject, path: string): rea
   const seen = new Set<string>();
   return conditions.map((condition, at) => {
     const field = `${path}[${at}]`;
-    const fields = isJsonObject(condition) ? condition : {};
+    const fields = objectOf(condition);
     check.fields(fields, field, ["expression"]);
     const expression = check.text(fields, field, "expression");
     if (expression.trim() === "") check.errors.push(fieldError.required(`${field}.expression`));

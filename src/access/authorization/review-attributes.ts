@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts
 import { type LabelRequirement, parseLabelSelector } from "../../api/label-selector.ts";
 import { labelSelectorOf } from "../../api/label-selector-object.ts";
 import type { Attributes, ResourceAttributes } from "./attributes.ts";
+import { textOf } from "../../api/json-reading.ts";
 
 /** The question of a review, and a text for each part of a selector that was ignored. */
 export interface ReviewQuestion {
@@ -15,7 +16,7 @@ export function reviewQuestion(spec: JsonObject): ReviewQuestion {
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (isJsonObject(resourceAttributes)) return resourceQuestion(resourceAttributes);
   const { path, verb } = isJsonObject(nonResourceAttributes) ? nonResourceAttributes : ({} as JsonObject);
-  return { attributes: { kind: "nonResource", path: text(path), verb: text(verb) }, errors: [] };
+  return { attributes: { kind: "nonResource", path: textOf(path), verb: textOf(verb) }, errors: [] };
 }
 
 function resourceQuestion(given: JsonObject): ReviewQuestion {
@@ -23,13 +24,13 @@ function resourceQuestion(given: JsonObject): ReviewQuestion {
   const labels = readSelector(given["labelSelector"], parseLabelText, labelRequirementOf);
   const attributes: ResourceAttributes = {
     kind: "resource",
-    verb: text(given["verb"]),
-    group: text(given["group"]),
-    version: text(given["version"]) === "" ? "*" : text(given["version"]),
-    resource: text(given["resource"]),
-    subresource: text(given["subresource"]),
-    namespace: text(given["namespace"]),
-    name: text(given["name"]),
+    verb: textOf(given["verb"]),
+    group: textOf(given["group"]),
+    version: textOf(given["version"]) === "" ? "*" : textOf(given["version"]),
+    resource: textOf(given["resource"]),
+    subresource: textOf(given["subresource"]),
+    namespace: textOf(given["namespace"]),
+    name: textOf(given["name"]),
     selectors: { fields: fields.parsed, labels: labels.parsed },
   };
   const errors = [...ignoredText("fieldSelector", fields), ...ignoredText("labelSelector", labels)];
@@ -54,7 +55,7 @@ function readSelector<Requirement>(
     const understood = parsed.filter((one) => one !== undefined);
     return { parsed: understood, failed: understood.length < parsed.length };
   }
-  const parsed = parseText(text(value["rawSelector"]));
+  const parsed = parseText(textOf(value["rawSelector"]));
   return { parsed: parsed ?? [], failed: parsed === undefined };
 }
 
@@ -83,13 +84,9 @@ function parseLabelText(raw: string): readonly LabelRequirement[] | undefined {
 function fieldTermOf({ key, operator, values }: JsonObject): FieldTerm | undefined {
   const sign = operator === "In" ? "=" : operator === "NotIn" ? "!=" : undefined;
   if (sign === undefined || !Array.isArray(values) || values.length !== 1) return undefined;
-  return { label: text(key), operator: sign, value: text(values[0]) };
+  return { label: textOf(key), operator: sign, value: textOf(values[0]) };
 }
 
 function labelRequirementOf(requirement: JsonObject): LabelRequirement | undefined {
   return labelSelectorOf({ matchExpressions: [requirement] })?.requirements[0];
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }

@@ -5,6 +5,7 @@ import { serviceAccountKeyFile, tokenFile } from "./certificates.ts";
 import { belongTogether, writePair } from "./kept-pair.ts";
 import { writePrivateFile } from "./private-file.ts";
 import { apiAuthority, peerAuthority, type RotatingAuthority, writeAuthority } from "./rotating-authority.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 /**
  * The secrets that all replicas of a cluster share and a new one receives. Every replica then has the same authority,
@@ -36,7 +37,7 @@ export function parseSharedSecrets(value: JsonValue | undefined): SharedSecrets 
 }
 
 function parsePair(name: string, value: JsonValue | undefined): KeyPair {
-  const { certificate, key } = isJsonObject(value) ? value : {};
+  const { certificate, key } = objectOf(value);
   const pair = { certificate: parseText(`${name}.certificate`, certificate), key: parseText(`${name}.key`, key) };
   if (!belongTogether(pair)) throw new Error(`certificate and key of ${name} do not belong together`);
   return pair;

@@ -1,9 +1,10 @@
 import type { GroupResource } from "../../api/gvk.ts";
-import { isJsonObject, type JsonValue } from "../../api/json.ts";
+import { type JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { qosClassOf } from "../../kinds/core/pod-qos.ts";
 import type { Pod } from "../pod.ts";
 import type { ResourceQuota, ScopeRequirement } from "./quota.ts";
+import { listOf, objectOf } from "../../api/json-reading.ts";
 
 /** The facts that scopes depend on. Nothing else is kept of a counted object. */
 export type ScopeFacts =
@@ -91,21 +92,13 @@ function matchesText({ operator, values = [] }: ScopeRequirement, text: string):
 /** Reports whether a term of pod affinity or anti-affinity names or selects namespaces. */
 function reachesOtherNamespaces(affinity: JsonValue | undefined): boolean {
   const terms = ["podAffinity", "podAntiAffinity"].flatMap((kind) => {
-    const one = fieldsOf(fieldsOf(affinity)[kind]);
+    const one = objectOf(objectOf(affinity)[kind]);
     const preferred = listOf(one["preferredDuringSchedulingIgnoredDuringExecution"]);
     const required = listOf(one["requiredDuringSchedulingIgnoredDuringExecution"]);
-    return [...required, ...preferred.map((weighted) => fieldsOf(weighted)["podAffinityTerm"])];
+    return [...required, ...preferred.map((weighted) => objectOf(weighted)["podAffinityTerm"])];
   });
   return terms.some((term) => {
-    const { namespaces, namespaceSelector } = fieldsOf(term);
+    const { namespaces, namespaceSelector } = objectOf(term);
     return listOf(namespaces).length > 0 || namespaceSelector !== undefined;
   });
-}
-
-function fieldsOf(value: JsonValue | undefined): Record<string, JsonValue | undefined> {
-  return isJsonObject(value) ? value : {};
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

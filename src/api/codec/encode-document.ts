@@ -7,15 +7,16 @@ import { stringifyJson } from "./json.ts";
 import { encodeMessage, wrapUnknown } from "./protobuf.ts";
 import type { Representation } from "./representation.ts";
 import { stringifyYaml } from "./yaml.ts";
+import { textOf } from "../json-reading.ts";
 
 /** A document with its kind and apiVersion, and the schema by which it is written as protobuf. */
 export interface TypedDocument {
   readonly document: JsonObject;
-  /** Undefined for what has no protobuf form. */
+  /** Schema for protobuf; undefined if the document has no protobuf form. */
   readonly schema: StructSchema | undefined;
 }
 
-/** A whole document in the media type of the response. The transform of the representation is the caller's work. */
+/** Encodes a document in the media type of the response. The caller has already applied the transform. */
 export function encodeDocument(typed: TypedDocument, { mediaType, pretty }: Representation): Uint8Array {
   const { document } = typed;
   switch (mediaType) {
@@ -30,13 +31,9 @@ export function encodeDocument(typed: TypedDocument, { mediaType, pretty }: Repr
   }
 }
 
-/** The document as protobuf in its envelope, which is where its kind and apiVersion go. */
+/** Encodes a document as protobuf in its envelope, which names its kind and apiVersion. */
 export function encodeEnvelope({ document, schema }: TypedDocument): Uint8Array {
   const { kind, apiVersion } = document;
   if (schema === undefined) throw new Error(`${String(kind)} has no protobuf form`);
   return wrapUnknown({ kind: textOf(kind), apiVersion: textOf(apiVersion) }, encodeMessage(schema, document));
-}
-
-function textOf(value: JsonObject[string] | undefined): string {
-  return typeof value === "string" ? value : "";
 }

@@ -21,7 +21,7 @@ test("structOf() refuses the form of a custom kind", () => {
   const form: StructuralForm = {
     kind: "structural",
     id: "",
-    schema: {},
+    readSchema: () => ({}),
     decode: () => ({ object: {}, unknownFields: [] }),
     applyDefaults() {},
     complete() {},

@@ -1,15 +1,10 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 import { fieldErrorsMax } from "./labels.ts";
 import { configKeyProblems } from "./names.ts";
 
-/** What the values of one ConfigMap or Secret may take together. */
+/** The largest size of all values of one ConfigMap or Secret together. */
 export const keyValueBytesMax = 1024 * 1024;
-
-/** The fields of an object, or none when the value is no object. */
-export function fieldsOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
 
 export function validateKeys(data: JsonObject, field: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -24,7 +19,7 @@ export function textBytes(data: JsonObject): number {
   return sum(data, (value) => Buffer.byteLength(value));
 }
 
-/** Bytes that the base64 texts stand for. */
+/** Counts the bytes that the base64 texts stand for. */
 export function base64Bytes(data: JsonObject): number {
   return sum(data, (value) => Buffer.byteLength(value, "base64"));
 }

@@ -1,34 +1,33 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { labelKeyErrors, labelValueErrors } from "../label-syntax.ts";
-import { fieldsOf } from "./key-values.ts";
+import { objectOf, objectsOf, textOf } from "../json-reading.ts";
 import { fieldErrorsMax, validateLabels } from "./labels.ts";
-import { objectsOf, textOf } from "./fields.ts";
 import { validateEach } from "./validate-each.ts";
 
-/** `{matchLabels, matchExpressions}`, wherever an object selects others; nothing to check when it is absent. */
+/** Validates `{matchLabels, matchExpressions}`; an absent selector passes. */
 export function validateLabelSelector(selector: JsonValue | undefined, field: string): FieldError[] {
-  const { matchLabels, matchExpressions } = fieldsOf(selector);
+  const { matchLabels, matchExpressions } = objectOf(selector);
   return [
-    ...validateLabels(fieldsOf(matchLabels) as Record<string, string>, `${field}.matchLabels`),
+    ...validateLabels(objectOf(matchLabels) as Record<string, string>, `${field}.matchLabels`),
     ...validateEach(objectsOf(matchExpressions), (expression, at) =>
       validateRequirement(expression, `${field}.matchExpressions[${at}]`),
     ),
   ].slice(0, fieldErrorsMax);
 }
 
-/** Returns a selector as errors show it: the keys of a map in order. */
+/** Returns a selector as errors show it: with the keys of maps in order. */
 export function shownSelector(selector: JsonValue | undefined): JsonValue | undefined {
-  const { matchLabels, ...rest } = fieldsOf(selector);
+  const { matchLabels, ...rest } = objectOf(selector);
   if (!isJsonObject(selector) || !isJsonObject(matchLabels)) return selector;
   const sorted = Object.entries(matchLabels).sort(([one], [other]) => (one < other ? -1 : 1));
   return { matchLabels: Object.fromEntries(sorted), ...rest };
 }
 
-/** True when the selector has no requirement: it selects everything. */
+/** Reports whether a selector has no requirements and selects everything. */
 export function isEmptySelector(selector: JsonValue | undefined): boolean {
-  const { matchLabels, matchExpressions } = fieldsOf(selector);
-  return Object.keys(fieldsOf(matchLabels)).length + objectsOf(matchExpressions).length === 0;
+  const { matchLabels, matchExpressions } = objectOf(selector);
+  return Object.keys(objectOf(matchLabels)).length + objectsOf(matchExpressions).length === 0;
 }
 
 function validateRequirement({ key, operator, values }: JsonObject, field: string): FieldError[] {

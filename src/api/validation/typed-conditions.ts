@@ -1,13 +1,12 @@
 import { type FieldError, fieldError } from "../field-error.ts";
 import type { KubeObject } from "../object-meta.ts";
-import { fieldsOf } from "./key-values.ts";
+import { objectOf, objectsOf, textOf } from "../json-reading.ts";
 import { fieldErrorsMax } from "./labels.ts";
-import { objectsOf, textOf } from "./fields.ts";
 
-/** `status.conditions` of kinds that have at most one condition of each type. */
+/** Validates `status.conditions` of kinds that have at most one condition of each type. */
 export function validateTypedConditions(object: KubeObject): FieldError[] {
   const seen = new Set<string>();
-  return objectsOf(fieldsOf(object["status"])["conditions"])
+  return objectsOf(objectOf(object["status"])["conditions"])
     .flatMap((condition, at) => {
       const type = textOf(condition["type"]);
       const field = `status.conditions[${at}].type`;

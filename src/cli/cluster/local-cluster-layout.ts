@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { StartupError } from "../../process/startup-error.ts";
 import { writePrivateFile } from "../../access/certificates/private-file.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 const host = "127.0.0.1";
 const portMax = 65_535;
@@ -89,7 +90,7 @@ type PortsOfMember = Omit<LocalMember, "directory">;
 
 function parseLayout(text: string, file: string): { port: number; members: readonly PortsOfMember[] } {
   const value = parseJson(text);
-  const { port, members } = isJsonObject(value) ? value : {};
+  const { port, members } = objectOf(value);
   if (isPort(port) && Array.isArray(members) && members.every(isMember)) return { port, members };
   throw new StartupError(`${file} is damaged: restore it, or choose another --data-dir`);
 }

@@ -1,6 +1,6 @@
 import { Encoder } from "cbor-x/index-no-eval";
-import { isJsonObject } from "../../api/json.ts";
 import { type InvalidationSubject, invalidationSubjects, type ReplicaHealth } from "./gossip.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 /**
  * The author and order of a message. `incarnation` grows with every start of the author, `sequence` with every message.
@@ -91,7 +91,7 @@ function parseObject(bytes: Uint8Array): Fields {
   if (bytes.length > messageBytesMax) return {};
   try {
     const value: unknown = bytes[0] === openBrace ? JSON.parse(Buffer.from(bytes).toString()) : cbor.decode(bytes);
-    return isJsonObject(value) ? value : {};
+    return objectOf(value);
   } catch {
     return {};
   }

@@ -1,5 +1,5 @@
 import { equalJson, type JsonObject } from "../../api/json.ts";
-import { textOf, textsOf } from "../../api/validation/fields.ts";
+import { textOf, textsOf } from "../../api/json-reading.ts";
 
 /** Whether a definition gets the names that it asks for. */
 export interface NamesVerdict {

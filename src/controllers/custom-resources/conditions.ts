@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../api/json.ts";
-import { objectsOf } from "../../api/validation/fields.ts";
+import { objectsOf } from "../../api/json-reading.ts";
 
 export interface Condition {
   readonly type: string;

@@ -2,7 +2,7 @@ import type { Entry, Key } from "../../api/entry.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { formatTime } from "../../api/time.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
 import { cleanupFinalizer, customResourceDefinition } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import type { Clock } from "../../process/clock.ts";
@@ -121,7 +121,7 @@ class Definitions {
   async #report({ metadata: { name = "" } }: KubeObject, { condition, isDone }: DeletionProgress): Promise<void> {
     const now = formatTime(this.#parts.clock.nowMs());
     const transform = (old: KubeObject): KubeObject => {
-      const status = { ...fieldsOf(old["status"]) };
+      const status = { ...objectOf(old["status"]) };
       setCondition(status, condition, now);
       const finalizers = (old.metadata.finalizers ?? []).filter((one) => !isDone || one !== cleanupFinalizer);
       return { ...old, metadata: { ...old.metadata, finalizers }, status };

@@ -1,7 +1,6 @@
 import type { KubeObject } from "../../api/object-meta.ts";
 import { StatusError } from "../../api/status.ts";
-import { textOf } from "../../api/validation/fields.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import { cleanupFinalizer } from "../../kinds/apiextensions/custom-resource-definition.ts";
 import { plainDeletion } from "../../registry/delete-options.ts";
 import type { Registries } from "../../registry/registries.ts";
@@ -33,8 +32,8 @@ export function awaitsCleanup({ metadata }: KubeObject): boolean {
 /** Deletes the instances of a definition. They stay while finalizers hold them. */
 export async function deleteInstances(definition: KubeObject, registries: Registries): Promise<DeletionProgress> {
   const group = groupOf(definition);
-  const accepted = fieldsOf(fieldsOf(definition["status"])["acceptedNames"]);
-  const plural = textOf(accepted["plural"]) || textOf(fieldsOf(fieldsOf(definition["spec"])["names"])["plural"]);
+  const accepted = objectOf(objectOf(definition["status"])["acceptedNames"]);
+  const plural = textOf(accepted["plural"]) || textOf(objectOf(objectOf(definition["spec"])["names"])["plural"]);
   if (builtIn.has(`${plural}.${group}`)) {
     return ended("OverlappingBuiltInResource", "instances overlap with built-in resources in storage");
   }

@@ -1,8 +1,7 @@
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { formatTime } from "../../api/time.ts";
-import { objectsOf, textOf } from "../../api/validation/fields.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import { hasItsNames, judgeNames } from "./accepted-names.ts";
 import { approvalCondition } from "./approval.ts";
 import { type Condition, findCondition, setCondition } from "./conditions.ts";
@@ -30,12 +29,12 @@ export function withStatus(
   others: readonly JsonObject[],
   nowMs: number,
 ): KubeObject | undefined {
-  const spec = fieldsOf(definition["spec"]);
-  const before = fieldsOf(definition["status"]);
+  const spec = objectOf(definition["spec"]);
+  const before = objectOf(definition["status"]);
   const status: JsonObject = { ...before };
   const now = formatTime(nowMs);
-  const wanted = fieldsOf(spec["names"]);
-  const accepted = fieldsOf(before["acceptedNames"]);
+  const wanted = objectOf(spec["names"]);
+  const accepted = objectOf(before["acceptedNames"]);
   if (!hasItsNames(wanted, accepted) || findCondition(status, "NamesAccepted") === undefined) {
     const { names, conflict } = judgeNames(wanted, accepted, others);
     status["acceptedNames"] = names;
@@ -65,14 +64,14 @@ function establish(status: JsonObject, spec: JsonObject, now: string): void {
 
 /** Reports whether the authority of the conversion webhook holds a certificate, where one is given. */
 function hasUsableAuthority(spec: JsonObject): boolean {
-  const webhook = fieldsOf(fieldsOf(spec["conversion"])["webhook"]);
-  const bundle = textOf(fieldsOf(webhook["clientConfig"])["caBundle"]);
+  const webhook = objectOf(objectOf(spec["conversion"])["webhook"]);
+  const bundle = textOf(objectOf(webhook["clientConfig"])["caBundle"]);
   if (bundle === "") return true;
   return Buffer.from(bundle, "base64").toString("latin1").includes("-----BEGIN CERTIFICATE-----");
 }
 
 export function groupOf(definition: KubeObject): string {
-  return textOf(fieldsOf(definition["spec"])["group"]);
+  return textOf(objectOf(definition["spec"])["group"]);
 }
 
 /** The part of a definition that others of its group have to know. */
@@ -85,17 +84,17 @@ export interface GroupMember {
 }
 
 export function groupMember(definition: KubeObject): GroupMember {
-  const acceptedNames = fieldsOf(fieldsOf(definition["status"])["acceptedNames"]);
+  const acceptedNames = objectOf(objectOf(definition["status"])["acceptedNames"]);
   return {
     name: definition.metadata.name ?? "",
     group: groupOf(definition),
     acceptedNames,
-    isWaiting: !hasItsNames(fieldsOf(fieldsOf(definition["spec"])["names"]), acceptedNames),
+    isWaiting: !hasItsNames(objectOf(objectOf(definition["spec"])["names"]), acceptedNames),
   };
 }
 
 export function isEstablished(definition: KubeObject): boolean {
-  return objectsOf(fieldsOf(definition["status"])["conditions"]).some(
+  return objectsOf(objectOf(definition["status"])["conditions"]).some(
     (one) => one["type"] === "Established" && one["status"] === "True",
   );
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 
 /** Which address of a node is taken when it has several, first choice first. */
 const preferredAddressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
@@ -17,14 +17,14 @@ export interface NodeEndpoint {
  * @throws StatusError 500 when it says no address
  */
 export function nodeEndpointOf(node: KubeObject): NodeEndpoint {
-  const state = structIn(node as JsonObject, "status");
-  const addresses = structsIn(state, "addresses");
+  const state = objectOf((node as JsonObject)["status"]);
+  const addresses = objectsOf(state["addresses"]);
   for (const type of preferredAddressTypes) {
-    const found = addresses.find((address) => textIn(address, "type") === type && textIn(address, "address") !== "");
+    const found = addresses.find((address) => textOf(address["type"]) === type && textOf(address["address"]) !== "");
     if (found === undefined) continue;
-    const port = numberIn(structIn(structIn(state, "daemonEndpoints"), "kubeletEndpoint"), "Port");
-    return { host: textIn(found, "address"), port: port > 0 ? port : nodePortDefault };
+    const port = numberOf(objectOf(objectOf(state["daemonEndpoints"])["kubeletEndpoint"])["Port"]);
+    return { host: textOf(found["address"]), port: port > 0 ? port : nodePortDefault };
   }
-  const known = addresses.map((address) => `{${textIn(address, "type")} ${textIn(address, "address")}}`);
+  const known = addresses.map((address) => `{${textOf(address["type"])} ${textOf(address["address"])}}`);
   throw status.unconverted(`no preferred addresses found; known addresses: [${known.join(" ")}]`);
 }

@@ -1,16 +1,16 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 
 /**
  * The container of a pod that is meant: the one asked for, or the only one.
  * @throws StatusError 400 when there is no such container, or no only one
  */
 export function containerOf(pod: KubeObject, asked: string): string {
-  const spec = structIn(pod as JsonObject, "spec");
+  const spec = objectOf((pod as JsonObject)["spec"]);
   const name = pod.metadata.name ?? "";
-  const namesIn = (list: string) => structsIn(spec, list).map((container) => textIn(container, "name"));
+  const namesIn = (list: string) => objectsOf(spec[list]).map((container) => textOf(container["name"]));
   const [containers, initContainers] = [namesIn("containers"), namesIn("initContainers")];
   if (asked !== "") {
     if ([...containers, ...initContainers, ...namesIn("ephemeralContainers")].includes(asked)) return asked;

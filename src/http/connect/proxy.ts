@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { status } from "../../api/status.ts";
-import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { EndpointSlice } from "../../api/types/discovery-v1.ts";
 import { readyEndpoints } from "../../client/service-endpoints.ts";
 import { decodeEntry } from "../../api/codec/stored-object.ts";
@@ -112,15 +112,15 @@ function redirectTo(location: string): HttpResponse {
 }
 
 function podIpOf(pod: KubeObject): string {
-  const state = structIn(pod as JsonObject, "status");
-  const [first] = structsIn(state, "podIPs");
-  return first === undefined ? textIn(state, "podIP") : textIn(first, "ip");
+  const state = objectOf((pod as JsonObject)["status"]);
+  const [first] = objectsOf(state["podIPs"]);
+  return first === undefined ? textOf(state["podIP"]) : textOf(first["ip"]);
 }
 
 function firstPortOf(pod: KubeObject): string {
-  for (const container of structsIn(structIn(pod as JsonObject, "spec"), "containers")) {
-    const [port] = structsIn(container, "ports");
-    if (port !== undefined) return String(numberIn(port, "containerPort"));
+  for (const container of objectsOf(objectOf((pod as JsonObject)["spec"])["containers"])) {
+    const [port] = objectsOf(container["ports"]);
+    if (port !== undefined) return String(numberOf(port["containerPort"]));
   }
   return "";
 }
@@ -128,9 +128,9 @@ function firstPortOf(pod: KubeObject): string {
 /** A port of the service that is given by number stands for the port's name; a name stands for itself. */
 function portNameOf(service: KubeObject, port: string): string {
   if (!/^[0-9]{1,5}$/.test(port)) return port;
-  const ports = structsIn(structIn(service as JsonObject, "spec"), "ports");
-  const found = ports.find((one) => numberIn(one, "port") === Number(port));
-  if (found !== undefined) return textIn(found, "name");
+  const ports = objectsOf(objectOf((service as JsonObject)["spec"])["ports"]);
+  const found = ports.find((one) => numberOf(one["port"]) === Number(port));
+  if (found !== undefined) return textOf(found["name"]);
   const name = JSON.stringify(service.metadata.name ?? "");
   throw status.serviceUnavailable(`no service port ${port} found for service ${name}`);
 }

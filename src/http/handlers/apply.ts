@@ -94,7 +94,7 @@ export async function apply(
       nowMs: target.parts.clock.nowMs(),
       force,
     };
-    const outcome = await ownership.apply(live, document, writer).catch(refused);
+    const outcome = await ownership.apply(live, document, writer).catch((error: unknown) => refused(error, info));
     if (outcome.kind === "conflict") {
       const causes = outcome.causes.map(({ type, message, field }) => ({ reason: type, message, field }));
       throw status.applyConflict(outcome.message, causes);
@@ -127,7 +127,7 @@ function typed(
 ): KubeObject {
   const version = view?.info ?? info;
   const document = outcome.object ?? cloneJson((live ?? {}) as unknown as JsonObject);
-  const { object } = orRefused(() => typedObject(document, { gvk: version, form: version.form }));
+  const { object } = orRefused(info, () => typedObject(document, { gvk: version, form: version.form }));
   setManagedFields(object, outcome.managedFields);
   return object;
 }
@@ -140,19 +140,23 @@ function refuseUid({ registry, request }: ResourceCall, { metadata: { uid = "" }
   );
 }
 
-function orRefused<T>(run: () => T): T {
+function orRefused<T>(info: ResourceInfo, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    return refused(error);
+    return refused(error, info);
   }
 }
 
-function refused(error: unknown): never {
-  if (error instanceof BadApplyError) throw status.badRequest(error.message);
-  if (error instanceof TrackingError || error instanceof DecodeTypeError) throw status.unconverted(error.message);
+function refused(error: unknown, { sensitive }: ResourceInfo): never {
+  const text = ({ message }: Error) => (sensitive ? message.replaceAll(foundValue, "") : message);
+  if (error instanceof BadApplyError) throw status.badRequest(text(error));
+  if (error instanceof TrackingError || error instanceof DecodeTypeError) throw status.unconverted(text(error));
   throw error;
 }
+
+/** The end of a type error, which shows the value. */
+const foundValue = /, got .*/g;
 
 /** @throws StatusError 400 */
 function appliedBody(

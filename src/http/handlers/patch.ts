@@ -4,6 +4,8 @@ import { hasMoreValues, objectValuesMax, ordinaryBytesMax, ordinaryValuesMax } f
 import { cannotUnmarshal } from "../../apply/patch/wrong-document.ts";
 import { restoreUnstructured } from "../../api/schema/restore-unstructured.ts";
 import { status } from "../../api/status.ts";
+import type { ResourceInfo } from "../../api/scheme/resource.ts";
+import { redacted } from "../../api/redacted.ts";
 import { nextTurn } from "../../api/turn.ts";
 import { goText } from "../../api/go-text.ts";
 import { JsonSyntaxError, parseJson } from "../../api/codec/json.ts";
@@ -24,6 +26,7 @@ import { throughView, viewTracker } from "./through-view.ts";
 import { apply } from "./apply.ts";
 import { objectReply, writeContext } from "./write-reply.ts";
 import { parsePatchOptions, type WriteOptions } from "./write-options.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 /** PATCH: the patch is applied to the newest state, again if another writer was faster, and stored as an update. */
 export const patch: VerbHandler = async (call) => {
@@ -68,7 +71,7 @@ export const patch: VerbHandler = async (call) => {
     const merged = applyPatch(old as unknown as JsonObject, document, patchType, info.form);
     if (hasMoreValues(merged, objectValuesMax)) throw status.tooManyValues(objectValuesMax);
     if (mayBeLarge) await nextTurn();
-    const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType), why);
+    const refusal = (why: string) => refusedPatch(refusedText(merged, document, patchType, info), why);
     if (patchType !== "strategic") refuseTypeChange(merged, old, refusal);
     const { object, unknownFields } = orRefused(refusal, () => {
       const expected = { gvk: info, form: info.form };
@@ -123,8 +126,9 @@ function mergedBy(
   return applyStrategicMergePatch(old, document, structOf({ form }));
 }
 
-function refusedText(merged: JsonObject, document: JsonValue, type: PatchType): string {
-  return type === "merge" || type === "json" ? patchedText(merged, document, type) : goText(document);
+function refusedText(merged: JsonObject, document: JsonValue, type: PatchType, { sensitive }: ResourceInfo): string {
+  const shown = <T extends JsonValue>(value: T) => (sensitive ? redacted(value) : value);
+  return type === "merge" || type === "json" ? patchedText(shown(merged), document, type) : goText(shown(document));
 }
 
 const operationFields = new Set(["op", "path", "from", "value"]);
@@ -135,7 +139,7 @@ function operationProblems(document: JsonValue, repeated: readonly string[]): st
   const unknown: string[] = [];
   for (const [at, operation] of operations.entries()) {
     if (unknown.length >= maxUnknownFields) break;
-    const fields = Object.keys(isJsonObject(operation) ? operation : {}).filter((field) => !operationFields.has(field));
+    const fields = Object.keys(objectOf(operation)).filter((field) => !operationFields.has(field));
     for (const field of fields.slice(0, maxUnknownFields)) unknown.push(unknownFieldText(`[${at}].${field}`));
   }
   return [...unknown.slice(0, maxUnknownFields), ...repeated.map(duplicateFieldText)].map(

@@ -8,9 +8,6 @@ import type { Dialect } from "./document-type.ts";
 export interface CustomType extends GroupVersionKind {
   readonly listKind: string;
   readonly plural: string;
-  /** The `openAPIV3Schema`; undefined where it is not structural, or absent. */
-  readonly schema: JsonObject | undefined;
-  readonly preservesUnknownFields: boolean;
   /** JSON paths, such as `.spec.color`. */
   readonly selectableFields: readonly string[];
 }
@@ -22,21 +19,22 @@ export function customDefinitionName({ group, version, kind }: GroupVersionKind)
   return [...group.split(".").reverse(), version, kind].join(".");
 }
 
-/** Returns the definitions of a custom kind and of its list, by name. They refer to ObjectMeta and ListMeta. */
-export function customDefinitions(type: CustomType, dialect: Dialect): JsonObject {
-  const { listKind } = type;
-  return {
-    [customDefinitionName(type)]: { ...kindDocument(type, dialect), ...extensions(type, type.kind) },
-    [customDefinitionName({ ...type, kind: listKind })]: {
-      ...listDocument(type, dialect),
-      ...extensions(type, listKind),
-    },
-  };
+/**
+ * Returns the definition of the objects of a custom kind. It refers to ObjectMeta.
+ * @param json the `openAPIV3Schema`; undefined where it is not structural, or absent
+ */
+export function customDefinition(type: CustomType, json: JsonObject | undefined, dialect: Dialect): JsonObject {
+  return { ...kindDocument(json, dialect), ...extensions(type, type.kind) };
 }
 
-function kindDocument(type: CustomType, dialect: Dialect): JsonObject {
-  const schema = readOpenApiSchema(type.schema);
-  const isOpen = schema?.["x-kubernetes-preserve-unknown-fields"] === true || type.preservesUnknownFields;
+/** Returns the definition of their lists. It refers to ListMeta and to the definition of the objects. */
+export function customListDefinition(type: CustomType, dialect: Dialect): JsonObject {
+  return { ...listDocument(type, dialect), ...extensions(type, type.listKind) };
+}
+
+function kindDocument(json: JsonObject | undefined, dialect: Dialect): JsonObject {
+  const schema = readOpenApiSchema(json);
+  const isOpen = schema?.["x-kubernetes-preserve-unknown-fields"] === true;
   if (schema === undefined || (dialect === "v2" && isOpen)) return { type: "object" };
   const metadata = metaReference("ObjectMeta", "Standard object's metadata.", dialect);
   const embedded = {

@@ -2,7 +2,7 @@ import type { GroupVersionKind } from "../../api/gvk.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import type { Field, ScalarKind, ScalarSchema, Schema, StructSchema } from "../../api/schema/schema.ts";
 import { descriptionOf } from "./descriptions.ts";
-import type { Dialect, DocumentType } from "./document-type.ts";
+import type { CustomType, Dialect, DocumentType } from "./document-type.ts";
 import { openApiName } from "./schema-name.ts";
 import { publishedTopology, publishedUnion } from "./published-extensions.ts";
 
@@ -15,22 +15,28 @@ const typeMetaProperties = ["apiVersion", "kind"] as const;
 export class Definitions {
   readonly #dialect: Dialect;
   readonly #kinds: KindsByType;
-  readonly #definitions = new Map<string, JsonObject>();
+  readonly #definitions = new Map<string, JsonObject | CustomType>();
 
   constructor(dialect: Dialect, kinds: KindsByType) {
     this.#dialect = dialect;
     this.#kinds = kinds;
   }
 
-  /** By name, sorted. */
-  toJson(): JsonObject {
-    return Object.fromEntries([...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1)));
+  /** Returns the definitions by name, sorted. Those of custom kinds may be large, so each is made when its turn comes. */
+  *sorted(): Generator<[name: string, definition: JsonObject]> {
+    for (const [name, one] of [...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      yield [name, isCustomType(one) ? one.define(this.#dialect) : one];
+    }
   }
 
   /** `{"$ref": …}` to a type, which becomes part of the document. */
   reference(type: DocumentType): JsonObject {
     if (type.kind === "struct") return this.#refer(openApiName(type.name), () => this.#struct(type));
-    return this.#refer(type.name, () => type.define(this.#dialect, (other) => this.reference(other)));
+    if (!this.#definitions.has(type.name)) {
+      this.#definitions.set(type.name, type);
+      for (const other of type.refersTo) this.reference(other);
+    }
+    return this.#link(type.name);
   }
 
   /** The free-form body of a PATCH. */
@@ -62,6 +68,10 @@ export class Definitions {
       this.#definitions.set(name, definition);
       Object.assign(definition, define());
     }
+    return this.#link(name);
+  }
+
+  #link(name: string): JsonObject {
     return { $ref: `${this.#dialect === "v2" ? "#/definitions/" : "#/components/schemas/"}${name}` };
   }
 
@@ -174,6 +184,10 @@ export class Definitions {
     const rest = format === undefined ? {} : { format };
     return this.#dialect === "v2" ? { type: "string", ...rest } : { ...rest, oneOf: types.map((type) => ({ type })) };
   }
+}
+
+function isCustomType(definition: JsonObject | CustomType): definition is CustomType {
+  return typeof definition["define"] === "function";
 }
 
 const versionFields = [

@@ -11,6 +11,7 @@ export interface CustomType {
   readonly kind: "custom";
   /** As definitions are called: `com.example.v1.Widget`. */
   readonly name: string;
-  /** Writes the definition. It refers to other types through `refer`. */
-  define(dialect: Dialect, refer: (type: DocumentType) => JsonObject): JsonObject;
+  /** The types that the definition refers to. */
+  readonly refersTo: readonly DocumentType[];
+  define(dialect: Dialect): JsonObject;
 }

@@ -4,10 +4,12 @@ import type { ResourceInfo } from "../../api/scheme/resource.ts";
 import type { CatalogGroup } from "../../registry/catalog.ts";
 import type { ServedTypes } from "../discovery/served-types.ts";
 import { Definitions, type KindsByType } from "./definitions.ts";
+import type { DocumentPart } from "./document-part.ts";
 import { generalOperations, groupOperation, resourcesOperation } from "./discovery-operations.ts";
 import type { Operation, QueryParameter, TypeLookup } from "./operation.ts";
 import { operationsOf } from "./operations.ts";
 import { packageOf } from "./schema-name.ts";
+import { SharedParameters } from "./shared-parameters.ts";
 
 export interface OpenApiSource {
   readonly catalog: ServedTypes;
@@ -36,18 +38,21 @@ const patchTypes = [
 const pretty: QueryParameter = { name: "pretty", type: "string", description: "true: write the answer indented." };
 
 /** The OpenAPI 3.0 document of one group version. */
-export function openApiV3Document(source: OpenApiSource, groupVersion: GroupVersion): JsonObject {
-  const resources = source.catalog.resources(groupVersion);
+export function* openApiV3Parts(
+  source: OpenApiSource,
+  groupVersion: GroupVersion,
+  resources: readonly ResourceInfo[],
+): Generator<DocumentPart> {
   const { group, version } = groupVersion;
   const kinds = kindsByType(resources, hasBuiltIn(resources) ? [{ group, versions: [version] }] : []);
-  const operations = resources.flatMap((info) => operationsOf(info, source.typeOf));
-  if (hasBuiltIn(resources)) operations.push(resourcesOperation(groupVersion, source.typeOf));
-  return v3Document(source, operations, kinds);
+  const operations = resources.map((info) => () => operationsOf(info, source.typeOf));
+  if (hasBuiltIn(resources)) operations.push(() => [resourcesOperation(groupVersion, source.typeOf)]);
+  yield* v3Parts(source, operations, kinds);
 }
 
 /** The OpenAPI 3.0 document of paths that are about no object. */
-export function generalV3Document(source: OpenApiSource, operation: Operation): JsonObject {
-  return v3Document(source, [operation], kindsByType([], []));
+export function generalV3Parts(source: OpenApiSource, operation: Operation): Generator<DocumentPart> {
+  return v3Parts(source, [() => [operation]], kindsByType([], []));
 }
 
 /** The operations outside of group versions, by the key of their document. */
@@ -71,19 +76,33 @@ function builtInGroups(catalog: ServedTypes): CatalogGroup[] {
   });
 }
 
-function v3Document(source: OpenApiSource, operations: readonly Operation[], kinds: KindsByType): JsonObject {
+function* v3Parts(source: OpenApiSource, operations: OperationLists, kinds: KindsByType): Generator<DocumentPart> {
   const definitions = new Definitions("v3", kinds);
-  const paths: JsonObject = {};
-  for (const operation of operations) {
-    const item = pathItem(paths, operation, v3PathParameter);
-    item[operation.method] = v3Operation(operation, definitions, patchTypesOf(operation, source));
+  yield { path: ["openapi"], value: "3.0.0" };
+  yield { path: ["info"], value: { title: "Kubernetes", version: "unversioned" } };
+  yield* pathParts(operations, v3PathParameter, (operation) =>
+    v3Operation(operation, definitions, patchTypesOf(operation, source)),
+  );
+  for (const [name, value] of definitions.sorted()) yield { path: ["components", "schemas", name], value };
+  yield { path: ["components", "securitySchemes"], value: securitySchemes };
+}
+
+/** Operations in lists that share no path. Each list is made when its turn comes. */
+type OperationLists = readonly (() => readonly Operation[])[];
+
+function* pathParts(
+  lists: OperationLists,
+  pathParameter: PathParameter,
+  write: (operation: Operation) => JsonObject,
+): Generator<DocumentPart> {
+  for (const list of lists) {
+    for (const operations of Map.groupBy(list(), ({ path }) => path).values()) {
+      const [first] = operations as [Operation, ...Operation[]];
+      const item = pathItem(first, pathParameter);
+      for (const operation of operations) item[operation.method] = write(operation);
+      yield { path: ["paths", first.path], value: item };
+    }
   }
-  return {
-    openapi: "3.0.0",
-    info: { title: "Kubernetes", version: "unversioned" },
-    paths,
-    components: { schemas: definitions.toJson(), securitySchemes },
-  };
 }
 
 const securitySchemes: JsonObject = {
@@ -96,32 +115,32 @@ const securitySchemes: JsonObject = {
 };
 
 /** The one Swagger 2.0 document of everything that is served. */
-export function openApiV2Document(source: OpenApiSource): JsonObject {
-  const resources = source.catalog
+export function* openApiV2Parts(source: OpenApiSource): Generator<DocumentPart> {
+  const { catalog, typeOf } = source;
+  const resources = catalog
     .groups()
-    .flatMap(({ group, versions }) => versions.flatMap((version) => source.catalog.resources({ group, version })));
-  const groups = builtInGroups(source.catalog);
+    .flatMap(({ group, versions }) => versions.flatMap((version) => catalog.resources({ group, version })));
+  const groups = builtInGroups(catalog);
   const definitions = new Definitions("v2", kindsByType(resources, groups));
-  const paths: JsonObject = {};
+  const shared = new SharedParameters();
   const operations = [
-    ...resources.flatMap((info) => operationsOf(info, source.typeOf)),
+    ...resources.map((info) => () => operationsOf(info, typeOf)),
     ...groups.flatMap(({ group, versions }) =>
-      versions.map((version) => resourcesOperation({ group, version }, source.typeOf)),
+      versions.map((version) => () => [resourcesOperation({ group, version }, typeOf)]),
     ),
-    ...generalOperationsOf(source).values(),
+    ...[...generalOperationsOf(source).values()].map((operation) => () => [operation]),
   ];
-  for (const operation of operations) {
-    const item = pathItem(paths, operation, v2PathParameter);
-    item[operation.method] = v2Operation(operation, definitions, patchTypesOf(operation, source));
-  }
-  return {
-    swagger: "2.0",
-    info: { title: "Kubernetes", version: source.version },
-    paths,
-    definitions: definitions.toJson(),
-    securityDefinitions: securitySchemes,
-    security: [{ BearerToken: [] }],
-  };
+  yield { path: ["swagger"], value: "2.0" };
+  yield { path: ["info"], value: { title: "Kubernetes", version: source.version } };
+  yield* pathParts(
+    operations,
+    (name, description) => shared.refer(v2PathParameter(name, description)),
+    (operation) => v2Operation(operation, definitions, shared, patchTypesOf(operation, source)),
+  );
+  for (const [name, value] of definitions.sorted()) yield { path: ["definitions", name], value };
+  for (const [name, value] of shared.sorted()) yield { path: ["parameters", name], value };
+  yield { path: ["securityDefinitions"], value: securitySchemes };
+  yield { path: ["security"], value: [{ BearerToken: [] }] };
 }
 
 function patchTypesOf({ isBuiltIn }: Operation, { cbor = false }: OpenApiSource): readonly string[] {
@@ -163,21 +182,15 @@ function sameKind(a: GroupVersionKind, b: GroupVersionKind): boolean {
   return a.group === b.group && a.version === b.version && a.kind === b.kind;
 }
 
-/** The item of a path with the parameters that are part of the path; made when it is not there yet. */
-function pathItem(
-  paths: JsonObject,
-  { path, gvk }: Operation,
-  pathParameter: (name: string, description: string) => JsonObject,
-): JsonObject {
-  const known = paths[path] as JsonObject | undefined;
-  if (known !== undefined) return known;
+type PathParameter = (name: string, description: string) => JsonObject;
+
+/** The item of a path with the parameters that are part of the path. */
+function pathItem({ path, gvk }: Operation, pathParameter: PathParameter): JsonObject {
   const parameters: JsonObject[] = [];
   if (path.includes("{name}")) parameters.push(pathParameter("name", `name of the ${gvk?.kind ?? "object"}`));
   if (path.includes("{namespace}")) parameters.push(pathParameter("namespace", "namespace of the object"));
   if (path.includes("{path}")) parameters.push(pathParameter("path", "path behind the proxy"));
-  const item: JsonObject = parameters.length === 0 ? {} : { parameters };
-  paths[path] = item;
-  return item;
+  return parameters.length === 0 ? {} : { parameters };
 }
 
 function common({ description, tag, id }: Operation): JsonObject {
@@ -269,7 +282,12 @@ function v3PathParameter(name: string, description: string): JsonObject {
   return { name, in: "path", description, required: true, schema: { type: "string", uniqueItems: true } };
 }
 
-function v2Operation(operation: Operation, definitions: Definitions, patches: readonly string[]): JsonObject {
+function v2Operation(
+  operation: Operation,
+  definitions: Definitions,
+  shared: SharedParameters,
+  patches: readonly string[],
+): JsonObject {
   const schema = schemaOf(operation, definitions);
   const codes = successCodes(operation).map(([code, description]) => [code, { description, schema }] as const);
   const parameters: JsonObject[] = parametersOf(operation).map(({ name, type, description }) => ({
@@ -285,7 +303,7 @@ function v2Operation(operation: Operation, definitions: Definitions, patches: re
     consumes: operation.body === "patch" ? [...patches] : ["*/*"],
     produces: [...answerTypes(operation)],
     schemes: ["https"],
-    parameters: body === undefined ? parameters : [body, ...parameters],
+    parameters: (body === undefined ? parameters : [body, ...parameters]).map((one) => shared.refer(one)),
     responses: { ...Object.fromEntries(codes), "401": { description: "Unauthorized" } },
     ...extensions(operation),
   };

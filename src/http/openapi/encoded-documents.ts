@@ -1,127 +1,184 @@
-import type { GroupVersion } from "../../api/gvk.ts";
-import type { JsonObject } from "../../api/json.ts";
 import type { ResourceInfo } from "../../api/scheme/resource.ts";
-import { toBytes } from "../../api/codec/byte-text.ts";
-import { stringifyJson } from "../../api/codec/json.ts";
-import { documentHash } from "../document-reply.ts";
+import { runSliced } from "../../api/sliced.ts";
+import { nextTurn } from "../../api/turn.ts";
+import { DocumentHasher } from "../document-reply.ts";
 import { documentKey, groupVersionsOf, protobufMediaType, v2Path, v3Root } from "./document-key.ts";
+import { type DocumentPart, type DocumentParts, encodeParts, type PartsWriter } from "./document-part.ts";
 import {
-  type OpenApiSource,
-  openApiV2Document,
   generalOperationsOf,
-  generalV3Document,
-  openApiV3Document,
+  generalV3Parts,
+  type OpenApiSource,
+  openApiV2Parts,
+  openApiV3Parts,
 } from "./documents.ts";
-import { encodeSwagger } from "./swagger-protobuf.ts";
+import { JsonPartsWriter } from "./json-parts-writer.ts";
+import { SwaggerWriter } from "./swagger-protobuf.ts";
 
 export interface EncodedDocument {
   readonly bytes: Uint8Array;
   readonly hash: string;
 }
 
-interface Kept {
-  readonly document: EncodedDocument;
+/** The way to make a document. */
+interface Plan {
   /** The served types that the document tells of. */
   readonly resources: readonly ResourceInfo[];
+  readonly parts: () => DocumentParts;
+  readonly newWriter: () => PartsWriter;
 }
 
-/** Documents as bytes, made when first asked for and kept until the types that they tell of change. */
+interface Made {
+  readonly resources: readonly ResourceInfo[];
+  readonly hash: string;
+  /** Undefined when it was dropped to save memory. */
+  bytes: Uint8Array | undefined;
+}
+
+interface Making {
+  readonly resources: readonly ResourceInfo[];
+  readonly document: Promise<EncodedDocument>;
+}
+
+/** Keys of the documents that tell of all types. */
+const ofAll: ReadonlySet<string> = new Set([v3Root, v2Path, protobufMediaType]);
+/** Bytes of documents that are kept. Others are made again when somebody asks for them; only their hashes stay. */
+const keptBytesMax = 16 * 1024 * 1024;
+
+/**
+ * Documents as bytes. Each is made when first asked for, in slices, since a document about hundreds of kinds takes long. It
+ * holds until the types that it tells of change.
+ */
 export class EncodedDocuments {
   readonly #source: OpenApiSource;
-  /** One for each group version and three for all of them. */
-  readonly #kept = new Map<string, Kept>();
+  /** The documents below `/openapi/v3`, by key. */
+  #plans: ReadonlyMap<string, Plan> = new Map();
+  #all: readonly ResourceInfo[] = [];
   #generation = -1;
+  /** By key; the one that was asked for last comes last. */
+  readonly #made = new Map<string, Made>();
+  readonly #making = new Map<string, Making>();
 
   constructor(source: OpenApiSource) {
     this.#source = source;
   }
 
-  groupVersions(): GroupVersion[] {
-    return groupVersionsOf(this.#source.catalog);
-  }
-
-  /**
-   * The tag of a document is in its address, so that clients may keep it for ever. So all documents have to be made
-   * first: one a turn, as together they take long.
-   */
+  /** The tag of a document is in its address, so that clients may keep it for ever. So all documents are made first. */
   async index(): Promise<EncodedDocument> {
-    for (const key of this.#keys()) {
-      if (this.#find(key, this.#resourcesAt(key)) !== undefined) continue;
-      this.v3(key);
-      await new Promise<void>((resolve) => void setImmediate(resolve));
+    this.#followCatalog();
+    const [plans, resources] = [this.#plans, this.#all];
+    const parts: DocumentPart[] = [];
+    for (const [key, plan] of plans) {
+      let hash = this.#current(key, plan)?.hash;
+      if (hash === undefined) {
+        ({ hash } = await this.#document(key, plan));
+        await nextTurn();
+      }
+      parts.push({ path: ["paths", key], value: { serverRelativeURL: `${v3Root}/${key}?hash=${hash}` } });
     }
-    return this.#once(v3Root, this.#all(), () => {
-      const entries = this.#keys().map((key) => {
-        return [key, { serverRelativeURL: `${v3Root}/${key}?hash=${this.v3(key)?.hash}` }] as const;
-      });
-      return asJson({ paths: Object.fromEntries(entries) });
-    });
+    return this.#document(v3Root, { resources, parts: () => parts, newWriter: () => new JsonPartsWriter() });
   }
 
   /** The document at a key such as `apis/apps/v1`; undefined where there is none. */
-  v3(key: string): EncodedDocument | undefined {
-    const groupVersion = this.#groupVersionAt(key);
-    if (groupVersion !== undefined) {
-      return this.#once(key, this.#resourcesAt(key), () => asJson(openApiV3Document(this.#source, groupVersion)));
+  v3(key: string): Promise<EncodedDocument> | undefined {
+    this.#followCatalog();
+    const plan = this.#plans.get(key);
+    return plan && this.#document(key, plan);
+  }
+
+  v2(): Promise<EncodedDocument> {
+    return this.#v2(v2Path, () => new JsonPartsWriter());
+  }
+
+  v2Protobuf(): Promise<EncodedDocument> {
+    return this.#v2(protobufMediaType, () => new SwaggerWriter());
+  }
+
+  #v2(key: string, newWriter: () => PartsWriter): Promise<EncodedDocument> {
+    this.#followCatalog();
+    return this.#document(key, { resources: this.#all, parts: () => openApiV2Parts(this.#source), newWriter });
+  }
+
+  /** Requests that come while a document is made wait for the same one. */
+  async #document(key: string, plan: Plan): Promise<EncodedDocument> {
+    const made = this.#current(key, plan);
+    if (made?.bytes !== undefined) {
+      this.#keep(key, made);
+      return { bytes: made.bytes, hash: made.hash };
     }
-    const operation = generalOperationsOf(this.#source).get(key);
-    return operation && this.#once(key, [], () => asJson(generalV3Document(this.#source, operation)));
+    const current = this.#making.get(key);
+    if (current !== undefined && isEqual(current.resources, plan.resources)) return current.document;
+    const making = { resources: plan.resources, document: this.#make(key, plan) };
+    this.#making.set(key, making);
+    try {
+      return await making.document;
+    } finally {
+      if (this.#making.get(key) === making) this.#making.delete(key);
+    }
   }
 
-  #keys(): string[] {
-    return [...generalOperationsOf(this.#source).keys(), ...this.groupVersions().map(documentKey)].sort();
-  }
-
-  #groupVersionAt(key: string): GroupVersion | undefined {
-    return this.groupVersions().find((each) => documentKey(each) === key);
-  }
-
-  #resourcesAt(key: string): readonly ResourceInfo[] {
-    const groupVersion = this.#groupVersionAt(key);
-    return groupVersion === undefined ? [] : this.#source.catalog.resources(groupVersion);
-  }
-
-  v2(): EncodedDocument {
-    return this.#once(v2Path, this.#all(), () => asJson(openApiV2Document(this.#source)));
-  }
-
-  v2Protobuf(): EncodedDocument {
-    return this.#once(protobufMediaType, this.#all(), () => encoded(encodeSwagger(openApiV2Document(this.#source))));
-  }
-
-  #all(): readonly ResourceInfo[] {
-    return this.groupVersions().flatMap((groupVersion) => this.#source.catalog.resources(groupVersion));
-  }
-
-  #find(key: string, resources: readonly ResourceInfo[]): EncodedDocument | undefined {
-    const kept = this.#kept.get(key);
-    if (kept === undefined || kept.resources.length !== resources.length) return undefined;
-    return kept.resources.every((info, at) => info === resources[at]) ? kept.document : undefined;
-  }
-
-  #once(key: string, resources: readonly ResourceInfo[], build: () => EncodedDocument): EncodedDocument {
-    this.#forgetRemoved();
-    const known = this.#find(key, resources);
-    if (known !== undefined) return known;
-    const document = build();
-    this.#kept.set(key, { document, resources });
+  async #make(key: string, { resources, parts, newWriter }: Plan): Promise<EncodedDocument> {
+    const document = await runSliced(encode(parts(), newWriter()));
+    this.#keep(key, { ...document, resources });
     return document;
   }
 
-  /** Drops the documents of group versions that are gone. */
-  #forgetRemoved(): void {
-    const generation = this.#source.catalog.generation();
+  #current(key: string, { resources }: Plan): Made | undefined {
+    const made = this.#made.get(key);
+    return made !== undefined && isEqual(made.resources, resources) ? made : undefined;
+  }
+
+  #keep(key: string, made: Made): void {
+    this.#made.delete(key);
+    this.#made.set(key, made);
+    let bytes = 0;
+    for (const one of [...this.#made.values()].reverse()) {
+      bytes += one.bytes?.byteLength ?? 0;
+      if (bytes > keptBytesMax) one.bytes = undefined;
+    }
+  }
+
+  /** Drops documents that tell of types as they were before. */
+  #followCatalog(): void {
+    const { catalog } = this.#source;
+    const generation = catalog.generation();
     if (generation === this.#generation) return;
     this.#generation = generation;
-    const served = new Set([v3Root, v2Path, protobufMediaType, ...this.#keys()]);
-    for (const key of this.#kept.keys()) if (!served.has(key)) this.#kept.delete(key);
+    this.#plans = plansOf(this.#source);
+    this.#all = groupVersionsOf(catalog).flatMap((groupVersion) => catalog.resources(groupVersion));
+    for (const [key, { resources }] of this.#made) {
+      const current = ofAll.has(key) ? this.#all : this.#plans.get(key)?.resources;
+      if (current === undefined || !isEqual(current, resources)) this.#made.delete(key);
+    }
   }
 }
 
-function asJson(document: JsonObject): EncodedDocument {
-  return encoded(toBytes(stringifyJson(document)));
+/** Bytes that are hashed in one step. */
+const hashedBytes = 1024 * 1024;
+
+function* encode(parts: DocumentParts, writer: PartsWriter): Generator<void, EncodedDocument> {
+  const bytes = yield* encodeParts(parts, writer);
+  const hasher = new DocumentHasher();
+  for (let start = 0; start < bytes.byteLength; start += hashedBytes) {
+    hasher.update(bytes.subarray(start, start + hashedBytes));
+    yield;
+  }
+  return { bytes, hash: hasher.digest() };
 }
 
-function encoded(bytes: Uint8Array): EncodedDocument {
-  return { bytes, hash: documentHash(bytes) };
+function plansOf(source: OpenApiSource): ReadonlyMap<string, Plan> {
+  const newWriter = () => new JsonPartsWriter();
+  const plans = new Map<string, Plan>();
+  for (const [key, operation] of generalOperationsOf(source)) {
+    plans.set(key, { resources: [], parts: () => generalV3Parts(source, operation), newWriter });
+  }
+  for (const groupVersion of groupVersionsOf(source.catalog)) {
+    const resources = source.catalog.resources(groupVersion);
+    const parts = () => openApiV3Parts(source, groupVersion, resources);
+    plans.set(documentKey(groupVersion), { resources, parts, newWriter });
+  }
+  return new Map([...plans].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isEqual(some: readonly ResourceInfo[], others: readonly ResourceInfo[]): boolean {
+  return some === others || (some.length === others.length && some.every((info, at) => info === others[at]));
 }

@@ -2,7 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { apiVersionOf } from "../../api/gvk.ts";
 import { Scheme } from "../../kinds/scheme.ts";
 import { builtInCatalog } from "../../kinds/built-in-catalog.ts";
-import { openApiV2Document, openApiV3Document } from "./documents.ts";
+import { toText } from "../../api/codec/byte-text.ts";
+import { type DocumentParts, encodeParts } from "./document-part.ts";
+import { openApiV2Parts, openApiV3Parts } from "./documents.ts";
+import { JsonPartsWriter } from "./json-parts-writer.ts";
 import { openApiName } from "./schema-name.ts";
 import { structOf } from "../../api/scheme/object-form.ts";
 
@@ -18,8 +21,8 @@ const groupVersions = scheme
   .map((groupVersion) => [apiVersionOf(groupVersion), groupVersion] as const);
 
 describe.each(groupVersions)("the document of %s", (_, groupVersion) => {
-  const document = openApiV3Document(source, groupVersion) as any;
-  const text = JSON.stringify(document);
+  const text = jsonOf(openApiV3Parts(source, groupVersion, source.catalog.resources(groupVersion)));
+  const document = JSON.parse(text);
 
   test("defines everything that it refers to", () => {
     for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
@@ -68,10 +71,22 @@ describe.each(groupVersions)("the document of %s", (_, groupVersion) => {
 });
 
 test("the document of all group versions defines everything that it refers to, under unique operation ids", () => {
-  const document = openApiV2Document(source) as any;
-  const text = JSON.stringify(document);
-  const names = new Set([...text.matchAll(/"#\/definitions\/([^"]+)"/g)].map(([, name]) => name as string));
-  for (const name of names) expect(Object.hasOwn(document.definitions, name)).toBe(true);
+  const text = jsonOf(openApiV2Parts(source));
+  const document = JSON.parse(text);
+  for (const section of ["definitions", "parameters"]) {
+    const names = new Set(
+      [...text.matchAll(new RegExp(`"#/${section}/([^"]+)"`, "g"))].map(([, name]) => name as string),
+    );
+    expect(names.size).toBeGreaterThan(10);
+    for (const name of names) expect(Object.hasOwn(document[section], name)).toBe(true);
+  }
   const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);
 });
+
+function jsonOf(parts: DocumentParts): string {
+  const steps = encodeParts(parts, new JsonPartsWriter());
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return toText(step.value);
+}

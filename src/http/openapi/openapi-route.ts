@@ -41,20 +41,25 @@ export function openApiRoute(source: OpenApiSource, clock: Pick<Clock, "nowMs">)
   };
 }
 
-function v2Reply(exchange: Exchange, documents: EncodedDocuments): HttpResponse {
+async function v2Reply(exchange: Exchange, documents: EncodedDocuments): Promise<HttpResponse> {
   const accept = header(exchange.request, "accept");
   for (const { type, subtype } of parseAccept(accept ?? "")) {
     if (protobufSpellings.includes(`${type}/${subtype}`)) {
-      const { bytes, hash } = documents.v2Protobuf();
+      const { bytes, hash } = await documents.v2Protobuf();
       return taggedReply(exchange, hash, bytes, [["content-type", protobufMediaType]]);
     }
     if (subtype === "json" || subtype === "*") break;
   }
-  return jsonReply(exchange, documents.v2());
+  return jsonReply(exchange, await documents.v2());
 }
 
-function v3Reply(exchange: Exchange, documents: EncodedDocuments, path: string, nowMs: number): HttpResponse {
-  const document = documents.v3(path.slice(v3Root.length + 1));
+async function v3Reply(
+  exchange: Exchange,
+  documents: EncodedDocuments,
+  path: string,
+  nowMs: number,
+): Promise<HttpResponse> {
+  const document = await documents.v3(path.slice(v3Root.length + 1));
   if (document === undefined) return { kind: "reply", code: 404, headers: [], body: [] };
   const asked = queryValue(exchange.info.query, "hash");
   if (asked === "") return jsonReply(exchange, document);

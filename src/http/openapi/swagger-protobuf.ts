@@ -1,16 +1,64 @@
 import type { Writer } from "protobufjs/minimal.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { isJsonObject, type JsonValue } from "../../api/json.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { newWriter } from "../../api/codec/protobuf-writer.ts";
+import type { DocumentPart, PartsWriter } from "./document-part.ts";
+
+/** A map of the document: its field, the field of its pairs, and how their values are written. */
+interface Section {
+  readonly field: number;
+  readonly pairs: number;
+  readonly write: Write;
+}
 
 /**
- * Swagger 2.0 as the protobuf message `openapi.v2.Document`, in which kubectl asks for it. Only what our document
- * contains is covered; an unknown key of a message is our mistake and throws.
+ * Writes Swagger 2.0 as the protobuf message `openapi.v2.Document`, in which kubectl asks for it. Only what our documents
+ * contain is covered; an unknown key of a message is our mistake and throws.
  */
-export function encodeSwagger(document: JsonObject): Uint8Array {
-  const writer = newWriter();
-  documentMessage(writer, document);
-  return writer.finish();
+export class SwaggerWriter implements PartsWriter {
+  readonly #chunks: Uint8Array[] = [];
+  #section: { readonly name: string; readonly pairs: Uint8Array[] } | undefined;
+
+  add({ path, value }: DocumentPart): void {
+    const [first = "", name] = path;
+    if (this.#section?.name !== first) this.#closeSection();
+    const writer = newWriter();
+    if (name === undefined) {
+      writeKnown(documentFields, first, writer, value);
+      this.#chunks.push(writer.finish());
+    } else {
+      const { pairs, write } = sectionOf(first);
+      pair(pairs, name, write)(writer, value);
+      this.#section ??= { name: first, pairs: [] };
+      this.#section.pairs.push(writer.finish());
+    }
+  }
+
+  finish(): Uint8Array {
+    this.#closeSection();
+    return Buffer.concat(this.#chunks);
+  }
+
+  #closeSection(): void {
+    if (this.#section === undefined) return;
+    const { name, pairs } = this.#section;
+    this.#section = undefined;
+    const bytes = pairs.reduce((sum, one) => sum + one.byteLength, 0);
+    const { field } = sectionOf(name);
+    this.#chunks.push(
+      newWriter()
+        .uint32((field << 3) | bytesType)
+        .uint32(bytes)
+        .finish(),
+      ...pairs,
+    );
+  }
+}
+
+function sectionOf(name: string): Section {
+  const section = documentSections.get(name);
+  if (section === undefined) throw new Error(`${name} is not covered by the protobuf form of Swagger`);
+  return section;
 }
 
 type Write = (writer: Writer, value: JsonValue) => void;
@@ -18,6 +66,7 @@ type Fields = Readonly<Record<string, readonly [number: number, write: (number: 
 
 const bytesType = 2;
 const varintType = 0;
+const doubleType = 1;
 
 const text =
   (number: number): Write =>
@@ -32,6 +81,16 @@ const flag =
   (number: number): Write =>
   (writer, value) => {
     if (value === true) writer.uint32((number << 3) | varintType).bool(true);
+  };
+const double =
+  (number: number): Write =>
+  (writer, value) => {
+    writer.uint32((number << 3) | doubleType).double(Number(value));
+  };
+const integer =
+  (number: number): Write =>
+  (writer, value) => {
+    writer.uint32((number << 3) | varintType).int64(Number(value));
   };
 const nested =
   (write: Write) =>
@@ -89,15 +148,36 @@ const schemaMessage: Write = message(() => schemaFields, 31);
 const schemaFields: Fields = {
   $ref: [1, text],
   format: [2, text],
+  title: [3, text],
   description: [4, text],
   default: [5, nested(anyValue)],
+  multipleOf: [6, double],
+  maximum: [7, double],
+  exclusiveMaximum: [8, flag],
+  minimum: [9, double],
+  exclusiveMinimum: [10, flag],
+  maxLength: [11, integer],
+  minLength: [12, integer],
+  pattern: [13, text],
+  maxItems: [14, integer],
+  minItems: [15, integer],
+  uniqueItems: [16, flag],
+  maxProperties: [17, integer],
+  minProperties: [18, integer],
   required: [19, texts],
   enum: [20, nestedEach(anyValue)],
-  additionalProperties: [21, nested(nested((writer, value) => schemaMessage(writer, value))(1))],
+  additionalProperties: [21, nested(schemaOrFlag)],
   type: [22, nested(text(1))],
   items: [23, nested(nested((writer, value) => schemaMessage(writer, value))(1))],
   properties: [25, nested(pairs(1, (writer, value) => schemaMessage(writer, value)))],
+  externalDocs: [29, nested(message(() => ({ description: [1, text], url: [2, text] }), 3))],
+  example: [30, nested(anyValue)],
 };
+
+function schemaOrFlag(writer: Writer, value: JsonValue): void {
+  if (typeof value === "boolean") writer.uint32((2 << 3) | varintType).bool(value);
+  else nested(schemaMessage)(1)(writer, value);
+}
 
 const bodyParameter = message(
   () => ({
@@ -132,13 +212,20 @@ const pathParameter = message(
   22,
 );
 
-/** ParametersItem → Parameter → body or, one level deeper, the place where it stands. */
-const parameterItem: Write = (writer, value) => {
+/** Parameter → body or, one level deeper, the place where it stands. */
+const parameterMessage: Write = (writer, value) => {
   const place = isJsonObject(value) ? value["in"] : undefined;
-  if (place === "body") nested(nested(bodyParameter)(1))(1)(writer, value);
-  else if (place === "query") nested(nested(nested(queryParameter)(3))(2))(1)(writer, value);
-  else if (place === "path") nested(nested(nested(pathParameter)(4))(2))(1)(writer, value);
+  if (place === "body") nested(bodyParameter)(1)(writer, value);
+  else if (place === "query") nested(nested(queryParameter)(3))(2)(writer, value);
+  else if (place === "path") nested(nested(pathParameter)(4))(2)(writer, value);
   else throw new Error(`a parameter in ${String(place)} is not covered by the protobuf form of Swagger`);
+};
+
+/** ParametersItem → Parameter or JsonReference. */
+const parameterItem: Write = (writer, value) => {
+  const reference = isJsonObject(value) ? value["$ref"] : undefined;
+  if (reference === undefined) nested(parameterMessage)(1)(writer, value);
+  else nested((inner) => text(1)(inner, reference))(2)(writer, value);
 };
 
 const responseMessage = message(() => ({ description: [1, text], schema: [2, nested(nested(schemaMessage)(1))] }), 5);
@@ -180,17 +267,18 @@ const apiKeyMessage = nested(
   message(() => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }), 5),
 )(2);
 
-const documentMessage = message(
-  () => ({
-    swagger: [1, text],
-    info: [2, nested(infoMessage)],
-    paths: [8, nested(pairs(2, pathItemMessage))],
-    definitions: [9, nested(pairs(1, schemaMessage))],
-    security: [12, nestedEach(requirementMessage)],
-    securityDefinitions: [13, nested(pairs(1, apiKeyMessage))],
-  }),
-  16,
-);
+const documentFields: Fields = {
+  swagger: [1, text],
+  info: [2, nested(infoMessage)],
+  security: [12, nestedEach(requirementMessage)],
+  securityDefinitions: [13, nested(pairs(1, apiKeyMessage))],
+};
+
+const documentSections: ReadonlyMap<string, Section> = new Map([
+  ["paths", { field: 8, pairs: 2, write: pathItemMessage }],
+  ["definitions", { field: 9, pairs: 1, write: schemaMessage }],
+  ["parameters", { field: 10, pairs: 1, write: parameterMessage }],
+]);
 
 function each(value: JsonValue, write: (item: JsonValue) => void): void {
   if (!Array.isArray(value)) throw new Error("a list of the document is not a list");

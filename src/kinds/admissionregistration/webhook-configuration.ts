@@ -1,13 +1,13 @@
-import { structsIn } from "../../api/codec/table/reading.ts";
+import { objectsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { staticNameWarnings } from "./static-names.ts";
-import { validateWebhookConfiguration } from "./validation/webhook-configuration.ts";
+import { validateWebhookConfiguration, type WebhookConfiguration } from "./validation/webhook-configuration.ts";
 
-/** Of mutating and validating webhooks. */
-export const webhookConfigurationStrategy: Strategy = {
+/** The rules of mutating and of validating webhooks. */
+export const webhookConfigurationStrategy: Strategy<WebhookConfiguration> = {
   ...defaultStrategy,
   metaRules: "whole",
   allowsBareFinalizers: true,
@@ -20,5 +20,5 @@ export const webhookConfigurationStrategy: Strategy = {
 
 /** Configurations of mutating and of validating webhooks. */
 export function webhookConfigurationCells(configuration: JsonObject): Cells {
-  return { Webhooks: structsIn(configuration, "webhooks").length };
+  return { Webhooks: objectsOf(configuration["webhooks"]).length };
 }

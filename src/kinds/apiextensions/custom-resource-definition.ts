@@ -5,8 +5,7 @@ import type { Examination, Strategy } from "../../registry/strategy.ts";
 import { runSliced } from "../../api/sliced.ts";
 import { validateDefinition, validateDefinitionStatus } from "./validation/custom-resource-definition.ts";
 import { formatWarnings } from "./validation/format-warnings.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { objectsOf, textOf, textsOf } from "../../api/validation/fields.ts";
+import { objectOf, objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { defaultCustomResourceDefinition } from "./defaults/custom-resource-definition.ts";
 
@@ -56,7 +55,7 @@ function markDeletion(definition: KubeObject, now: string): void {
   const { metadata } = definition;
   metadata.deletionTimestamp = now;
   metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer])];
-  const status = fieldsOf(definition["status"]);
+  const status = objectOf(definition["status"]);
   const pending: JsonObject = {
     type: "Terminating",
     status: "True",
@@ -70,9 +69,9 @@ function markDeletion(definition: KubeObject, now: string): void {
 
 /** From now on objects may be stored in this version. */
 function recordStorageVersion(definition: KubeObject): void {
-  const status: JsonObject = { ...fieldsOf(definition["status"]) };
+  const status: JsonObject = { ...objectOf(definition["status"]) };
   const stored = textsOf(status["storedVersions"]);
-  const storage = objectsOf(fieldsOf(definition["spec"])["versions"]).find((version) => version["storage"] === true);
+  const storage = objectsOf(objectOf(definition["spec"])["versions"]).find((version) => version["storage"] === true);
   const name = textOf(storage?.["name"]);
   if (name === "" || stored.includes(name)) return;
   definition["status"] = { ...status, storedVersions: [...stored, name] };

@@ -3,11 +3,12 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateApiService, validateApiServiceStatus } from "./validation/api-service.ts";
 import { pathSegmentProblems } from "../../api/validation/names.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { APIService } from "../../api/types/apiregistration-v1.ts";
 
-const apiServiceStrategy: Strategy = {
+const apiServiceStrategy: Strategy<APIService> = {
   ...defaultStrategy,
   coversSchema: true,
   allowsBareFinalizers: true,
@@ -17,7 +18,7 @@ const apiServiceStrategy: Strategy = {
   validate: validateApiService,
 };
 
-const apiServiceStatusStrategy: Strategy = {
+const apiServiceStatusStrategy: Strategy<APIService> = {
   ...statusStrategy(apiServiceStrategy, { keepsMetadata: true }),
   validate: validateApiServiceStatus,
 };
@@ -31,18 +32,18 @@ export const apiService = builtInKind("apiservices.apiregistration.k8s.io", {
 });
 
 function apiServiceCells(apiService: JsonObject): Cells {
-  const spec = structIn(apiService, "spec");
-  const service = structIn(spec, "service");
+  const spec = objectOf(apiService["spec"]);
+  const service = objectOf(spec["service"]);
   const local = spec["service"] === undefined;
   return {
-    Service: local ? "Local" : `${textIn(service, "namespace")}/${textIn(service, "name")}`,
-    Available: availableText(structIn(apiService, "status")),
+    Service: local ? "Local" : `${textOf(service["namespace"])}/${textOf(service["name"])}`,
+    Available: availableText(objectOf(apiService["status"])),
   };
 }
 
 function availableText(status: JsonObject): string {
-  const available = structsIn(status, "conditions").find(({ type }) => type === "Available");
+  const available = objectsOf(status["conditions"]).find(({ type }) => type === "Available");
   if (available === undefined) return "Unknown";
-  const text = textIn(available, "status");
-  return text === "True" ? text : `${text} (${textIn(available, "reason")})`;
+  const text = textOf(available["status"]);
+  return text === "True" ? text : `${text} (${textOf(available["reason"])})`;
 }

@@ -2,15 +2,15 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import type { Strategy } from "../../registry/strategy.ts";
 import { storageVersionNameProblems, validateStorageVersionStatus } from "./validation/storage-version.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { firstFew, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { firstFew } from "../../api/codec/table/cell-text.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
-
-/** Kinds about the cluster itself that have no more to show than a field or two. */
+import type { StorageVersion } from "../../api/types/apiserverinternal-v1alpha1.ts";
 
 const versionsShownMax = 3;
 
-const storageVersionStrategy: Strategy = {
+const storageVersionStrategy: Strategy<StorageVersion> = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -18,7 +18,7 @@ const storageVersionStrategy: Strategy = {
   validateName: storageVersionNameProblems,
 };
 
-const storageVersionStatusStrategy: Strategy = {
+const storageVersionStatusStrategy: Strategy<StorageVersion> = {
   ...statusStrategy(storageVersionStrategy, { keepsMetadata: true }),
   validate: validateStorageVersionStatus,
 };
@@ -32,12 +32,12 @@ export const storageVersion = builtInKind("storageversions.internal.apiserver.k8
 });
 
 function storageVersionCells(version: JsonObject): Cells {
-  const status = structIn(version, "status");
-  const servers = structsIn(status, "storageVersions").map(
-    (server) => `${textIn(server, "apiServerID")}=${textIn(server, "encodingVersion")}`,
+  const status = objectOf(version["status"]);
+  const servers = objectsOf(status["storageVersions"]).map(
+    (server) => `${textOf(server["apiServerID"])}=${textOf(server["encodingVersion"])}`,
   );
   return {
-    CommonEncodingVersion: textIn(status, "commonEncodingVersion") || "<unset>",
+    CommonEncodingVersion: textOf(status["commonEncodingVersion"]) || "<unset>",
     StorageVersions: firstFew(servers, versionsShownMax) || "<unset>",
   };
 }

@@ -3,7 +3,7 @@ import type { ControllerRevision } from "../../api/types/apps-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateControllerRevision, validateControllerRevisionUpdate } from "./validation/controller-revision.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -20,14 +20,14 @@ export const controllerRevision = builtInKind("controllerrevisions.apps", {
 });
 
 function controllerRevisionCells(revision: JsonObject): Cells {
-  const owners = structsIn(structIn(revision, "metadata"), "ownerReferences");
+  const owners = objectsOf(objectOf(revision["metadata"])["ownerReferences"]);
   const owner = owners.find(({ controller }) => controller === true);
-  return { Controller: owner === undefined ? "<none>" : ownerText(owner), Revision: numberIn(revision, "revision") };
+  return { Controller: owner === undefined ? "<none>" : ownerText(owner), Revision: numberOf(revision["revision"]) };
 }
 
 /** `statefulset.apps/web`. */
 function ownerText(owner: JsonObject): string {
-  const apiVersion = textIn(owner, "apiVersion");
+  const apiVersion = textOf(owner["apiVersion"]);
   const group = apiVersion.includes("/") ? `.${apiVersion.slice(0, apiVersion.indexOf("/"))}` : "";
-  return `${(textIn(owner, "kind") + group).toLowerCase()}/${textIn(owner, "name")}`;
+  return `${(textOf(owner["kind"]) + group).toLowerCase()}/${textOf(owner["name"])}`;
 }

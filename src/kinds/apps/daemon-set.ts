@@ -7,7 +7,8 @@ import { validateSelectorUpdate } from "./validation/replica-set.ts";
 import { podWarnings } from "../core/pod-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { numberIn, pairsText, structIn } from "../../api/codec/table/reading.ts";
+import { pairsText } from "../../api/codec/table/cell-text.ts";
+import { numberOf, objectOf } from "../../api/json-reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { templateCells } from "./template-cells.ts";
@@ -68,15 +69,15 @@ function setTemplateGeneration({ metadata }: DaemonSet, generation: number): voi
 }
 
 function daemonSetCells(daemonSet: JsonObject): Cells {
-  const status = structIn(daemonSet, "status");
-  const spec = structIn(daemonSet, "spec");
+  const status = objectOf(daemonSet["status"]);
+  const spec = objectOf(daemonSet["spec"]);
   return {
-    Desired: numberIn(status, "desiredNumberScheduled"),
-    Current: numberIn(status, "currentNumberScheduled"),
-    Ready: numberIn(status, "numberReady"),
-    "Up-to-date": numberIn(status, "updatedNumberScheduled"),
-    Available: numberIn(status, "numberAvailable"),
-    "Node Selector": pairsText(structIn(structIn(spec, "template"), "spec")["nodeSelector"]),
+    Desired: numberOf(status["desiredNumberScheduled"]),
+    Current: numberOf(status["currentNumberScheduled"]),
+    Ready: numberOf(status["numberReady"]),
+    "Up-to-date": numberOf(status["updatedNumberScheduled"]),
+    Available: numberOf(status["numberAvailable"]),
+    "Node Selector": pairsText(objectOf(objectOf(spec["template"])["spec"])["nodeSelector"]),
     ...templateCells(spec),
     Selector: selectorText(spec["selector"]),
   };

@@ -6,7 +6,7 @@ import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
-import { numberIn, structIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf } from "../../api/json-reading.ts";
 import { selectorOf } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
@@ -48,12 +48,12 @@ export const deployment = builtInKind("deployments.apps", {
 });
 
 function deploymentCells(deployment: JsonObject): Cells {
-  const status = structIn(deployment, "status");
-  const spec = structIn(deployment, "spec");
+  const status = objectOf(deployment["status"]);
+  const spec = objectOf(deployment["spec"]);
   return {
-    Ready: `${numberIn(status, "readyReplicas")}/${numberIn(spec, "replicas")}`,
-    "Up-to-date": numberIn(status, "updatedReplicas"),
-    Available: numberIn(status, "availableReplicas"),
+    Ready: `${numberOf(status["readyReplicas"])}/${numberOf(spec["replicas"])}`,
+    "Up-to-date": numberOf(status["updatedReplicas"]),
+    Available: numberOf(status["availableReplicas"]),
     ...templateCells(spec),
     Selector: selectorOf(spec["selector"]) ?? "<invalid>",
   };

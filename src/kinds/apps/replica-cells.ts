@@ -1,15 +1,15 @@
-import { numberIn, structIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { templateCells } from "./template-cells.ts";
 
 export function replicaCells(object: JsonObject): Cells {
-  const spec = structIn(object, "spec");
-  const status = structIn(object, "status");
+  const spec = objectOf(object["spec"]);
+  const status = objectOf(object["status"]);
   return {
-    Desired: numberIn(spec, "replicas"),
-    Current: numberIn(status, "replicas"),
-    Ready: numberIn(status, "readyReplicas"),
+    Desired: numberOf(spec["replicas"]),
+    Current: numberOf(status["replicas"]),
+    Ready: numberOf(status["readyReplicas"]),
     ...templateCells(spec),
   };
 }

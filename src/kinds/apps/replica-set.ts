@@ -5,7 +5,7 @@ import { workloadWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
-import { structIn } from "../../api/codec/table/reading.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
@@ -35,5 +35,5 @@ export const replicaSet = builtInKind("replicasets.apps", {
 });
 
 function replicaSetCells(replicaSet: JsonObject): Cells {
-  return { ...replicaCells(replicaSet), Selector: selectorText(structIn(replicaSet, "spec")["selector"]) };
+  return { ...replicaCells(replicaSet), Selector: selectorText(objectOf(replicaSet["spec"])["selector"]) };
 }

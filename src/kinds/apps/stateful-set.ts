@@ -11,7 +11,7 @@ import { templateWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
-import { numberIn, structIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { templateCells } from "./template-cells.ts";
@@ -56,7 +56,7 @@ function statefulSetWarnings(set: StatefulSet, old?: StatefulSet): string[] {
 }
 
 function statefulSetCells(statefulSet: JsonObject): Cells {
-  const spec = structIn(statefulSet, "spec");
-  const ready = numberIn(structIn(statefulSet, "status"), "readyReplicas");
-  return { Ready: `${ready}/${numberIn(spec, "replicas")}`, ...templateCells(spec) };
+  const spec = objectOf(statefulSet["spec"]);
+  const ready = numberOf(objectOf(statefulSet["status"])["readyReplicas"]);
+  return { Ready: `${ready}/${numberOf(spec["replicas"])}`, ...templateCells(spec) };
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
 import { isDeeperThan, stringifyJson } from "../../api/codec/json.ts";
 import { parseJsonText } from "./json-text.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 /**
  * The behaviour of an autoscaler as text. Its keys begin with capitals and absent values are null: so it has always been
@@ -30,7 +31,7 @@ function rulesOf(rules: JsonValue | undefined): JsonObject | null {
 }
 
 function policyOf(policy: JsonValue): JsonObject {
-  const { type = "", value = 0, periodSeconds = 0 } = isJsonObject(policy) ? policy : {};
+  const { type = "", value = 0, periodSeconds = 0 } = objectOf(policy);
   return { Type: type, Value: value, PeriodSeconds: periodSeconds };
 }
 

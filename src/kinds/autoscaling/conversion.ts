@@ -4,6 +4,7 @@ import type { Conversion, FitsType } from "../../api/scheme/resource.ts";
 import { behaviorFromText, behaviorText } from "./behavior-text.ts";
 import { parseJsonText } from "./json-text.ts";
 import { storedMetric, storedMetricStatus, servedMetric, servedMetricStatus } from "./metric-conversion.ts";
+import { objectOf, objectsOf } from "../../api/json-reading.ts";
 
 /** Where autoscaling/v1 keeps what it has no fields for. They exist on the wire of that version alone. */
 const annotations = {
@@ -26,9 +27,9 @@ export function autoscalerConversion(fits: FitsType): Conversion {
 }
 
 function autoscalerToStorage(object: JsonObject, fits: FitsType): JsonObject {
-  const { targetCPUUtilizationPercentage: target, ...spec } = structOf(object["spec"]);
-  const { currentCPUUtilizationPercentage: current, ...status } = structOf(object["status"]);
-  const texts = structOf(structOf(object["metadata"])["annotations"]);
+  const { targetCPUUtilizationPercentage: target, ...spec } = objectOf(object["spec"]);
+  const { currentCPUUtilizationPercentage: current, ...status } = objectOf(object["status"]);
+  const texts = objectOf(objectOf(object["metadata"])["annotations"]);
   const metrics = itemsIn(texts[annotations.metrics], storedMetric, fits, "autoscaling/v2.MetricSpec");
   const all = target === undefined || target === null ? metrics : [cpuMetric(target), ...metrics];
   const values = itemsIn(texts[annotations.currentMetrics], storedMetricStatus, fits, "autoscaling/v2.MetricStatus");
@@ -54,16 +55,16 @@ function autoscalerToStorage(object: JsonObject, fits: FitsType): JsonObject {
 }
 
 function autoscalerFromStorage(object: JsonObject): JsonObject {
-  const { metrics, behavior, ...spec } = structOf(object["spec"]);
-  const { currentMetrics, conditions, ...status } = structOf(object["status"]);
-  const all = listOf(metrics);
+  const { metrics, behavior, ...spec } = objectOf(object["spec"]);
+  const { currentMetrics, conditions, ...status } = objectOf(object["status"]);
+  const all = objectsOf(metrics);
   const cpu = all.find(isCpu);
   const target = cpu && utilizationOf(cpu, "target");
   const others = target === undefined ? all : all.filter((metric) => metric !== cpu);
-  const values = listOf(currentMetrics);
+  const values = objectsOf(currentMetrics);
   const currentCpu = values.find(isCpu);
   const current = currentCpu && utilizationOf(currentCpu, "current");
-  const states = listOf(conditions);
+  const states = objectsOf(conditions);
   return {
     ...object,
     metadata: withAnnotations(object["metadata"], {
@@ -86,17 +87,17 @@ function cpuStatus(averageUtilization: JsonValue): JsonObject {
 }
 
 function isCpu(metric: JsonObject): boolean {
-  return metric["type"] === "Resource" && structOf(metric["resource"])["name"] === "cpu";
+  return metric["type"] === "Resource" && objectOf(metric["resource"])["name"] === "cpu";
 }
 
 function utilizationOf(metric: JsonObject, field: "target" | "current"): JsonValue | undefined {
-  return structOf(structOf(metric["resource"])[field])["averageUtilization"];
+  return objectOf(objectOf(metric["resource"])[field])["averageUtilization"];
 }
 
 /** The metadata with these annotations of ours and no others of ours. */
 function withAnnotations(metadata: JsonValue | undefined, set: Readonly<Record<string, string>>): JsonObject {
-  const { annotations: old, ...rest } = structOf(metadata);
-  const theirs = Object.entries(structOf(old)).filter(([key]) => !ours.has(key));
+  const { annotations: old, ...rest } = objectOf(metadata);
+  const theirs = Object.entries(objectOf(old)).filter(([key]) => !ours.has(key));
   const all = [...theirs, ...Object.entries(set)];
   return all.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(all) };
 }
@@ -107,14 +108,6 @@ function itemsIn(
   fits: FitsType,
   typeName: string,
 ): JsonObject[] {
-  const items = listOf(parseJsonText(text)).map(convert);
+  const items = objectsOf(parseJsonText(text)).map(convert);
   return items.every((item) => fits(typeName, item)) ? items : [];
-}
-
-function structOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function listOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,4 +1,5 @@
-import { firstFew, numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { firstFew } from "../../api/codec/table/cell-text.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -17,15 +18,15 @@ const sources: Readonly<Record<string, string>> = {
 };
 
 export function horizontalPodAutoscalerCells(autoscaler: JsonObject): Cells {
-  const spec = structIn(autoscaler, "spec");
-  const status = structIn(autoscaler, "status");
-  const target = structIn(spec, "scaleTargetRef");
+  const spec = objectOf(autoscaler["spec"]);
+  const status = objectOf(autoscaler["status"]);
+  const target = objectOf(spec["scaleTargetRef"]);
   return {
-    Reference: `${textIn(target, "kind")}/${textIn(target, "name")}`,
-    Targets: targetsText(structsIn(spec, "metrics"), structsIn(status, "currentMetrics")),
-    MinPods: spec["minReplicas"] === undefined ? "<unset>" : String(numberIn(spec, "minReplicas")),
-    MaxPods: numberIn(spec, "maxReplicas"),
-    Replicas: numberIn(status, "currentReplicas"),
+    Reference: `${textOf(target["kind"])}/${textOf(target["name"])}`,
+    Targets: targetsText(objectsOf(spec["metrics"]), objectsOf(status["currentMetrics"])),
+    MinPods: spec["minReplicas"] === undefined ? "<unset>" : String(numberOf(spec["minReplicas"])),
+    MaxPods: numberOf(spec["maxReplicas"]),
+    Replicas: numberOf(status["currentReplicas"]),
   };
 }
 
@@ -40,12 +41,12 @@ function targetsText(specs: readonly JsonObject[], current: readonly JsonObject[
 }
 
 function metricText(metric: JsonObject, current: JsonObject): string {
-  const type = textIn(metric, "type");
+  const type = textOf(metric["type"]);
   const field = sources[type];
   if (field === undefined) return "<unknown type>";
-  const source = structIn(metric, field);
-  const target = structIn(source, "target");
-  const now = structIn(structIn(current, field), "current");
+  const source = objectOf(metric[field]);
+  const target = objectOf(source["target"]);
+  const now = objectOf(objectOf(current[field])["current"]);
   switch (type) {
     case "Pods":
       return `${valueText(now, "averageValue")}/${quantity(target, "averageValue")}`;
@@ -55,7 +56,7 @@ function metricText(metric: JsonObject, current: JsonObject): string {
         ? `${valueText(now, "value")}/${quantity(target, "value")}`
         : `${valueText(now, "averageValue")}/${quantity(target, "averageValue")} (avg)`;
     default:
-      return `${textIn(source, "name")}: ${resourceText(target, now)}`;
+      return `${textOf(source["name"])}: ${resourceText(target, now)}`;
   }
 }
 

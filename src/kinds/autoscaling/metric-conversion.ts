@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { isJsonObject, type JsonObject } from "../../api/json.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 /**
  * Metrics of an autoscaler in the form of autoscaling/v1, which puts names and values beside each other, and in that of
@@ -121,8 +122,8 @@ export function storedMetricStatus(status: JsonObject): JsonObject {
 export function servedMetric(metric: JsonObject): JsonObject {
   return eachSource(metric, (source, form) => ({
     ...spread(source, form.plain),
-    ...spread(structOf(source["metric"]), form.metric),
-    ...spread(structOf(source["target"]), form.target),
+    ...spread(objectOf(source["metric"]), form.metric),
+    ...spread(objectOf(source["target"]), form.target),
   }));
 }
 
@@ -130,8 +131,8 @@ export function servedMetric(metric: JsonObject): JsonObject {
 export function servedMetricStatus(status: JsonObject): JsonObject {
   return eachSource(status, (source, form) => ({
     ...spread(source, form.plain),
-    ...spread(structOf(source["metric"]), form.metric),
-    ...withZero(spread(structOf(source["current"]), form.current), form.always),
+    ...spread(objectOf(source["metric"]), form.metric),
+    ...withZero(spread(objectOf(source["current"]), form.current), form.always),
   }));
 }
 
@@ -173,8 +174,4 @@ function spread(from: JsonObject, names: ReadonlyMap<string, string>): JsonObjec
     if (value !== undefined && value !== null) values[name] = value;
   }
   return values;
-}
-
-function structOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

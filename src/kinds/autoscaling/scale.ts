@@ -8,8 +8,7 @@ import { status } from "../../api/status.ts";
 import { bodyInfoOf } from "../../api/scheme/body-info.ts";
 import type { ResourceInfo, TableColumn } from "../../api/scheme/resource.ts";
 import type { ObjectView } from "../../registry/object-view.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { numberIn, structIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { entriesOfScale, entriesThroughScale, type ReplicasPaths } from "../../apply/scale-entries.ts";
 
@@ -41,7 +40,7 @@ export const scaleColumns: readonly TableColumn[] = [
 ];
 
 function scaleOf(object: KubeObject, gvk: GroupVersionKind): KubeObject {
-  const spec = fieldsOf(object["spec"]);
+  const spec = objectOf(object["spec"]);
   const selector = selectorText(object.kind, spec["selector"]);
   const replicas = integer(spec["replicas"]);
   return {
@@ -50,7 +49,7 @@ function scaleOf(object: KubeObject, gvk: GroupVersionKind): KubeObject {
     metadata: identityOf(object.metadata),
     spec: replicas === 0 ? {} : { replicas },
     status: {
-      replicas: integer(fieldsOf(object["status"])["replicas"]),
+      replicas: integer(objectOf(object["status"])["replicas"]),
       ...(selector === "" ? {} : { selector }),
     },
   };
@@ -69,7 +68,7 @@ function identityOf(metadata: ObjectMeta): ObjectMeta {
 function scaled(object: KubeObject, scale: KubeObject): KubeObject {
   const { name = "", uid = "" } = object.metadata;
   const { uid: given = "", resourceVersion = "" } = scale.metadata;
-  const replicas = integer(fieldsOf(scale["spec"])["replicas"]);
+  const replicas = integer(objectOf(scale["spec"])["replicas"]);
   if (replicas < 0) {
     throw status.invalid({ group: "autoscaling", kind: scale.kind, name }, [
       fieldError.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),
@@ -77,7 +76,7 @@ function scaled(object: KubeObject, scale: KubeObject): KubeObject {
   }
   // The guards of the write are those of the Scale.
   const metadata = { ...object.metadata, uid: given === "" ? uid : given, resourceVersion };
-  return { ...object, metadata, spec: { ...fieldsOf(object["spec"]), replicas } };
+  return { ...object, metadata, spec: { ...objectOf(object["spec"]), replicas } };
 }
 
 /** ReplicationControllers select by equality alone; a selector that is not set selects nothing. */
@@ -93,7 +92,7 @@ function integer(value: JsonValue | undefined): number {
 
 export function scaleCells(scale: JsonObject): Cells {
   return {
-    Desired: numberIn(structIn(scale, "spec"), "replicas"),
-    Available: numberIn(structIn(scale, "status"), "replicas"),
+    Desired: numberOf(objectOf(scale["spec"])["replicas"]),
+    Available: numberOf(objectOf(scale["status"])["replicas"]),
   };
 }

@@ -6,7 +6,8 @@ import { specStrategy } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { statusStrategy } from "../../registry/default-strategy.ts";
 import { ageOf } from "../../api/codec/table/human-duration.ts";
-import { flagText, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { flagText } from "../../api/codec/table/cell-text.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
@@ -32,15 +33,15 @@ export const cronJob = builtInKind("cronjobs.batch", {
 });
 
 function cronJobCells(cronJob: JsonObject, nowMs: number): Cells {
-  const spec = structIn(cronJob, "spec");
-  const status = structIn(cronJob, "status");
-  const last = textIn(status, "lastScheduleTime");
-  const jobSpec = structIn(structIn(spec, "jobTemplate"), "spec");
+  const spec = objectOf(cronJob["spec"]);
+  const status = objectOf(cronJob["status"]);
+  const last = textOf(status["lastScheduleTime"]);
+  const jobSpec = objectOf(objectOf(spec["jobTemplate"])["spec"]);
   return {
-    Schedule: textIn(spec, "schedule"),
-    Timezone: textIn(spec, "timeZone") || "<none>",
+    Schedule: textOf(spec["schedule"]),
+    Timezone: textOf(spec["timeZone"]) || "<none>",
     Suspend: flagText(spec["suspend"]),
-    Active: structsIn(status, "active").length,
+    Active: objectsOf(status["active"]).length,
     "Last Schedule": last === "" ? "<none>" : ageOf(last, nowMs),
     ...templateCells(jobSpec),
     Selector: selectorText(jobSpec["selector"]),

@@ -5,7 +5,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { jobNameLabels, jobUidLabels, validateJob, validateJobUpdate } from "./validation/job.ts";
 import { validateJobStatusUpdate } from "./validation/job-status.ts";
 import { validateMetaChange } from "../../api/validation/object-meta.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import { jobWarnings } from "../core/workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
@@ -68,7 +68,7 @@ function selectOwnPods(job: KubeObject): void {
 
 /** The object in this field, which is made when there is none. */
 function childOf(owner: JsonObject, name: string): JsonObject {
-  const child = Object.assign(emptyJsonObject(), fieldsOf(owner[name]));
+  const child = Object.assign(emptyJsonObject(), objectOf(owner[name]));
   owner[name] = child;
   return child;
 }

@@ -1,5 +1,5 @@
 import { humanDuration } from "../../api/codec/table/human-duration.ts";
-import { numberIn, structIn, textIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { emptyJsonObject, type JsonObject } from "../../api/json.ts";
 import type * as certificatesV1 from "../../api/types/certificates-v1.ts";
@@ -54,13 +54,13 @@ function extraObject(extra: UserInfo["extra"]): Record<string, string[]> {
 }
 
 function certificateSigningRequestCells(request: JsonObject): Cells {
-  const spec = structIn(request, "spec");
+  const spec = objectOf(request["spec"]);
   const seconds = spec["expirationSeconds"];
   return {
-    SignerName: textIn(spec, "signerName") || "<none>",
-    Requestor: textIn(spec, "username"),
-    RequestedDuration: seconds === undefined ? "<none>" : humanDuration(numberIn(spec, "expirationSeconds") * 1000),
-    Condition: conditionText(structIn(request, "status")),
+    SignerName: textOf(spec["signerName"]) || "<none>",
+    Requestor: textOf(spec["username"]),
+    RequestedDuration: seconds === undefined ? "<none>" : humanDuration(numberOf(spec["expirationSeconds"]) * 1000),
+    Condition: conditionText(objectOf(request["status"])),
   };
 }
 
@@ -71,6 +71,6 @@ function conditionText(status: JsonObject): string {
   return [
     decision,
     ...(types.has("Failed") ? ["Failed"] : []),
-    ...(textIn(status, "certificate") === "" ? [] : ["Issued"]),
+    ...(textOf(status["certificate"]) === "" ? [] : ["Issued"]),
   ].join(",");
 }

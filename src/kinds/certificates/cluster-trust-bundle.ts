@@ -6,11 +6,12 @@ import {
   validateTrustBundleUpdate,
 } from "./validation/cluster-trust-bundle.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { ClusterTrustBundle } from "../../api/types/certificates-v1beta1.ts";
 
-const clusterTrustBundleStrategy: Strategy = {
+const clusterTrustBundleStrategy: Strategy<ClusterTrustBundle> = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -25,5 +26,5 @@ export const clusterTrustBundle = builtInKind("clustertrustbundles.certificates.
 });
 
 function clusterTrustBundleCells(bundle: JsonObject): Cells {
-  return { SignerName: textIn(structIn(bundle, "spec"), "signerName") || "<none>" };
+  return { SignerName: textOf(objectOf(bundle["spec"])["signerName"]) || "<none>" };
 }

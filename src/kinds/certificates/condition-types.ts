@@ -1,6 +1,6 @@
-import { structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectsOf, textOf } from "../../api/json-reading.ts";
 import type { JsonObject } from "../../api/json.ts";
 
 export function conditionTypes(status: JsonObject): Set<string> {
-  return new Set(structsIn(status, "conditions").map((condition) => textIn(condition, "type")));
+  return new Set(objectsOf(status["conditions"]).map((condition) => textOf(condition["type"])));
 }

@@ -6,12 +6,14 @@ import {
   validatePodCertificateRequestUpdate,
 } from "./validation/pod-certificate-request.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { pairsText, structIn, textIn } from "../../api/codec/table/reading.ts";
+import { pairsText } from "../../api/codec/table/cell-text.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { PodCertificateRequest } from "../../api/types/certificates-v1beta1.ts";
 import { conditionTypes } from "./condition-types.ts";
 
-const podCertificateRequestStrategy: Strategy = {
+const podCertificateRequestStrategy: Strategy<PodCertificateRequest> = {
   ...defaultStrategy,
   metaRules: "update",
   coversSchema: true,
@@ -21,7 +23,7 @@ const podCertificateRequestStrategy: Strategy = {
   validateUpdate: validatePodCertificateRequestUpdate,
 };
 
-const podCertificateRequestStatusStrategy: Strategy = {
+const podCertificateRequestStatusStrategy: Strategy<PodCertificateRequest> = {
   ...statusStrategy(podCertificateRequestStrategy, { keepsMetadata: true }),
   validate: validatePodCertificateRequestStatus,
 };
@@ -35,13 +37,13 @@ export const podCertificateRequest = builtInKind("podcertificaterequests.certifi
 });
 
 function podCertificateRequestCells(request: JsonObject): Cells {
-  const spec = structIn(request, "spec");
-  const types = conditionTypes(structIn(request, "status"));
+  const spec = objectOf(request["spec"]);
+  const types = conditionTypes(objectOf(request["status"]));
   return {
-    PodName: textIn(spec, "podName"),
-    ServiceAccountName: textIn(spec, "serviceAccountName"),
-    NodeName: textIn(spec, "nodeName"),
-    SignerName: textIn(spec, "signerName"),
+    PodName: textOf(spec["podName"]),
+    ServiceAccountName: textOf(spec["serviceAccountName"]),
+    NodeName: textOf(spec["nodeName"]),
+    SignerName: textOf(spec["signerName"]),
     State: ["Issued", "Denied", "Failed"].find((type) => types.has(type)) ?? "Pending",
     UnverifiedUserAnnotations: pairsText(spec["unverifiedUserAnnotations"]),
   };

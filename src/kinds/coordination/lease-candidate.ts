@@ -3,11 +3,12 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateLeaseCandidate, validateLeaseCandidateUpdate } from "./validation/lease-candidate.ts";
 import { configKeyProblems } from "../../api/validation/names.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { LeaseCandidate } from "../../api/types/coordination-v1alpha2.ts";
 
-const leaseCandidateStrategy: Strategy = {
+const leaseCandidateStrategy: Strategy<LeaseCandidate> = {
   ...defaultStrategy,
   metaRules: "update",
   allowsBareFinalizers: true,
@@ -25,10 +26,10 @@ export const leaseCandidate = builtInKind("leasecandidates.coordination.k8s.io",
 });
 
 function leaseCandidateCells(candidate: JsonObject): Cells {
-  const spec = structIn(candidate, "spec");
+  const spec = objectOf(candidate["spec"]);
   return {
-    LeaseName: textIn(spec, "leaseName"),
-    BinaryVersion: textIn(spec, "binaryVersion"),
-    EmulationVersion: textIn(spec, "emulationVersion"),
+    LeaseName: textOf(spec["leaseName"]),
+    BinaryVersion: textOf(spec["binaryVersion"]),
+    EmulationVersion: textOf(spec["emulationVersion"]),
   };
 }

@@ -2,7 +2,7 @@ import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateLease } from "./validation/lease.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -22,5 +22,5 @@ export const lease = builtInKind("leases.coordination.k8s.io", {
 });
 
 function leaseCells(lease: JsonObject): Cells {
-  return { Holder: textIn(structIn(lease, "spec"), "holderIdentity") };
+  return { Holder: textOf(objectOf(lease["spec"])["holderIdentity"]) };
 }

@@ -5,8 +5,7 @@ import type { ComputedObjects } from "../../registry/computed-objects.ts";
 import { builtInKind, computed } from "../../registry/kind.ts";
 import type { Registry } from "../../registry/registry.ts";
 import { lease } from "../coordination/lease.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
-import { structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -53,7 +52,7 @@ function storeHealth({ failure }: Pick<Store, "failure">): Health {
 }
 
 function leaderHealth(leases: Pick<Registry, "current">, name: string, nowMs: number): Health {
-  const spec = fieldsOf(leases.current(leaseNamespace, name)?.["spec"]);
+  const spec = objectOf(leases.current(leaseNamespace, name)?.["spec"]);
   const renewedMs = Date.parse(String(spec["renewTime"]));
   if (Number.isNaN(renewedMs)) return { status: "Unknown", message: "nobody has ever led" };
   const heldMs = 1_000 * Number(spec["leaseDurationSeconds"] ?? 0);
@@ -63,11 +62,11 @@ function leaderHealth(leases: Pick<Registry, "current">, name: string, nowMs: nu
 }
 
 function componentStatusCells(component: JsonObject): Cells {
-  const healthy = structsIn(component, "conditions").find(({ type }) => type === "Healthy");
+  const healthy = objectsOf(component["conditions"]).find(({ type }) => type === "Healthy");
   const texts: Readonly<Record<string, string>> = { True: "Healthy", False: "Unhealthy" };
   return {
-    Status: texts[textIn(healthy ?? {}, "status")] ?? "Unknown",
-    Message: textIn(healthy ?? {}, "message"),
-    Error: textIn(healthy ?? {}, "error"),
+    Status: texts[textOf(objectOf(healthy)["status"])] ?? "Unknown",
+    Message: textOf(objectOf(healthy)["message"]),
+    Error: textOf(objectOf(healthy)["error"]),
   };
 }

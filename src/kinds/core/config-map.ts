@@ -3,7 +3,7 @@ import type { ConfigMap } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateConfigMap, validateConfigMapUpdate } from "./validation/config-map.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { sizeOf } from "../../api/codec/table/reading.ts";
+import { sizeOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 

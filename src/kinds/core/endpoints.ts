@@ -3,7 +3,8 @@ import type { Endpoints } from "../../api/types/core-v1.ts";
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateEndpoints } from "./validation/endpoints.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { firstFew, numberIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { firstFew } from "../../api/codec/table/cell-text.ts";
+import { numberOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultEndpointPort } from "./defaults/endpoints.ts";
@@ -27,7 +28,7 @@ export const endpoints = builtInKind("endpoints", {
 });
 
 function endpointsCells(endpoints: JsonObject): Cells {
-  const subsets = structsIn(endpoints, "subsets");
+  const subsets = objectsOf(endpoints["subsets"]);
   if (subsets.length === 0) return { Endpoints: "<none>" };
   const count = subsets.reduce((sum, subset) => sum + endpointCount(subset), 0);
   return { Endpoints: firstFew(subsets.flatMap(endpointTexts), shownMax, ",", count) };
@@ -35,17 +36,17 @@ function endpointsCells(endpoints: JsonObject): Cells {
 
 /** Every address has every port: there can be far more than anyone wants to list. */
 function endpointCount(subset: JsonObject): number {
-  return structsIn(subset, "addresses").length * Math.max(structsIn(subset, "ports").length, 1);
+  return objectsOf(subset["addresses"]).length * Math.max(objectsOf(subset["ports"]).length, 1);
 }
 
 /** The first endpoints of a subset: `shownMax` at least, where there are as many. */
 function endpointTexts(subset: JsonObject): string[] {
-  const addresses = structsIn(subset, "addresses")
+  const addresses = objectsOf(subset["addresses"])
     .slice(0, shownMax)
-    .map((address) => textIn(address, "ip"));
-  const ports = structsIn(subset, "ports").slice(0, shownMax);
+    .map((address) => textOf(address["ip"]));
+  const ports = objectsOf(subset["ports"]).slice(0, shownMax);
   if (ports.length === 0) return addresses;
-  return ports.flatMap((port) => addresses.map((ip) => hostPort(ip, numberIn(port, "port"))));
+  return ports.flatMap((port) => addresses.map((ip) => hostPort(ip, numberOf(port["port"]))));
 }
 
 function hostPort(ip: string, port: number): string {

@@ -9,7 +9,7 @@ import {
   validateNamespaceStatusUpdate,
 } from "./validation/namespace.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultNamespace } from "./defaults/namespace.ts";
@@ -73,5 +73,5 @@ function hasSpecFinalizers(object: Namespace): boolean {
 }
 
 function namespaceCells(namespace: JsonObject): Cells {
-  return { Status: textIn(structIn(namespace, "status"), "phase") };
+  return { Status: textOf(objectOf(namespace["status"])["phase"]) };
 }

@@ -1,4 +1,4 @@
-import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -7,24 +7,24 @@ const roleLabelPrefix = "node-role.kubernetes.io/";
 const roleLabel = "kubernetes.io/role";
 
 export function nodeCells(node: JsonObject): Cells {
-  const status = structIn(node, "status");
-  const nodeInfo = structIn(status, "nodeInfo");
+  const status = objectOf(node["status"]);
+  const nodeInfo = objectOf(status["nodeInfo"]);
   return {
     Status: nodeStatusText(node, status),
-    Roles: rolesText(structIn(structIn(node, "metadata"), "labels")),
-    Version: textIn(nodeInfo, "kubeletVersion"),
+    Roles: rolesText(objectOf(objectOf(node["metadata"])["labels"])),
+    Version: textOf(nodeInfo["kubeletVersion"]),
     "Internal-IP": addressOf(status, "InternalIP"),
     "External-IP": addressOf(status, "ExternalIP"),
-    "OS-Image": textIn(nodeInfo, "osImage") || "<unknown>",
-    "Kernel-Version": textIn(nodeInfo, "kernelVersion") || "<unknown>",
-    "Container-Runtime": textIn(nodeInfo, "containerRuntimeVersion") || "<unknown>",
+    "OS-Image": textOf(nodeInfo["osImage"]) || "<unknown>",
+    "Kernel-Version": textOf(nodeInfo["kernelVersion"]) || "<unknown>",
+    "Container-Runtime": textOf(nodeInfo["containerRuntimeVersion"]) || "<unknown>",
   };
 }
 
 function nodeStatusText(node: JsonObject, status: JsonObject): string {
-  const ready = structsIn(status, "conditions").find((condition) => textIn(condition, "type") === "Ready");
-  const text = ready === undefined ? "Unknown" : textIn(ready, "status") === "True" ? "Ready" : "NotReady";
-  return structIn(node, "spec")["unschedulable"] === true ? `${text},SchedulingDisabled` : text;
+  const ready = objectsOf(status["conditions"]).find((condition) => textOf(condition["type"]) === "Ready");
+  const text = ready === undefined ? "Unknown" : textOf(ready["status"]) === "True" ? "Ready" : "NotReady";
+  return objectOf(node["spec"])["unschedulable"] === true ? `${text},SchedulingDisabled` : text;
 }
 
 function rolesText(labels: JsonObject): string {
@@ -37,6 +37,6 @@ function rolesText(labels: JsonObject): string {
 }
 
 function addressOf(status: JsonObject, type: string): string {
-  const found = structsIn(status, "addresses").find((address) => textIn(address, "type") === type);
-  return (found && textIn(found, "address")) || "<none>";
+  const found = objectsOf(status["addresses"]).find((address) => textOf(address["type"]) === type);
+  return (found && textOf(found["address"])) || "<none>";
 }

@@ -6,7 +6,7 @@ import { settleDataSource } from "./claim-data-source.ts";
 import { validateClaim, validateClaimStatus, validateClaimUpdate } from "./validation/persistent-volume-claim.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { quantityText } from "../../api/codec/table/quantity-text.ts";
-import { structIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { accessModesText, claimedCells } from "./volume-cells.ts";
@@ -46,12 +46,12 @@ export const persistentVolumeClaim = builtInKind("persistentvolumeclaims", {
 });
 
 function persistentVolumeClaimCells(claim: JsonObject): Cells {
-  const volume = textIn(structIn(claim, "spec"), "volumeName");
-  const status = structIn(claim, "status");
+  const volume = textOf(objectOf(claim["spec"])["volumeName"]);
+  const status = objectOf(claim["status"]);
   return {
     ...claimedCells(claim),
     Volume: volume,
-    Capacity: volume === "" ? "" : quantityText(structIn(status, "capacity")["storage"]),
-    "Access Modes": volume === "" ? "" : accessModesText(textsIn(status, "accessModes")),
+    Capacity: volume === "" ? "" : quantityText(objectOf(status["capacity"])["storage"]),
+    "Access Modes": volume === "" ? "" : accessModesText(textsOf(status["accessModes"])),
   };
 }

@@ -6,7 +6,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validatePersistentVolume, validatePersistentVolumeUpdate } from "./validation/persistent-volume.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
 import { quantityText } from "../../api/codec/table/quantity-text.ts";
-import { structIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { accessModesText, claimedCells } from "./volume-cells.ts";
@@ -63,14 +63,14 @@ export const persistentVolume = builtInKind("persistentvolumes", {
 });
 
 function persistentVolumeCells(volume: JsonObject): Cells {
-  const spec = structIn(volume, "spec");
-  const claim = structIn(spec, "claimRef");
+  const spec = objectOf(volume["spec"]);
+  const claim = objectOf(spec["claimRef"]);
   return {
     ...claimedCells(volume),
-    Capacity: quantityText(structIn(spec, "capacity")["storage"]),
-    "Access Modes": accessModesText(textsIn(spec, "accessModes")),
-    "Reclaim Policy": textIn(spec, "persistentVolumeReclaimPolicy"),
-    Claim: spec["claimRef"] === undefined ? "" : `${textIn(claim, "namespace")}/${textIn(claim, "name")}`,
-    Reason: textIn(structIn(volume, "status"), "reason"),
+    Capacity: quantityText(objectOf(spec["capacity"])["storage"]),
+    "Access Modes": accessModesText(textsOf(spec["accessModes"])),
+    "Reclaim Policy": textOf(spec["persistentVolumeReclaimPolicy"]),
+    Claim: spec["claimRef"] === undefined ? "" : `${textOf(claim["namespace"])}/${textOf(claim["name"])}`,
+    Reason: textOf(objectOf(volume["status"])["reason"]),
   };
 }

@@ -1,5 +1,6 @@
 import { humanDuration } from "../../api/codec/table/human-duration.ts";
-import { hasCondition, numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { hasCondition } from "../../api/codec/table/cell-text.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -13,25 +14,25 @@ interface Summary {
 }
 
 export function podCells(pod: JsonObject, nowMs: number): Cells {
-  const spec = structIn(pod, "spec");
-  const status = structIn(pod, "status");
+  const spec = objectOf(pod["spec"]);
+  const status = objectOf(pod["status"]);
   const sidecars = sidecarNames(spec);
   const summary = summarize(spec, status, sidecars);
-  const podIps = structsIn(status, "podIPs");
+  const podIps = objectsOf(status["podIPs"]);
   return {
-    Ready: `${summary.ready}/${structsIn(spec, "containers").length + sidecars.size}`,
+    Ready: `${summary.ready}/${objectsOf(spec["containers"]).length + sidecars.size}`,
     Status: podStatusText(pod, status, summary.reason),
     Restarts: restartsText(summary, nowMs),
-    IP: (podIps[0] && textIn(podIps[0], "ip")) || "<none>",
-    Node: textIn(spec, "nodeName") || "<none>",
-    "Nominated Node": textIn(status, "nominatedNodeName") || "<none>",
+    IP: (podIps[0] && textOf(podIps[0]["ip"])) || "<none>",
+    Node: textOf(spec["nodeName"]) || "<none>",
+    "Nominated Node": textOf(status["nominatedNodeName"]) || "<none>",
     "Readiness Gates": readinessGatesText(spec, status),
   };
 }
 
 /** A pod that has ended marks its row, so that clients may fade it. */
 export function podRowConditions(pod: JsonObject): JsonObject[] {
-  const phase = textIn(structIn(pod, "status"), "phase");
+  const phase = textOf(objectOf(pod["status"])["phase"]);
   if (phase !== "Succeeded" && phase !== "Failed") return [];
   const message = phase === "Succeeded" ? "The pod has completed successfully." : "The pod failed.";
   return [{ type: "Completed", status: "True", reason: phase, message }];
@@ -53,10 +54,10 @@ function summarize(spec: JsonObject, status: JsonObject, sidecars: ReadonlySet<s
 }
 
 function initialReason(status: JsonObject): string {
-  const gated = structsIn(status, "conditions").some(
-    (condition) => textIn(condition, "type") === "PodScheduled" && textIn(condition, "reason") === "SchedulingGated",
+  const gated = objectsOf(status["conditions"]).some(
+    (condition) => textOf(condition["type"]) === "PodScheduled" && textOf(condition["reason"]) === "SchedulingGated",
   );
-  return gated ? "SchedulingGated" : textIn(status, "reason") || textIn(status, "phase");
+  return gated ? "SchedulingGated" : textOf(status["reason"]) || textOf(status["phase"]);
 }
 
 interface InitSummary {
@@ -71,7 +72,7 @@ interface InitSummary {
 
 /** Init containers in order, up to the first that holds the pod up. */
 function summarizeInit(spec: JsonObject, status: JsonObject, sidecars: ReadonlySet<string>): InitSummary {
-  const total = structsIn(spec, "initContainers").length;
+  const total = objectsOf(spec["initContainers"]).length;
   const summary: InitSummary = {
     reason: undefined,
     ready: 0,
@@ -80,12 +81,12 @@ function summarizeInit(spec: JsonObject, status: JsonObject, sidecars: ReadonlyS
     sidecarRestarts: 0,
     sidecarLastRestartMs: Number.NaN,
   };
-  for (const [at, container] of structsIn(status, "initContainerStatuses").entries()) {
-    const sidecar = sidecars.has(textIn(container, "name"));
-    summary.restarts += numberIn(container, "restartCount");
+  for (const [at, container] of objectsOf(status["initContainerStatuses"]).entries()) {
+    const sidecar = sidecars.has(textOf(container["name"]));
+    summary.restarts += numberOf(container["restartCount"]);
     summary.lastRestartMs = newest(summary.lastRestartMs, lastEndMs(container));
     if (sidecar) {
-      summary.sidecarRestarts += numberIn(container, "restartCount");
+      summary.sidecarRestarts += numberOf(container["restartCount"]);
       summary.sidecarLastRestartMs = newest(summary.sidecarLastRestartMs, lastEndMs(container));
     }
     if (isDone(container)) continue;
@@ -100,15 +101,15 @@ function summarizeInit(spec: JsonObject, status: JsonObject, sidecars: ReadonlyS
 }
 
 function isDone(container: JsonObject): boolean {
-  const state = structIn(container, "state");
-  return state["terminated"] !== undefined && numberIn(structIn(state, "terminated"), "exitCode") === 0;
+  const state = objectOf(container["state"]);
+  return state["terminated"] !== undefined && numberOf(objectOf(state["terminated"])["exitCode"]) === 0;
 }
 
 /** Undefined when the container simply has its turn still to come, or runs. */
 function initReason(container: JsonObject): string | undefined {
-  const state = structIn(container, "state");
-  if (state["terminated"] !== undefined) return terminatedReason(structIn(state, "terminated"));
-  const waiting = textIn(structIn(state, "waiting"), "reason");
+  const state = objectOf(container["state"]);
+  if (state["terminated"] !== undefined) return terminatedReason(objectOf(state["terminated"]));
+  const waiting = textOf(objectOf(state["waiting"])["reason"]);
   return waiting === "" || waiting === "PodInitializing" ? undefined : waiting;
 }
 
@@ -123,13 +124,13 @@ interface MainSummary {
 /** From the last container to the first, so that the first one with something to say has the last word. */
 function summarizeContainers(reason: string, status: JsonObject): MainSummary {
   const summary: MainSummary = { reason, ready: 0, running: false, restarts: 0, lastRestartMs: Number.NaN };
-  for (const container of structsIn(status, "containerStatuses").reverse()) {
-    const state = structIn(container, "state");
-    const waiting = textIn(structIn(state, "waiting"), "reason");
-    summary.restarts += numberIn(container, "restartCount");
+  for (const container of objectsOf(status["containerStatuses"]).reverse()) {
+    const state = objectOf(container["state"]);
+    const waiting = textOf(objectOf(state["waiting"])["reason"]);
+    summary.restarts += numberOf(container["restartCount"]);
     summary.lastRestartMs = newest(summary.lastRestartMs, lastEndMs(container));
     if (waiting !== "") summary.reason = waiting;
-    else if (state["terminated"] !== undefined) summary.reason = terminatedReason(structIn(state, "terminated"));
+    else if (state["terminated"] !== undefined) summary.reason = terminatedReason(objectOf(state["terminated"]));
     else if (container["ready"] === true && state["running"] !== undefined) {
       summary.running = true;
       summary.ready++;
@@ -139,10 +140,10 @@ function summarizeContainers(reason: string, status: JsonObject): MainSummary {
 }
 
 function terminatedReason(terminated: JsonObject): string {
-  const reason = textIn(terminated, "reason");
+  const reason = textOf(terminated["reason"]);
   if (reason !== "") return reason;
-  const signal = numberIn(terminated, "signal");
-  return signal === 0 ? `ExitCode:${numberIn(terminated, "exitCode")}` : `Signal:${signal}`;
+  const signal = numberOf(terminated["signal"]);
+  return signal === 0 ? `ExitCode:${numberOf(terminated["exitCode"])}` : `Signal:${signal}`;
 }
 
 function completedOrRunning(reason: string, running: boolean, status: JsonObject): string {
@@ -151,9 +152,9 @@ function completedOrRunning(reason: string, running: boolean, status: JsonObject
 }
 
 function podStatusText(pod: JsonObject, status: JsonObject, reason: string): string {
-  if (structIn(pod, "metadata")["deletionTimestamp"] === undefined) return reason;
-  if (textIn(status, "reason") === "NodeLost") return "Unknown";
-  const phase = textIn(status, "phase");
+  if (objectOf(pod["metadata"])["deletionTimestamp"] === undefined) return reason;
+  if (textOf(status["reason"]) === "NodeLost") return "Unknown";
+  const phase = textOf(status["phase"]);
   return phase === "Succeeded" || phase === "Failed" ? reason : "Terminating";
 }
 
@@ -163,22 +164,22 @@ function restartsText({ restarts, lastRestartMs }: Summary, nowMs: number): stri
 }
 
 function readinessGatesText(spec: JsonObject, status: JsonObject): string {
-  const gates = structsIn(spec, "readinessGates");
+  const gates = objectsOf(spec["readinessGates"]);
   if (gates.length === 0) return "<none>";
-  const met = gates.filter((gate) => hasCondition(status, textIn(gate, "conditionType")));
+  const met = gates.filter((gate) => hasCondition(status, textOf(gate["conditionType"])));
   return `${met.length}/${gates.length}`;
 }
 
 /** Init containers that keep running beside the others. */
 function sidecarNames(spec: JsonObject): Set<string> {
-  const sidecars = structsIn(spec, "initContainers").filter(
-    (container) => textIn(container, "restartPolicy") === "Always",
+  const sidecars = objectsOf(spec["initContainers"]).filter(
+    (container) => textOf(container["restartPolicy"]) === "Always",
   );
-  return new Set(sidecars.map((container) => textIn(container, "name")));
+  return new Set(sidecars.map((container) => textOf(container["name"])));
 }
 
 function lastEndMs(container: JsonObject): number {
-  return Date.parse(textIn(structIn(structIn(container, "lastState"), "terminated"), "finishedAt"));
+  return Date.parse(textOf(objectOf(objectOf(container["lastState"])["terminated"])["finishedAt"]));
 }
 
 function newest(a: number, b: number): number {

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from "../../api/json.ts";
+import type { JsonObject } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectOf, objectsOf } from "../../api/json-reading.ts";
 
 /** A condition of a pod as it is reported; when its status last changed is worked out. */
 export interface PodCondition extends JsonObject {
@@ -19,10 +19,9 @@ export function setPodCondition(pod: KubeObject, condition: PodCondition, now: s
   const entered = { ...condition, lastTransitionTime };
   const conditions = conditionsOf(pod);
   const next = old === undefined ? [...conditions, entered] : conditions.map((one) => (one === old ? entered : one));
-  pod["status"] = { ...fieldsOf(pod["status"]), conditions: next };
+  pod["status"] = { ...objectOf(pod["status"]), conditions: next };
 }
 
 function conditionsOf(pod: KubeObject): JsonObject[] {
-  const { conditions } = fieldsOf(pod["status"]);
-  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
+  return objectsOf(objectOf(pod["status"])["conditions"]);
 }

@@ -5,7 +5,8 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validatePodTemplate } from "./validation/pod-template.ts";
 import { podWarnings } from "./pod-warnings.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { pairsText, structIn } from "../../api/codec/table/reading.ts";
+import { pairsText } from "../../api/codec/table/cell-text.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { templateCells } from "../apps/template-cells.ts";
 
@@ -26,6 +27,6 @@ export const podTemplate = builtInKind("podtemplates", {
 });
 
 function podTemplateCells(podTemplate: JsonObject): Cells {
-  const labels = structIn(structIn(podTemplate, "template"), "metadata")["labels"];
+  const labels = objectOf(objectOf(podTemplate["template"])["metadata"])["labels"];
   return { ...templateCells(podTemplate), "Pod Labels": pairsText(labels) };
 }

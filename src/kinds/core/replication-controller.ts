@@ -8,7 +8,8 @@ import { templateWarnings, workloadWarnings } from "./workload-warnings.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource, view } from "../../registry/kind.ts";
 import { scaleViewOf } from "../autoscaling/scale.ts";
-import { pairsText, structIn } from "../../api/codec/table/reading.ts";
+import { pairsText } from "../../api/codec/table/cell-text.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { replicaCells } from "../apps/replica-cells.ts";
@@ -45,5 +46,5 @@ export const replicationController = builtInKind("replicationcontrollers", {
 });
 
 function replicationControllerCells(controller: JsonObject): Cells {
-  return { ...replicaCells(controller), Selector: pairsText(structIn(controller, "spec")["selector"]) };
+  return { ...replicaCells(controller), Selector: pairsText(objectOf(controller["spec"])["selector"]) };
 }

@@ -8,7 +8,7 @@ import {
 } from "./validation/resource-quota.ts";
 import { statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { structIn } from "../../api/codec/table/reading.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { roundQuota } from "./defaults/resource-list.ts";
@@ -39,8 +39,8 @@ export const resourceQuota = builtInKind("resourcequotas", {
 
 /** Used and allowed amounts, requests and limits apart. */
 function resourceQuotaCells(quota: JsonObject): Cells {
-  const status = structIn(quota, "status");
-  const [hard, used] = [structIn(status, "hard"), structIn(status, "used")];
+  const status = objectOf(quota["status"]);
+  const [hard, used] = [objectOf(status["hard"]), objectOf(status["used"])];
   const shown = (limits: boolean) =>
     Object.keys(hard)
       .filter((name) => name.startsWith("limits.") === limits)

@@ -4,7 +4,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validateSecret, validateSecretUpdate } from "./validation/secret.ts";
 import { mergeStringData } from "./defaults/secret.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
-import { sizeOf, textIn } from "../../api/codec/table/reading.ts";
+import { sizeOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -18,10 +18,11 @@ const secretStrategy: Strategy<Secret> = {
 
 export const secret = builtInKind("secrets", {
   endpoint: stored(secretStrategy),
+  sensitive: true,
   table: { cells: secretCells },
   defaults: { "core/v1.Secret": mergeStringData },
 });
 
 function secretCells(secret: JsonObject): Cells {
-  return { Type: textIn(secret, "type"), Data: sizeOf(secret["data"]) };
+  return { Type: textOf(secret["type"]), Data: sizeOf(secret["data"]) };
 }

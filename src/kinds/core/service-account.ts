@@ -2,7 +2,7 @@ import type { JsonValue } from "../../api/json.ts";
 import type { KubeObject } from "../../api/object-meta.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
 import type { Strategy } from "../../registry/strategy.ts";
-import { objectsOf, textOf } from "../../api/validation/fields.ts";
+import { objectsOf, textOf } from "../../api/json-reading.ts";
 import { tokenRequest } from "../authentication/token-request.ts";
 import { action, builtInKind, stored } from "../../registry/kind.ts";
 

@@ -1,35 +1,36 @@
-import { numberIn, pairsText, structIn, structsIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
+import { pairsText } from "../../api/codec/table/cell-text.ts";
+import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { loadBalancerTexts } from "./load-balancer-texts.ts";
 
 export function serviceCells(service: JsonObject): Cells {
-  const spec = structIn(service, "spec");
+  const spec = objectOf(service["spec"]);
   return {
-    Type: textIn(spec, "type"),
-    "Cluster-IP": textsIn(spec, "clusterIPs")[0] ?? "<none>",
-    "External-IP": externalText(spec, structIn(service, "status")),
-    "Port(s)": structsIn(spec, "ports").map(portText).join(",") || "<none>",
+    Type: textOf(spec["type"]),
+    "Cluster-IP": textsOf(spec["clusterIPs"])[0] ?? "<none>",
+    "External-IP": externalText(spec, objectOf(service["status"])),
+    "Port(s)": objectsOf(spec["ports"]).map(portText).join(",") || "<none>",
     Selector: pairsText(spec["selector"]),
   };
 }
 
 function externalText(spec: JsonObject, status: JsonObject): string {
-  const external = textsIn(spec, "externalIPs");
-  switch (textIn(spec, "type")) {
+  const external = textsOf(spec["externalIPs"]);
+  switch (textOf(spec["type"])) {
     case "ClusterIP":
     case "NodePort":
       return external.join(",") || "<none>";
     case "LoadBalancer":
       return [...loadBalancerTexts(status), ...external].join(",") || "<pending>";
     case "ExternalName":
-      return textIn(spec, "externalName");
+      return textOf(spec["externalName"]);
     default:
       return "<unknown>";
   }
 }
 
 function portText(port: JsonObject): string {
-  const nodePort = numberIn(port, "nodePort");
-  return `${numberIn(port, "port")}${nodePort > 0 ? `:${nodePort}` : ""}/${textIn(port, "protocol")}`;
+  const nodePort = numberOf(port["nodePort"]);
+  return `${numberOf(port["port"])}${nodePort > 0 ? `:${nodePort}` : ""}/${textOf(port["protocol"])}`;
 }

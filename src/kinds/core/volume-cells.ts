@@ -1,4 +1,4 @@
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -14,15 +14,15 @@ const accessModes: readonly (readonly [mode: string, shown: string])[] = [
 
 /** Returns the cells that volumes and claims have in common. */
 export function claimedCells(object: JsonObject): Cells {
-  const metadata = structIn(object, "metadata");
-  const spec = structIn(object, "spec");
+  const metadata = objectOf(object["metadata"]);
+  const spec = objectOf(object["spec"]);
   const going = metadata["deletionTimestamp"] !== undefined;
-  const annotated = structIn(metadata, "annotations")[storageClassAnnotation];
+  const annotated = objectOf(metadata["annotations"])[storageClassAnnotation];
   return {
-    Status: going ? "Terminating" : textIn(structIn(object, "status"), "phase"),
-    StorageClass: typeof annotated === "string" ? annotated : textIn(spec, "storageClassName"),
-    VolumeAttributesClass: textIn(spec, "volumeAttributesClassName") || "<unset>",
-    VolumeMode: textIn(spec, "volumeMode") || "<unset>",
+    Status: going ? "Terminating" : textOf(objectOf(object["status"])["phase"]),
+    StorageClass: typeof annotated === "string" ? annotated : textOf(spec["storageClassName"]),
+    VolumeAttributesClass: textOf(spec["volumeAttributesClassName"]) || "<unset>",
+    VolumeMode: textOf(spec["volumeMode"]) || "<unset>",
   };
 }
 

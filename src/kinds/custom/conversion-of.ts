@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../api/json.ts";
 import type { WebhookClientConfig } from "../../api/types/admissionregistration-v1.ts";
-import { textsOf } from "../../api/validation/fields.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectOf, textsOf } from "../../api/json-reading.ts";
 import { type ConvertVersions, convertNothing } from "./custom-converter.ts";
 import { webhookConversion, type WebhookConversionParts } from "./webhook-conversion.ts";
 
@@ -11,10 +10,10 @@ export function conversionOf(
   parts: Pick<WebhookConversionParts, "clients" | "observe">,
 ): ConvertVersions {
   if (conversion["strategy"] !== "Webhook") return convertNothing;
-  const { clientConfig, conversionReviewVersions } = fieldsOf(conversion["webhook"]);
+  const { clientConfig, conversionReviewVersions } = objectOf(conversion["webhook"]);
   return webhookConversion({
     ...parts,
-    clientConfig: fieldsOf(clientConfig) as WebhookClientConfig,
+    clientConfig: objectOf(clientConfig) as WebhookClientConfig,
     reviewVersions: textsOf(conversionReviewVersions),
   });
 }

@@ -31,6 +31,10 @@ export class CustomConverter implements VersionConverter {
     return this.#keepsFields || index.apiVersion === apiVersionOf(to);
   }
 
+  convertsAtOnce({ index }: Entry, to: ResourceInfo): boolean {
+    return this.#keepsFields || index.apiVersion === apiVersionOf(to);
+  }
+
   convert(objects: readonly KubeObject[], to: ResourceInfo): Eventual<readonly KubeObject[]> {
     return followedBy(this.#convert(objects, to), (converted) =>
       converted.map((object) => {

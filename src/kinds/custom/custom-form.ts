@@ -10,28 +10,21 @@ import { StructuralSchema } from "../../api/structural/structural-schema.ts";
 /** The form of one version of a custom kind. Its schema is read when it is first needed. */
 export class CustomForm implements StructuralForm {
   readonly kind = "structural";
-  readonly #read: () => JsonObject;
-  #schema: JsonObject | undefined;
+  readonly readSchema: () => JsonObject;
   #structural: StructuralSchema | undefined;
   #id: string | undefined;
 
-  /** @param read the `openAPIV3Schema` */
-  constructor(read: () => JsonObject) {
-    this.#read = read;
-  }
-
-  get schema(): JsonObject {
-    this.#schema ??= this.#read();
-    return this.#schema;
+  constructor(readSchema: () => JsonObject) {
+    this.readSchema = readSchema;
   }
 
   get structural(): StructuralSchema {
-    this.#structural ??= new StructuralSchema(this.schema);
+    this.#structural ??= new StructuralSchema(this.readSchema());
     return this.#structural;
   }
 
   get id(): string {
-    this.#id ??= Bun.SHA256.hash(stringifyJson(this.schema), "base64").slice(0, idLength);
+    this.#id ??= Bun.SHA256.hash(stringifyJson(this.readSchema()), "base64").slice(0, idLength);
     return this.#id;
   }
 

@@ -1,8 +1,7 @@
 import type { TableRules } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type { TableColumn } from "../../api/scheme/resource.ts";
-import { numberOf, textOf } from "../../api/validation/fields.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
+import { numberOf, objectOf, textOf } from "../../api/json-reading.ts";
 import { type CellReader, cellReaders } from "./printer-columns.ts";
 
 const nameColumn: TableColumn = {
@@ -27,7 +26,7 @@ export function customTable(declared: readonly JsonObject[]): TableRules {
     cells: () => ({}),
     row: (object, nowMs) => {
       readers ??= cellReaders(shown(declared));
-      return [textOf(fieldsOf(object["metadata"])["name"]), ...readers.map((read) => read(object, nowMs))];
+      return [textOf(objectOf(object["metadata"])["name"]), ...readers.map((read) => read(object, nowMs))];
     },
   };
 }

@@ -2,8 +2,7 @@ import { decodeBody } from "../../api/codec/stored-object.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import type { Entry } from "../../api/entry.ts";
 import type { JsonObject } from "../../api/json.ts";
-import { objectsOf, textOf, textsOf } from "../../api/validation/fields.ts";
-import { fieldsOf } from "../../api/validation/key-values.ts";
+import { objectOf, objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
 
 /** Names that a definition has been given, which may be others than it asks for. */
 export interface AcceptedNames {
@@ -56,9 +55,9 @@ export interface CustomDefinition {
 /** Reads a stored definition. The entry is read again for each schema, so that definitions nobody uses stay small. */
 export function readDefinition(entry: Entry): CustomDefinition {
   const body = decodeBody(entry);
-  const spec = fieldsOf(body["spec"]);
-  const status = fieldsOf(body["status"]);
-  const names = fieldsOf(status["acceptedNames"]);
+  const spec = objectOf(body["spec"]);
+  const status = objectOf(body["status"]);
+  const names = objectOf(status["acceptedNames"]);
   return {
     group: textOf(spec["group"]),
     isNamespaced: spec["scope"] === "Namespaced",
@@ -71,7 +70,7 @@ export function readDefinition(entry: Entry): CustomDefinition {
       categories: textsOf(names["categories"]),
     },
     versions: objectsOf(spec["versions"]).map(readVersion),
-    conversion: fieldsOf(spec["conversion"]),
+    conversion: objectOf(spec["conversion"]),
     isEstablished: isTrue(status, "Established"),
     isTerminating: isTrue(status, "Terminating"),
     fingerprint: Bun.SHA256.hash(stringifyJson([spec, names]), "base64"),
@@ -80,7 +79,7 @@ export function readDefinition(entry: Entry): CustomDefinition {
 }
 
 function readVersion(version: JsonObject): DefinedVersion {
-  const subresources = fieldsOf(version["subresources"]);
+  const subresources = objectOf(version["subresources"]);
   return {
     name: textOf(version["name"]),
     isServed: version["served"] === true,
@@ -88,7 +87,7 @@ function readVersion(version: JsonObject): DefinedVersion {
     isDeprecated: version["deprecated"] === true,
     deprecationWarning: textOf(version["deprecationWarning"]),
     hasStatus: subresources["status"] !== undefined,
-    scale: subresources["scale"] === undefined ? undefined : readScale(fieldsOf(subresources["scale"])),
+    scale: subresources["scale"] === undefined ? undefined : readScale(objectOf(subresources["scale"])),
     columns: objectsOf(version["additionalPrinterColumns"]),
     selectableFields: objectsOf(version["selectableFields"]).map((field) => textOf(field["jsonPath"])),
   };
@@ -103,9 +102,9 @@ function readScale(scale: JsonObject): ScalePaths {
 }
 
 function schemaIn(entry: Entry, name: string): JsonObject {
-  const versions = objectsOf(fieldsOf(decodeBody(entry)["spec"])["versions"]);
+  const versions = objectsOf(objectOf(decodeBody(entry)["spec"])["versions"]);
   const version = versions.find((one) => one["name"] === name);
-  return fieldsOf(fieldsOf(version?.["schema"])["openAPIV3Schema"]);
+  return objectOf(objectOf(version?.["schema"])["openAPIV3Schema"]);
 }
 
 function isTrue(status: JsonObject, type: string): boolean {

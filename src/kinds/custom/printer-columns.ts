@@ -1,7 +1,7 @@
 import { ageOf, humanDuration } from "../../api/codec/table/human-duration.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 import { parseTimeMs } from "../../api/schema/time-text.ts";
-import { textOf } from "../../api/validation/fields.ts";
+import { textOf } from "../../api/json-reading.ts";
 import { followJsonPath, type JsonPath, jsonPathText, parseJsonPath } from "./json-path.ts";
 
 /** Reads the cell of an object in one column. */

@@ -10,6 +10,7 @@ import { validateAnnotations, validateLabels } from "../../api/validation/labels
 import { goTypeName, quoteGo } from "../../apply/go-quote.ts";
 import { decodeAnswer } from "../../client/webhook/decode-answer.ts";
 import type { WebhookFinder } from "../../client/webhook/webhook-client.ts";
+import { textOf } from "../../api/json-reading.ts";
 
 const group = "apiextensions.k8s.io";
 const kind = "ConversionReview";
@@ -244,8 +245,4 @@ function kindText({ apiVersion, kind: name }: KubeObject): string {
 function typeText(apiVersion: string, name: string): string {
   const { group: of, version } = parseApiVersion(apiVersion) ?? { group: "", version: apiVersion };
   return `${of}/${version}, Kind=${name}`;
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }

@@ -1,4 +1,5 @@
-import { firstFew, structsIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
+import { firstFew } from "../../api/codec/table/cell-text.ts";
+import { objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type * as discoveryV1 from "../../api/types/discovery-v1.ts";
@@ -67,10 +68,10 @@ function endpointSliceWarnings(slice: discoveryV1.EndpointSlice, old?: discovery
 }
 
 function endpointSliceCells(slice: JsonObject): Cells {
-  const ports = structsIn(slice, "ports").map((port) => String(port["port"] ?? (textIn(port, "name") || "*")));
-  const addresses = structsIn(slice, "endpoints").flatMap((endpoint) => textsIn(endpoint, "addresses"));
+  const ports = objectsOf(slice["ports"]).map((port) => String(port["port"] ?? (textOf(port["name"]) || "*")));
+  const addresses = objectsOf(slice["endpoints"]).flatMap((endpoint) => textsOf(endpoint["addresses"]));
   return {
-    AddressType: textIn(slice, "addressType"),
+    AddressType: textOf(slice["addressType"]),
     Ports: firstFew(ports, shownMax) || "<unset>",
     Endpoints: firstFew(addresses, shownMax) || "<unset>",
   };

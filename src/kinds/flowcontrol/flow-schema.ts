@@ -2,13 +2,14 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import type { Strategy } from "../../registry/strategy.ts";
 import { validateFlowSchema } from "./validation/flow-schema.ts";
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
+import type { FlowSchema } from "../../api/types/flowcontrol-v1.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultFlowSchema } from "./defaults/flow-schema.ts";
 
-const flowSchemaStrategy: Strategy = {
+const flowSchemaStrategy: Strategy<FlowSchema> = {
   ...defaultStrategy,
   metaRules: "whole",
   coversSchema: true,
@@ -17,7 +18,7 @@ const flowSchemaStrategy: Strategy = {
   validate: validateFlowSchema,
 };
 
-const flowSchemaStatusStrategy: Strategy = {
+const flowSchemaStatusStrategy: Strategy<FlowSchema> = {
   ...statusStrategy(flowSchemaStrategy, { keepsMetadata: true }),
   validate: validateTypedConditions,
 };
@@ -34,12 +35,12 @@ export const flowSchema = builtInKind("flowschemas.flowcontrol.apiserver.k8s.io"
 });
 
 function flowSchemaCells(schema: JsonObject): Cells {
-  const spec = structIn(schema, "spec");
-  const dangling = structsIn(structIn(schema, "status"), "conditions").find(({ type }) => type === "Dangling");
+  const spec = objectOf(schema["spec"]);
+  const dangling = objectsOf(objectOf(schema["status"])["conditions"]).find(({ type }) => type === "Dangling");
   return {
-    PriorityLevel: textIn(structIn(spec, "priorityLevelConfiguration"), "name"),
-    MatchingPrecedence: numberIn(spec, "matchingPrecedence"),
-    DistinguisherMethod: textIn(structIn(spec, "distinguisherMethod"), "type") || "<none>",
-    MissingPL: dangling === undefined ? "?" : textIn(dangling, "status"),
+    PriorityLevel: textOf(objectOf(spec["priorityLevelConfiguration"])["name"]),
+    MatchingPrecedence: numberOf(spec["matchingPrecedence"]),
+    DistinguisherMethod: textOf(objectOf(spec["distinguisherMethod"])["type"]) || "<none>",
+    MissingPL: dangling === undefined ? "?" : textOf(dangling["status"]),
   };
 }

@@ -2,12 +2,13 @@ import { defaultStrategy, statusStrategy } from "../../registry/default-strategy
 import type { Strategy } from "../../registry/strategy.ts";
 import { validatePriorityLevel } from "./validation/priority-level-configuration.ts";
 import { validateTypedConditions } from "../../api/validation/typed-conditions.ts";
+import type { PriorityLevelConfiguration } from "../../api/types/flowcontrol-v1.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject, JsonValue } from "../../api/json.ts";
 
-const priorityLevelStrategy: Strategy = {
+const priorityLevelStrategy: Strategy<PriorityLevelConfiguration> = {
   ...defaultStrategy,
   metaRules: "whole",
   coversSchema: true,
@@ -16,7 +17,7 @@ const priorityLevelStrategy: Strategy = {
   validate: validatePriorityLevel,
 };
 
-const priorityLevelStatusStrategy: Strategy = {
+const priorityLevelStatusStrategy: Strategy<PriorityLevelConfiguration> = {
   ...statusStrategy(priorityLevelStrategy, { keepsMetadata: true }),
   validate: validateTypedConditions,
 };
@@ -30,11 +31,11 @@ export const priorityLevelConfiguration = builtInKind("prioritylevelconfiguratio
 });
 
 function priorityLevelConfigurationCells(level: JsonObject): Cells {
-  const spec = structIn(level, "spec");
-  const limited = structIn(spec, "limited");
-  const queuing = structIn(structIn(limited, "limitResponse"), "queuing");
+  const spec = objectOf(level["spec"]);
+  const limited = objectOf(spec["limited"]);
+  const queuing = objectOf(objectOf(limited["limitResponse"])["queuing"]);
   return {
-    Type: textIn(spec, "type"),
+    Type: textOf(spec["type"]),
     NominalConcurrencyShares: orNone(limited["nominalConcurrencyShares"]),
     Queues: orNone(queuing["queues"]),
     HandSize: orNone(queuing["handSize"]),

@@ -1,4 +1,4 @@
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy, forNewObjects } from "../../registry/default-strategy.ts";
@@ -21,12 +21,12 @@ export const ingressClass = builtInKind("ingressclasses.networking.k8s.io", {
 });
 
 function ingressClassCells(ingressClass: JsonObject): Cells {
-  const spec = structIn(ingressClass, "spec");
-  const parameters = structIn(spec, "parameters");
-  const group = textIn(parameters, "apiGroup");
-  const kind = `${textIn(parameters, "kind")}${group === "" ? "" : `.${group}`}`;
+  const spec = objectOf(ingressClass["spec"]);
+  const parameters = objectOf(spec["parameters"]);
+  const group = textOf(parameters["apiGroup"]);
+  const kind = `${textOf(parameters["kind"])}${group === "" ? "" : `.${group}`}`;
   return {
-    Controller: textIn(spec, "controller"),
-    Parameters: spec["parameters"] === undefined ? "<none>" : `${kind}/${textIn(parameters, "name")}`,
+    Controller: textOf(spec["controller"]),
+    Parameters: spec["parameters"] === undefined ? "<none>" : `${kind}/${textOf(parameters["name"])}`,
   };
 }

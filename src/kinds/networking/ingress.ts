@@ -1,4 +1,4 @@
-import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type * as networkingV1 from "../../api/types/networking-v1.ts";
@@ -40,12 +40,12 @@ export const ingress = builtInKind("ingresses.networking.k8s.io", {
 });
 
 function ingressCells(ingress: JsonObject): Cells {
-  const spec = structIn(ingress, "spec");
+  const spec = objectOf(ingress["spec"]);
   return {
-    Class: textIn(spec, "ingressClassName") || "<none>",
-    Hosts: hostsText(structsIn(spec, "rules")),
-    Address: loadBalancerTexts(structIn(ingress, "status")).join(","),
-    Ports: structsIn(spec, "tls").length > 0 ? "80, 443" : "80",
+    Class: textOf(spec["ingressClassName"]) || "<none>",
+    Hosts: hostsText(objectsOf(spec["rules"])),
+    Address: loadBalancerTexts(objectOf(ingress["status"])).join(","),
+    Ports: objectsOf(spec["tls"]).length > 0 ? "80, 443" : "80",
   };
 }
 
@@ -54,7 +54,7 @@ function hostsText(rules: readonly JsonObject[]): string {
   const hosts: string[] = [];
   let more = false;
   for (const rule of rules) {
-    const host = textIn(rule, "host");
+    const host = textOf(rule["host"]);
     if (hosts.length === hostsShownMax) more = true;
     else if (host !== "") hosts.push(host);
   }

@@ -1,4 +1,4 @@
-import { structIn } from "../../api/codec/table/reading.ts";
+import { objectOf } from "../../api/json-reading.ts";
 import { selectorText } from "../../api/codec/table/selector-text.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
@@ -23,5 +23,5 @@ export const networkPolicy = builtInKind("networkpolicies.networking.k8s.io", {
 });
 
 function networkPolicyCells(policy: JsonObject): Cells {
-  return { "Pod-Selector": selectorText(structIn(policy, "spec")["podSelector"]) };
+  return { "Pod-Selector": selectorText(objectOf(policy["spec"])["podSelector"]) };
 }

@@ -1,4 +1,4 @@
-import { structIn, textsIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type * as networkingV1 from "../../api/types/networking-v1.ts";
@@ -25,5 +25,5 @@ export const serviceCidr = builtInKind("servicecidrs.networking.k8s.io", {
 });
 
 function serviceCidrCells(serviceCidr: JsonObject): Cells {
-  return { CIDRs: textsIn(structIn(serviceCidr, "spec"), "cidrs").join(",") };
+  return { CIDRs: textsOf(objectOf(serviceCidr["spec"])["cidrs"]).join(",") };
 }

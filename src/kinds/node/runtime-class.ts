@@ -1,4 +1,4 @@
-import { textIn } from "../../api/codec/table/reading.ts";
+import { textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
@@ -23,5 +23,5 @@ export const runtimeClass = builtInKind("runtimeclasses.node.k8s.io", {
 });
 
 function runtimeClassCells(runtimeClass: JsonObject): Cells {
-  return { Handler: textIn(runtimeClass, "handler") };
+  return { Handler: textOf(runtimeClass["handler"]) };
 }

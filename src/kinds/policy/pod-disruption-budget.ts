@@ -4,7 +4,7 @@ import type { Strategy } from "../../registry/strategy.ts";
 import { validatePodDisruptionBudget, validatePodDisruptionBudgetStatus } from "./validation/pod-disruption-budget.ts";
 import { specStrategy, statusRules } from "../spec-strategy.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { numberIn, structIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 
@@ -28,10 +28,10 @@ export const podDisruptionBudget = builtInKind("poddisruptionbudgets.policy", {
 });
 
 function podDisruptionBudgetCells(budget: JsonObject): Cells {
-  const spec = structIn(budget, "spec");
+  const spec = objectOf(budget["spec"]);
   return {
     "Min Available": String(spec["minAvailable"] ?? "N/A"),
     "Max Unavailable": String(spec["maxUnavailable"] ?? "N/A"),
-    "Allowed Disruptions": numberIn(structIn(budget, "status"), "disruptionsAllowed"),
+    "Allowed Disruptions": numberOf(objectOf(budget["status"])["disruptionsAllowed"]),
   };
 }

@@ -1,4 +1,4 @@
-import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { builtInKind, stored } from "../../registry/kind.ts";
@@ -17,17 +17,17 @@ export const roleBinding = builtInKind("rolebindings.rbac.authorization.k8s.io",
 
 /** Returns the cells of a RoleBinding or a ClusterRoleBinding. */
 export function roleBindingCells(binding: JsonObject): Cells {
-  const role = structIn(binding, "roleRef");
-  const subjects = structsIn(binding, "subjects");
+  const role = objectOf(binding["roleRef"]);
+  const subjects = objectsOf(binding["subjects"]);
   const named = (kind: string, nameOf: (subject: JsonObject) => string) =>
     subjects
-      .filter((subject) => textIn(subject, "kind") === kind)
+      .filter((subject) => textOf(subject["kind"]) === kind)
       .map(nameOf)
       .join(", ");
   return {
-    Role: `${textIn(role, "kind")}/${textIn(role, "name")}`,
-    Users: named("User", (subject) => textIn(subject, "name")),
-    Groups: named("Group", (subject) => textIn(subject, "name")),
-    ServiceAccounts: named("ServiceAccount", (subject) => `${textIn(subject, "namespace")}/${textIn(subject, "name")}`),
+    Role: `${textOf(role["kind"])}/${textOf(role["name"])}`,
+    Users: named("User", (subject) => textOf(subject["name"])),
+    Groups: named("Group", (subject) => textOf(subject["name"])),
+    ServiceAccounts: named("ServiceAccount", (subject) => `${textOf(subject["namespace"])}/${textOf(subject["name"])}`),
   };
 }

@@ -1,5 +1,5 @@
 import { ageOf } from "../../api/codec/table/human-duration.ts";
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { formatTime } from "../../api/time.ts";
@@ -39,12 +39,12 @@ function dateTaint({ spec }: resourceV1beta2.DeviceTaintRule, now: string): void
 }
 
 function deviceTaintRuleCells(rule: JsonObject, nowMs: number): Cells {
-  const taint = structIn(structIn(rule, "spec"), "taint");
-  const added = textIn(taint, "timeAdded");
+  const taint = objectOf(objectOf(rule["spec"])["taint"]);
+  const added = textOf(taint["timeAdded"]);
   return {
-    Key: textIn(taint, "key"),
-    Value: textIn(taint, "value"),
-    Effect: textIn(taint, "effect"),
+    Key: textOf(taint["key"]),
+    Value: textOf(taint["value"]),
+    Effect: textOf(taint["effect"]),
     TimeAdded: added === "" ? "" : ageOf(added, nowMs),
   };
 }

@@ -1,4 +1,4 @@
-import { structIn, structsIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type * as resourceV1 from "../../api/types/resource-v1.ts";
@@ -38,10 +38,10 @@ export const resourceClaim = builtInKind("resourceclaims.resource.k8s.io", {
 });
 
 function resourceClaimCells(claim: JsonObject): Cells {
-  const going = structIn(claim, "metadata")["deletionTimestamp"] !== undefined;
-  const status = structIn(claim, "status");
+  const going = objectOf(claim["metadata"])["deletionTimestamp"] !== undefined;
+  const status = objectOf(claim["status"]);
   const states = going ? ["deleted"] : [];
   if (status["allocation"] === undefined) states.push(...(going ? [] : ["pending"]));
-  else states.push("allocated", ...(structsIn(status, "reservedFor").length > 0 ? ["reserved"] : []));
+  else states.push("allocated", ...(objectsOf(status["reservedFor"]).length > 0 ? ["reserved"] : []));
   return { State: states.join(",") };
 }

@@ -1,5 +1,5 @@
 import { ageOf } from "../../api/codec/table/human-duration.ts";
-import { numberIn, structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type * as resourceV1alpha3 from "../../api/types/resource-v1alpha3.ts";
@@ -37,16 +37,16 @@ export const resourcePoolStatusRequest = builtInKind("resourcepoolstatusrequests
 
 /** Devices are counted over all pools of the answer, unless there is none or the request has failed. */
 function resourcePoolStatusRequestCells(request: JsonObject, nowMs: number): Cells {
-  const status = structIn(request, "status");
-  const pools = structsIn(status, "pools");
-  const poolCount = numberIn(status, "poolCount");
-  const end = structsIn(status, "conditions").find(isEnd);
-  const state = end === undefined ? "Pending" : textIn(end, "type");
+  const status = objectOf(request["status"]);
+  const pools = objectsOf(status["pools"]);
+  const poolCount = numberOf(status["poolCount"]);
+  const end = objectsOf(status["conditions"]).find(isEnd);
+  const state = end === undefined ? "Pending" : textOf(end["type"]);
   const isCounted = request["status"] !== undefined && state !== "Failed";
   const sum = (field: string) =>
-    isCounted ? String(pools.reduce((total, pool) => total + numberIn(pool, field), 0)) : "-";
+    isCounted ? String(pools.reduce((total, pool) => total + numberOf(pool[field]), 0)) : "-";
   return {
-    Driver: textIn(structIn(request, "spec"), "driver"),
+    Driver: textOf(objectOf(request["spec"])["driver"]),
     Total: sum("totalDevices"),
     Available: sum("availableDevices"),
     Allocated: sum("allocatedDevices"),
@@ -54,10 +54,10 @@ function resourcePoolStatusRequestCells(request: JsonObject, nowMs: number): Cel
     Errors: isCounted ? String(pools.filter((pool) => pool["validationError"] !== undefined).length) : "-",
     Pools: poolCount,
     Status: state === "Complete" && poolCount > pools.length ? `Complete (${pools.length}/${poolCount} pools)` : state,
-    Completed: end === undefined || state !== "Complete" ? "<none>" : ageOf(textIn(end, "lastTransitionTime"), nowMs),
+    Completed: end === undefined || state !== "Complete" ? "<none>" : ageOf(textOf(end["lastTransitionTime"]), nowMs),
   };
 }
 
 function isEnd(condition: JsonObject): boolean {
-  return textIn(condition, "status") === "True" && /^(Complete|Failed)$/.test(textIn(condition, "type"));
+  return textOf(condition["status"]) === "True" && /^(Complete|Failed)$/.test(textOf(condition["type"]));
 }

@@ -1,4 +1,4 @@
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { apiVersionOf } from "../../api/gvk.ts";
 import type { JsonObject } from "../../api/json.ts";
@@ -44,10 +44,10 @@ function dateTaints({ spec }: resourceV1.ResourceSlice, now: string): void {
 }
 
 function resourceSliceCells(slice: JsonObject): Cells {
-  const spec = structIn(slice, "spec");
+  const spec = objectOf(slice["spec"]);
   return {
-    Node: textIn(spec, "nodeName"),
-    Driver: textIn(spec, "driver"),
-    Pool: textIn(structIn(spec, "pool"), "name"),
+    Node: textOf(spec["nodeName"]),
+    Driver: textOf(spec["driver"]),
+    Pool: textOf(objectOf(spec["pool"])["name"]),
   };
 }

@@ -1,4 +1,4 @@
-import { numberIn, textIn } from "../../api/codec/table/reading.ts";
+import { numberOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type * as schedulingV1 from "../../api/types/scheduling-v1.ts";
@@ -25,8 +25,8 @@ export const priorityClass = builtInKind("priorityclasses.scheduling.k8s.io", {
 
 function priorityClassCells(priorityClass: JsonObject): Cells {
   return {
-    Value: numberIn(priorityClass, "value"),
+    Value: numberOf(priorityClass["value"]),
     "Global-Default": priorityClass["globalDefault"] === true,
-    PreemptionPolicy: textIn(priorityClass, "preemptionPolicy"),
+    PreemptionPolicy: textOf(priorityClass["preemptionPolicy"]),
   };
 }

@@ -1,4 +1,4 @@
-import { structIn, structsIn, textIn, textsIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf, textOf, textsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import { equalJson, type JsonObject } from "../../api/json.ts";
 import type * as storageV1 from "../../api/types/storage-v1.ts";
@@ -42,14 +42,14 @@ function warningsOfCsiDriver({ spec }: storageV1.CSIDriver, old?: storageV1.CSID
 }
 
 function csiDriverCells(driver: JsonObject): Cells {
-  const spec = structIn(driver, "spec");
-  const audiences = structsIn(spec, "tokenRequests").map((request) => textIn(request, "audience"));
+  const spec = objectOf(driver["spec"]);
+  const audiences = objectsOf(spec["tokenRequests"]).map((request) => textOf(request["audience"]));
   return {
     AttachRequired: spec["attachRequired"] !== false,
     PodInfoOnMount: spec["podInfoOnMount"] === true,
     StorageCapacity: spec["storageCapacity"] === true,
     TokenRequests: spec["tokenRequests"] === undefined ? "<unset>" : audiences.join(","),
     RequiresRepublish: spec["requiresRepublish"] === true,
-    Modes: textsIn(spec, "volumeLifecycleModes").join(",") || "<none>",
+    Modes: textsOf(spec["volumeLifecycleModes"]).join(",") || "<none>",
   };
 }

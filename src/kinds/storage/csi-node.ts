@@ -1,4 +1,4 @@
-import { structIn, structsIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
@@ -19,5 +19,5 @@ export const csiNode = builtInKind("csinodes.storage.k8s.io", {
 });
 
 function csiNodeCells(node: JsonObject): Cells {
-  return { Drivers: structsIn(structIn(node, "spec"), "drivers").length };
+  return { Drivers: objectsOf(objectOf(node["spec"])["drivers"]).length };
 }

@@ -1,4 +1,4 @@
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy } from "../../registry/default-strategy.ts";
@@ -22,14 +22,14 @@ export const storageClass = builtInKind("storageclasses.storage.k8s.io", {
 });
 
 function storageClassCells(storageClass: JsonObject): Cells {
-  const metadata = structIn(storageClass, "metadata");
-  const annotations = structIn(metadata, "annotations");
+  const metadata = objectOf(storageClass["metadata"]);
+  const annotations = objectOf(metadata["annotations"]);
   const isDefault = defaultClassAnnotations.some((name) => annotations[name] === "true");
   return {
-    Name: `${textIn(metadata, "name")}${isDefault ? " (default)" : ""}`,
-    Provisioner: textIn(storageClass, "provisioner"),
-    ReclaimPolicy: textIn(storageClass, "reclaimPolicy") || "Delete",
-    VolumeBindingMode: textIn(storageClass, "volumeBindingMode") || "Immediate",
+    Name: `${textOf(metadata["name"])}${isDefault ? " (default)" : ""}`,
+    Provisioner: textOf(storageClass["provisioner"]),
+    ReclaimPolicy: textOf(storageClass["reclaimPolicy"]) || "Delete",
+    VolumeBindingMode: textOf(storageClass["volumeBindingMode"]) || "Immediate",
     AllowVolumeExpansion: storageClass["allowVolumeExpansion"] === true,
   };
 }

@@ -1,4 +1,4 @@
-import { structIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import type * as storageV1 from "../../api/types/storage-v1.ts";
@@ -36,11 +36,11 @@ export const volumeAttachment = builtInKind("volumeattachments.storage.k8s.io", 
 });
 
 function volumeAttachmentCells(attachment: JsonObject): Cells {
-  const spec = structIn(attachment, "spec");
+  const spec = objectOf(attachment["spec"]);
   return {
-    Attacher: textIn(spec, "attacher"),
-    PV: textIn(structIn(spec, "source"), "persistentVolumeName"),
-    Node: textIn(spec, "nodeName"),
-    Attached: structIn(attachment, "status")["attached"] === true,
+    Attacher: textOf(spec["attacher"]),
+    PV: textOf(objectOf(spec["source"])["persistentVolumeName"]),
+    Node: textOf(spec["nodeName"]),
+    Attached: objectOf(attachment["status"])["attached"] === true,
   };
 }

@@ -1,4 +1,4 @@
-import { textIn } from "../../api/codec/table/reading.ts";
+import { textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { defaultStrategy, forNewObjects } from "../../registry/default-strategy.ts";
@@ -20,5 +20,5 @@ export const volumeAttributesClass = builtInKind("volumeattributesclasses.storag
 });
 
 function volumeAttributesClassCells(attributesClass: JsonObject): Cells {
-  return { DriverName: textIn(attributesClass, "driverName") };
+  return { DriverName: textOf(attributesClass["driverName"]) };
 }

@@ -6,13 +6,14 @@ import {
   validateStorageVersionMigrationUpdate,
 } from "./validation/storage-version-migration.ts";
 import { builtInKind, stored, subresource } from "../../registry/kind.ts";
-import { structIn, structsIn, textIn } from "../../api/codec/table/reading.ts";
+import { objectOf, objectsOf, textOf } from "../../api/json-reading.ts";
 import type { Cells } from "../../api/codec/table/table-rules.ts";
 import type { JsonObject } from "../../api/json.ts";
+import type { StorageVersionMigration } from "../../api/types/storagemigration-v1beta1.ts";
 
 const migrationStates: ReadonlySet<string> = new Set(["Running", "Failed", "Succeeded"]);
 
-const storageVersionMigrationStrategy: Strategy = {
+const storageVersionMigrationStrategy: Strategy<StorageVersionMigration> = {
   ...defaultStrategy,
   coversSchema: true,
   allowUnconditionalUpdate: false,
@@ -21,7 +22,7 @@ const storageVersionMigrationStrategy: Strategy = {
   validateUpdate: validateStorageVersionMigrationUpdate,
 };
 
-const storageVersionMigrationStatusStrategy: Strategy = {
+const storageVersionMigrationStatusStrategy: Strategy<StorageVersionMigration> = {
   ...statusStrategy(storageVersionMigrationStrategy, { keepsMetadata: true }),
   validate: validateStorageVersionMigrationStatus,
 };
@@ -35,12 +36,12 @@ export const storageVersionMigration = builtInKind("storageversionmigrations.sto
 });
 
 function storageVersionMigrationCells(migration: JsonObject): Cells {
-  const resource = structIn(structIn(migration, "spec"), "resource");
-  const reached = structsIn(structIn(migration, "status"), "conditions").findLast(
-    (condition) => textIn(condition, "status") === "True" && migrationStates.has(textIn(condition, "type")),
+  const resource = objectOf(objectOf(migration["spec"])["resource"]);
+  const reached = objectsOf(objectOf(migration["status"])["conditions"]).findLast(
+    (condition) => textOf(condition["status"]) === "True" && migrationStates.has(textOf(condition["type"])),
   );
   return {
-    Resource: [textIn(resource, "resource"), textIn(resource, "group")].filter((part) => part !== "").join("."),
-    Status: reached === undefined ? "Unknown" : textIn(reached, "type"),
+    Resource: [textOf(resource["resource"]), textOf(resource["group"])].filter((part) => part !== "").join("."),
+    Status: reached === undefined ? "Unknown" : textOf(reached["type"]),
   };
 }

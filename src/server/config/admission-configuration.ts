@@ -3,8 +3,9 @@ import { dirname, isAbsolute, join } from "node:path";
 import { parseConfigurationFile } from "../../api/codec/configuration-file.ts";
 import { stringifyJson } from "../../api/codec/json.ts";
 import { fieldError } from "../../api/field-error.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/json.ts";
+import { type JsonObject, type JsonValue } from "../../api/json.ts";
 import { StartupError } from "../../process/startup-error.ts";
+import { objectOf } from "../../api/json-reading.ts";
 
 /** Plugins that can be configured. */
 const webhookPlugins = ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"] as const;
@@ -46,7 +47,7 @@ function parseAdmissionConfiguration(bytes: Uint8Array): readonly PluginEntry[] 
     const plugins: readonly JsonValue[] = Array.isArray(value["plugins"]) ? value["plugins"] : [];
     return plugins.flatMap((entry, at): PluginEntry[] => {
       const field = `plugins[${at}]`;
-      const plugin = isJsonObject(entry) ? entry : {};
+      const plugin = objectOf(entry);
       check.fields(plugin, field, ["name", "path", "configuration"]);
       const name = check.choice(plugin, field, "name", webhookPlugins);
       const path = check.text(plugin, field, "path");

@@ -1,5 +1,5 @@
 import { fieldError } from "../../../api/field-error.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { type JsonObject } from "../../../api/json.ts";
 import { type FileCheck, parseConfigurationFile } from "../../../api/codec/configuration-file.ts";
 import type { ValidationRule } from "./claim-expressions.ts";
 import {
@@ -9,6 +9,7 @@ import {
   parseMappings,
   parseUserRules,
 } from "./claim-mappings.ts";
+import { listOf, objectOf } from "../../../api/json-reading.ts";
 
 const kind = "AuthenticationConfiguration";
 const versions = ["v1", "v1beta1", "v1alpha1"];
@@ -59,7 +60,7 @@ export function parseAuthenticationConfiguration(
     if (entries.length > authenticatorsMax) {
       check.errors.push(fieldError.tooMany("jwt", entries.length, authenticatorsMax));
     }
-    const jwt = entries.map((entry, at) => parseIssuer(check, isJsonObject(entry) ? entry : {}, `jwt[${at}]`));
+    const jwt = entries.map((entry, at) => parseIssuer(check, objectOf(entry), `jwt[${at}]`));
     checkTogether(check, jwt, ownIssuers);
     return { jwt, anonymous: parseAnonymous(check, value) };
   });
@@ -185,14 +186,10 @@ function parseAnonymous(check: FileCheck, value: JsonObject): AuthenticationConf
     check.errors.push(fieldError.invalid("anonymous.conditions", [...conditions], detail));
   }
   const paths = conditions.map((condition, at) => {
-    const one = isJsonObject(condition) ? condition : {};
+    const one = objectOf(condition);
     const field = `anonymous.conditions[${at}]`;
     check.fields(one, field, ["path"]);
     return check.text(one, field, "path");
   });
   return { enabled, paths };
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,6 +1,6 @@
 import type { FileCheck } from "../../../api/codec/configuration-file.ts";
 import { fieldError } from "../../../api/field-error.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { type JsonObject } from "../../../api/json.ts";
 import { isDnsSubdomain } from "../../../api/dns-name.ts";
 import { ExpressionProblem, selectsField, type TypedProgram } from "../../../cel/index.ts";
 import {
@@ -10,6 +10,7 @@ import {
   userEnvironment,
   type ValidationRule,
 } from "./claim-expressions.ts";
+import { listOf, objectOf } from "../../../api/json-reading.ts";
 
 export interface PrefixedClaim {
   readonly claim: string;
@@ -43,7 +44,7 @@ export function parseClaimRules(check: FileCheck, value: JsonObject, path: strin
   const requiredClaims: [string, string][] = [];
   const claimRules: ValidationRule[] = [];
   for (const [at, entry] of listOf(value["claimValidationRules"]).entries()) {
-    const rule = isJsonObject(entry) ? entry : {};
+    const rule = objectOf(entry);
     const field = `${path}.claimValidationRules[${at}]`;
     check.fields(rule, field, ["claim", "requiredValue", "expression", "message"]);
     const claim = check.text(rule, field, "claim");
@@ -76,7 +77,7 @@ export function parseClaimRules(check: FileCheck, value: JsonObject, path: strin
 export function parseUserRules(check: FileCheck, value: JsonObject, path: string): ValidationRule[] {
   const seen = new Set<string>();
   return listOf(value["userValidationRules"]).flatMap((entry, at) => {
-    const rule = isJsonObject(entry) ? entry : {};
+    const rule = objectOf(entry);
     const field = `${path}.userValidationRules[${at}]`;
     check.fields(rule, field, ["expression", "message"]);
     const text = check.text(rule, field, "expression");
@@ -114,7 +115,7 @@ export function parseMappings(
   return parsed;
 }
 
-/** An email is no name as long as nobody has looked whether it is verified. */
+/** Rejects a username taken from an email unless some expression checks that the email is verified. */
 function refuseUnverifiedEmail(
   check: FileCheck,
   username: TypedProgram,
@@ -178,7 +179,7 @@ function parseUid(check: FileCheck, mappings: JsonObject, path: string): ClaimMa
 function parseExtra(check: FileCheck, mappings: JsonObject, path: string): NonNullable<ClaimMappings["extra"]> {
   const seen = new Set<string>();
   return listOf(mappings["extra"]).flatMap((entry, at) => {
-    const value = isJsonObject(entry) ? entry : {};
+    const value = objectOf(entry);
     const field = `${path}[${at}]`;
     check.fields(value, field, ["key", "valueExpression"]);
     const key = check.text(value, field, "key");
@@ -233,8 +234,4 @@ function compiled(
     check.errors.push(fieldError.invalid(field, text, error.message));
     return undefined;
   }
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json.ts";
 import { parseJson } from "../../../api/codec/json.ts";
 import type { UserInfo } from "../../../request/user-info.ts";
 import type { Attributes } from "../attributes.ts";
+import { textOf } from "../../../api/json-reading.ts";
 
 const apiVersion = "abac.authorization.kubernetes.io/v1beta1";
 const authenticatedGroup = "system:authenticated";
@@ -47,22 +48,22 @@ function parseLine(line: string): AbacPolicy {
   const unknown = Object.keys(spec).find((name) => !specFields.has(name));
   if (unknown !== undefined) throw new Error(`unknown field "spec.${unknown}"`);
   return everybody({
-    user: text(spec["user"]),
-    group: text(spec["group"]),
+    user: textOf(spec["user"]),
+    group: textOf(spec["group"]),
     readonly: spec["readonly"] === true,
-    apiGroup: text(spec["apiGroup"]),
-    resource: text(spec["resource"]),
-    namespace: text(spec["namespace"]),
-    nonResourcePath: text(spec["nonResourcePath"]),
+    apiGroup: textOf(spec["apiGroup"]),
+    resource: textOf(spec["resource"]),
+    namespace: textOf(spec["namespace"]),
+    nonResourcePath: textOf(spec["nonResourcePath"]),
   });
 }
 
 /** Converts the first form. Omitted fields match everything, and a policy for everything includes the paths. */
 function unversionedPolicy(value: JsonObject): AbacPolicy {
-  const resource = text(value["resource"]);
-  const namespace = text(value["namespace"]);
-  const user = text(value["user"]);
-  const group = text(value["group"]);
+  const resource = textOf(value["resource"]);
+  const namespace = textOf(value["namespace"]);
+  const user = textOf(value["user"]);
+  const group = textOf(value["group"]);
   return everybody({
     user,
     group: user === "" && group === "" ? "*" : group,
@@ -109,8 +110,4 @@ function matches(pattern: string, value: string): boolean {
 function coversPath(pattern: string, path: string): boolean {
   if (pattern === "*" || pattern === path) return true;
   return pattern.endsWith("*") && path.startsWith(pattern.slice(0, -1));
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }

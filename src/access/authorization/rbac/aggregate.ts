@@ -2,6 +2,7 @@ import { equalJson, isJsonObject, type JsonObject } from "../../../api/json.ts";
 import { matchesLabels } from "../../../api/label-selector.ts";
 import { labelSelectorOf } from "../../../api/label-selector-object.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
+import { objectsOf } from "../../../api/json-reading.ts";
 
 /**
  * Returns the rules of an aggregated ClusterRole: those of every other role that one of its selectors matches, in order
@@ -10,7 +11,7 @@ import type { KubeObject } from "../../../api/object-meta.ts";
 export function aggregatedRules(role: KubeObject, clusterRoles: readonly KubeObject[]): JsonObject[] | undefined {
   const { aggregationRule } = role;
   if (!isJsonObject(aggregationRule)) return undefined;
-  const selectors = listOf(aggregationRule["clusterRoleSelectors"]).map(labelSelectorOf);
+  const selectors = objectsOf(aggregationRule["clusterRoleSelectors"]).map(labelSelectorOf);
   const picked = clusterRoles.filter(
     ({ metadata }) =>
       metadata.name !== role.metadata.name &&
@@ -19,7 +20,7 @@ export function aggregatedRules(role: KubeObject, clusterRoles: readonly KubeObj
   const rules: JsonObject[] = [];
   const seen = new Set<string>();
   for (const { rules: own } of picked.toSorted(byName)) {
-    for (const rule of listOf(own)) {
+    for (const rule of objectsOf(own)) {
       const text = JSON.stringify(rule);
       if (!seen.has(text)) rules.push(rule);
       seen.add(text);
@@ -30,13 +31,9 @@ export function aggregatedRules(role: KubeObject, clusterRoles: readonly KubeObj
 
 /** Reports whether the role has these rules already. */
 export function hasRules(role: KubeObject, rules: readonly JsonObject[]): boolean {
-  return equalJson([...listOf(role["rules"])], [...rules]);
+  return equalJson([...objectsOf(role["rules"])], [...rules]);
 }
 
 function byName(a: KubeObject, b: KubeObject): number {
   return (a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1;
-}
-
-function listOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -7,6 +7,7 @@ import type { Attributes } from "../attributes.ts";
 import type { Decision } from "../authorizer.ts";
 import { GrantIndex } from "./grant-index.ts";
 import { type PolicyRule, policyRules } from "./policy-rule.ts";
+import { textOf } from "../../../api/json-reading.ts";
 
 /**
  * Roles of one subject in one scope above which they are merged into one index, which is then the only one to check.
@@ -167,9 +168,9 @@ export class RbacPolicy {
     this.#removeBinding(key);
     const { namespace, name } = this.#bindingOf(key) as { namespace: string; name: string };
     const ref = isJsonObject(body["roleRef"]) ? body["roleRef"] : {};
-    const kind = text(ref["kind"]);
+    const kind = textOf(ref["kind"]);
     if (kind !== "ClusterRole" && !(kind === "Role" && namespace !== "")) return;
-    const role = this.#role(kind, text(ref["name"]), namespace);
+    const role = this.#role(kind, textOf(ref["name"]), namespace);
     const grants = subjectsOf(body["subjects"]).flatMap((subject) => {
       const scope = this.#scope(subject, namespace);
       if (scope === undefined) return [];
@@ -303,9 +304,9 @@ function namespacedName(key: Key, prefix: Key): { namespace: string; name: strin
 function subjectsOf(value: JsonValue | undefined): SubjectRef[] {
   if (!Array.isArray(value)) return [];
   return value.filter(isJsonObject).flatMap((subject) => {
-    const kind = text(subject["kind"]);
+    const kind = textOf(subject["kind"]);
     if (kind !== "User" && kind !== "Group" && kind !== "ServiceAccount") return [];
-    return [{ kind, name: text(subject["name"]), namespace: text(subject["namespace"]) }];
+    return [{ kind, name: textOf(subject["name"]), namespace: textOf(subject["namespace"]) }];
   });
 }
 
@@ -313,10 +314,6 @@ function subjectsOf(value: JsonValue | undefined): SubjectRef[] {
 function accountName(subject: SubjectRef, bindingNamespace: string): string | undefined {
   const namespace = subject.namespace === "" ? bindingNamespace : subject.namespace;
   return namespace === "" ? undefined : `system:serviceaccount:${namespace}:${subject.name}`;
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }
 
 /** Returns a decision with a reason such as `RBAC: allowed by RoleBinding "b/ns" of ClusterRole "r" to User "u"`. */

@@ -22,7 +22,7 @@ export interface ObjectType {
 /** Returns the type of the objects of a kind; undefined where expressions cannot see them. */
 export function objectTypeOf(form: ObjectForm, kind: string): ObjectType | undefined {
   if (form.kind === "struct") return structObjectType(form.schema, kind);
-  const declared = declareType(form.schema as RuleSchema, true, kind);
+  const declared = declareType(form.readSchema() as RuleSchema, true, kind);
   return declared === undefined ? undefined : { type: declared.cel, provider: providerOf(declared) };
 }
 

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
-import { validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { objectOf } from "../../../api/json-reading.ts";
+import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { hasKnownReviewVersion, validateReviewVersions } from "../../../api/validation/review-versions.ts";
 import { validateWebhookClient } from "../../../api/validation/webhook-client.ts";
 import type { CustomResourceConversion } from "../../../api/types/apiextensions-v1.ts";
@@ -29,7 +29,7 @@ export function validateCustomResourceConversion(
     errors.push(fieldError.required(`${field}.webhookClientConfig`, "required when strategy is set to Webhook"));
   } else {
     const place = `${field}.webhookClientConfig`;
-    errors.push(...validateWebhookClient(fieldsOf(clientConfig), place));
+    errors.push(...validateWebhookClient(objectOf(clientConfig), place));
     const { caBundle = "" } = clientConfig;
     if (caBundle !== "" && !allowsBadBundle) errors.push(...validateCaBundle(caBundle, `${place}.caBundle`));
   }

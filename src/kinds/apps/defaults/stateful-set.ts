@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../../api/json.ts";
-import { objectsOf } from "../../core/defaults/container.ts";
+import { objectsOf } from "../../../api/json-reading.ts";
 import { childOf, fillIn, fillInText } from "../../../api/schema/spec-fields.ts";
 
 export function defaultStatefulSet(set: JsonObject): void {
@@ -9,7 +9,7 @@ export function defaultStatefulSet(set: JsonObject): void {
   defaultUpdateStrategy(childOf(spec, "updateStrategy"));
   fillInText(childOf(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
   // Templates of claims are whole objects, and say so.
-  for (const claim of objectsOf(spec, "volumeClaimTemplates")) {
+  for (const claim of objectsOf(spec["volumeClaimTemplates"])) {
     claim["apiVersion"] = "v1";
     claim["kind"] = "PersistentVolumeClaim";
   }

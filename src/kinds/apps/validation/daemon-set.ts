@@ -7,7 +7,7 @@ import {
 } from "../../../api/validation/int-or-percent.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { isEmptySelector, validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateLastingTemplate, validatePodTemplate } from "../../core/validation/pod-template.ts";
 import { validateCollisionCount, validateCounts } from "./replica-status.ts";
 import { validateSelectsTemplate } from "./workload-selector.ts";

@@ -11,7 +11,7 @@ import {
   validateNotMoreThan100Percent,
 } from "../../../api/validation/int-or-percent.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateReplicaTemplate } from "./replica-set.ts";
 import { validateCollisionCount, validateCounts, validateParts } from "./replica-status.ts";
 

@@ -4,7 +4,7 @@ import type { DeploymentSpec, ReplicaSet, ReplicaSetSpec } from "../../../api/ty
 import type { LabelSelector } from "../../../api/types/meta-v1.ts";
 import { shownSelector } from "../../../api/validation/label-selector.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateLastingTemplate, validatePodTemplate } from "../../core/validation/pod-template.ts";
 import { validateCounts, validateParts } from "./replica-status.ts";
 import { validateSelectsTemplate, validateWorkloadSelector } from "./workload-selector.ts";

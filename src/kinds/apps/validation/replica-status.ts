@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 
 type Count = number | bigint;
 type Counts<N extends string> = { readonly [K in N]?: Count };

@@ -17,7 +17,7 @@ import {
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { shownSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { validateNotNegative, validateText } from "../../../api/validation/fields.ts";
+import { validateNotNegative, validateText } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateClaimSpec } from "../../core/validation/persistent-volume-claim.ts";
 import {

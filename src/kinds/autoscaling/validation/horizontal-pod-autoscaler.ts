@@ -7,7 +7,7 @@ import type {
 } from "../../../api/types/autoscaling-v2.ts";
 import { validateMetrics } from "./metric-spec.ts";
 import { isVersionText, validateObjectReference } from "./object-reference.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateQuantityNotNegative } from "../../../api/validation/quantity.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

@@ -11,7 +11,7 @@ import type {
 } from "../../../api/types/autoscaling-v2.ts";
 import { validateObjectReference } from "./object-reference.ts";
 import { dnsLabelProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
-import { validateText } from "../../../api/validation/fields.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 import { validateContainerResourceName } from "../../../api/validation/resource-name.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { CrossVersionObjectReference } from "../../../api/types/autoscaling-v2.ts";
-import { validateText } from "../../../api/validation/fields.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { pathSegmentProblems } from "../../../api/validation/names.ts";
 
 /** @param rule whether the apiVersion may be anything, has to be one, or has to name a group */

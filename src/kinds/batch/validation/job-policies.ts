@@ -9,7 +9,7 @@ import type {
 } from "../../../api/types/batch-v1.ts";
 import { checkIndexes } from "./index-intervals.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const rulesMax = 20;

@@ -10,7 +10,7 @@ import { type InternalType, internalForm } from "../../../api/validation/interna
 import { validatePodFailurePolicy, validateSuccessPolicy } from "./job-policies.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validatePodTemplate } from "../../core/validation/pod-template.ts";
 import { sortedLabels, validateSelectsTemplate } from "../../apps/validation/workload-selector.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../../api/json.ts";
+import type { JsonObject } from "../../../api/json.ts";
 import { imageTagOf } from "./image-name.ts";
 
 /** Fills in containers of every sort. */
@@ -11,10 +11,4 @@ export function defaultContainer(container: JsonObject): void {
 /** A tag that moves is pulled each time. */
 export function pullPolicyOf(image: unknown): "Always" | "IfNotPresent" {
   return typeof image === "string" && imageTagOf(image) === "latest" ? "Always" : "IfNotPresent";
-}
-
-/** The objects of a list field; empty when it is absent. */
-export function objectsOf(owner: JsonObject, field: string): JsonObject[] {
-  const list = owner[field];
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }

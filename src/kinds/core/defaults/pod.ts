@@ -1,6 +1,6 @@
 import { emptyJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../../../api/json.ts";
 import { formatQuantity } from "../../../api/quantity.ts";
-import { objectsOf } from "./container.ts";
+import { objectsOf } from "../../../api/json-reading.ts";
 import { type Amounts, addAmounts, amountsOf, raiseAmounts, roundResourceList } from "./resource-list.ts";
 
 const containerLists = ["containers", "initContainers"] as const;
@@ -11,7 +11,7 @@ export function defaultPod(pod: JsonObject): void {
   if (!isJsonObject(spec)) return;
   spec["enableServiceLinks"] ??= true;
   for (const list of containerLists) {
-    for (const container of objectsOf(spec, list)) {
+    for (const container of objectsOf(spec[list])) {
       requestWhatIsLimited(container);
       if (spec["hostNetwork"] === true) useContainerPortsOnHost(container);
     }
@@ -43,7 +43,7 @@ function requestWhatIsLimited(container: JsonObject): void {
 
 /** On the host's network a container's port is the host's port. */
 function useContainerPortsOnHost(container: JsonObject): void {
-  for (const port of objectsOf(container, "ports")) {
+  for (const port of objectsOf(container["ports"])) {
     if (port["containerPort"] !== undefined) port["hostPort"] ||= port["containerPort"];
   }
 }
@@ -68,10 +68,10 @@ function defaultPodResources(spec: JsonObject, resources: JsonObject): void {
  */
 export function podTotalOf(spec: JsonObject, field: "limits" | "requests"): Amounts {
   const total: Amounts = new Map();
-  for (const container of objectsOf(spec, "containers")) addAmounts(total, containerAmounts(container, field));
+  for (const container of objectsOf(spec["containers"])) addAmounts(total, containerAmounts(container, field));
   const running: Amounts = new Map();
   const starting: Amounts = new Map();
-  for (const container of objectsOf(spec, "initContainers")) {
+  for (const container of objectsOf(spec["initContainers"])) {
     const amounts = containerAmounts(container, field);
     if (container["restartPolicy"] === "Always") {
       addAmounts(running, amounts);

@@ -1,5 +1,5 @@
 import { emptyJsonObject, isJsonObject, type JsonObject } from "../../../api/json.ts";
-import { objectsOf } from "./container.ts";
+import { objectsOf } from "../../../api/json-reading.ts";
 
 const affinitySeconds = 10_800;
 
@@ -10,7 +10,7 @@ export function defaultService(service: JsonObject): void {
   spec["sessionAffinity"] ||= "None";
   spec["type"] ||= "ClusterIP";
   defaultAffinity(spec);
-  for (const port of objectsOf(spec, "ports")) defaultPort(port);
+  for (const port of objectsOf(spec["ports"])) defaultPort(port);
   const isBalancer = spec["type"] === "LoadBalancer";
   if (isReachable(spec)) spec["externalTrafficPolicy"] ||= "Cluster";
   if (spec["type"] !== "ExternalName") spec["internalTrafficPolicy"] ??= "Cluster";
@@ -47,7 +47,7 @@ function isReachable(spec: JsonObject): boolean {
 function defaultIngressPoints(status: JsonObject): void {
   const balancer = status["loadBalancer"];
   if (!isJsonObject(balancer)) return;
-  for (const point of objectsOf(balancer, "ingress")) {
+  for (const point of objectsOf(balancer["ingress"])) {
     if ((point["ip"] ?? "") !== "") point["ipMode"] ??= "VIP";
   }
 }

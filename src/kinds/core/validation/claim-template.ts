@@ -3,7 +3,7 @@ import type { PersistentVolumeClaimTemplate } from "../../../api/types/core-v1.t
 import type { ObjectMeta } from "../../../api/types/meta-v1.ts";
 import { validateAnnotations, validateLabels } from "../../../api/validation/labels.ts";
 import { validateClaimSpec } from "./persistent-volume-claim.ts";
-import { isPresent } from "../../../api/validation/fields.ts";
+import { isPresent } from "../../../api/json-reading.ts";
 
 /** Validates the template of an ephemeral volume's claim, which takes labels and annotations from it and nothing else. */
 export function validateClaimTemplate(

@@ -4,7 +4,7 @@ import { validateContainerPorts, validateHostPortsUnique } from "./container-por
 import { validateInitRestartRules, validateRestartRules } from "./container-restart.ts";
 import { validateEnvironment, validateEnvironmentSources } from "./environment.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { validateRequiredChoice, validateText } from "../../../api/validation/fields.ts";
+import { validateRequiredChoice, validateText } from "../../../api/validation/field-rules.ts";
 import type { AnyContainer, PlacedContainer } from "./placed-container.ts";
 import { type ProbeKind, validateLifecycle, validateProbe } from "./probe.ts";
 import { validateContainerResourceName } from "../../../api/validation/resource-name.ts";

@@ -3,7 +3,7 @@ import type { EndpointAddress, Endpoints, EndpointSubset } from "../../../api/ty
 import { validateIp, validateNonSpecialIp } from "../../../api/validation/ip.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateText } from "../../../api/validation/fields.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateEndpointPorts } from "./service-port.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

@@ -17,7 +17,7 @@ import {
   environmentNameProblems,
   prefixOfName,
 } from "../../../api/validation/names.ts";
-import { validateText } from "../../../api/validation/fields.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const moreThanOneText = "may not have more than one field specified at a time";

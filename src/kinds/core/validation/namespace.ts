@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { objectOf } from "../../../api/json-reading.ts";
 import { validateFinalizerDomain } from "../../../api/validation/object-meta.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
@@ -23,7 +23,7 @@ function validateFinalizer(finalizer: string, field: string): FieldError[] {
 
 /** The phase follows the deletionTimestamp: Terminating with one, Active without. */
 export function validateNamespaceStatusUpdate(namespace: KubeObject): FieldError[] {
-  const phase = String(fieldsOf(namespace["status"])["phase"] ?? "");
+  const phase = String(objectOf(namespace["status"])["phase"] ?? "");
   if (namespace.metadata.deletionTimestamp === undefined) {
     return phase === "Active" || phase === ""
       ? []
@@ -35,6 +35,6 @@ export function validateNamespaceStatusUpdate(namespace: KubeObject): FieldError
 }
 
 function finalizersOf(namespace: KubeObject): string[] {
-  const finalizers = fieldsOf(namespace["spec"])["finalizers"];
+  const finalizers = objectOf(namespace["spec"])["finalizers"];
   return Array.isArray(finalizers) ? finalizers.map(String) : [];
 }

@@ -6,7 +6,7 @@ import { internalForm } from "../../../api/validation/internal-form.ts";
 import { parseCidr } from "../../../api/validation/ip.ts";
 import { validateStrictCidr } from "../../../api/validation/strict-ip.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
-import { validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validateResourceAmount } from "./resource-requirements.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

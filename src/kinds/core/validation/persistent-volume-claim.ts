@@ -13,7 +13,7 @@ import { validateAccessModes } from "./access-modes.ts";
 import { immutableText, validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateChoice, validateText } from "../../../api/validation/fields.ts";
+import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import {
   parsedQuantity,
   validateQuantityNotNegative,

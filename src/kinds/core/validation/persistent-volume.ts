@@ -11,7 +11,7 @@ import { immutableText, validateImmutable } from "../../../api/validation/immuta
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateNodeSelector } from "./node-selector.ts";
 import { persistentSourceNames, validatePersistentSource } from "./persistent-volume-source.ts";
-import { validateChoice, validateText } from "../../../api/validation/fields.ts";
+import { validateChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { validateQuantityPositive } from "../../../api/validation/quantity.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

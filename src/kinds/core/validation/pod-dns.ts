@@ -1,9 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { validateIp } from "../../../api/validation/ip.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, objectsOf, textOf, textsOf } from "../../../api/json-reading.ts";
 import { dnsSubdomainProblems, dnsSubdomainUnderscoreProblems } from "../../../api/validation/names.ts";
-import { isPresent, objectsOf, textOf, textsOf } from "../../../api/validation/fields.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 /** Limits of the resolvers of the C library. */
@@ -13,7 +12,7 @@ const searchCharactersMax = 2048;
 
 /** Settings of the pod's resolver. */
 export function validateDnsConfig(spec: JsonObject, field: string): FieldError[] {
-  const config = fieldsOf(spec["dnsConfig"]);
+  const config = objectOf(spec["dnsConfig"]);
   const nameservers = textsOf(config["nameservers"]);
   if (spec["dnsPolicy"] === "None" && !isPresent(spec["dnsConfig"])) {
     return [fieldError.required(field, "must provide `dnsConfig` when `dnsPolicy` is None")];

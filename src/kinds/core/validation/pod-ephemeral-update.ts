@@ -1,9 +1,8 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object-meta.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
 import { mirrorAnnotation, validatePodAnnotationsUpdate } from "./pod-annotations.ts";
-import { objectsOf, textOf } from "../../../api/validation/fields.ts";
 
 /** Ephemeral containers can be added to a running pod; those that are there stay as they are. */
 export function validateEphemeralContainersUpdate(pod: KubeObject, old: KubeObject): FieldError[] {
@@ -13,11 +12,11 @@ export function validateEphemeralContainersUpdate(pod: KubeObject, old: KubeObje
   }
   const field = "spec.ephemeralContainers";
   const fresh = new Map(
-    objectsOf(fieldsOf(pod["spec"])["ephemeralContainers"]).map((container) => [textOf(container["name"]), container]),
+    objectsOf(objectOf(pod["spec"])["ephemeralContainers"]).map((container) => [textOf(container["name"]), container]),
   );
   return [
     ...validatePodAnnotationsUpdate(pod.metadata.annotations ?? {}, annotations, "metadata.annotations"),
-    ...objectsOf(fieldsOf(old["spec"])["ephemeralContainers"]).flatMap((container) => {
+    ...objectsOf(objectOf(old["spec"])["ephemeralContainers"]).flatMap((container) => {
       const name = JSON.stringify(container["name"]);
       const now = fresh.get(textOf(container["name"]));
       if (now === undefined) {

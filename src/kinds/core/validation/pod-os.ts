@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { Container, PodSecurityContext, PodSpec } from "../../../api/types/core-v1.ts";
 import { containersOf } from "./container.ts";
-import { isPresent } from "../../../api/validation/fields.ts";
+import { isPresent } from "../../../api/json-reading.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const systems = ["linux", "windows"];

@@ -10,13 +10,8 @@ import { validateFileVariables } from "./environment.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validateDnsConfig, validateHostAliases } from "./pod-dns.ts";
-import {
-  isPresent,
-  numberOf,
-  validateRange,
-  validateRequiredChoice,
-  validateText,
-} from "../../../api/validation/fields.ts";
+import { isPresent, numberOf } from "../../../api/json-reading.ts";
+import { validateRange, validateRequiredChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { validatePodOs } from "./pod-os.ts";
 import { validatePodResourceClaims, validatePodResources } from "./pod-resources.ts";
 import { validateHostUsers, validatePodSecurityContext } from "./pod-security-context.ts";

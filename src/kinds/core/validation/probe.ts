@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { HTTPGetAction, Lifecycle, LifecycleHandler, Probe } from "../../../api/types/core-v1.ts";
 import { httpHeaderProblems } from "../../../api/validation/names.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validatePortNumber, validatePortNumberOrName } from "../../../api/validation/port.ts";
 import { validateStopSignal } from "./stop-signal.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";

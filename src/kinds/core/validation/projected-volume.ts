@@ -5,7 +5,7 @@ import { validateFileMode, validateKeysToPaths } from "./key-reference.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
 import { validateUnreservedPath } from "../../../api/validation/local-path.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { requireTexts } from "../../../api/validation/fields.ts";
+import { requireTexts } from "../../../api/validation/field-rules.ts";
 import { validateSignerName } from "../../certificates/validation/signer-name.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

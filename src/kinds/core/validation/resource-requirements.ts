@@ -1,10 +1,10 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonObject, JsonValue } from "../../../api/json.ts";
 import { compareQuantities } from "../../../api/quantity.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { objectOf, objectsOf, textOf } from "../../../api/json-reading.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { fieldErrorsMax } from "../../../api/validation/labels.ts";
 import { dnsLabelProblems } from "../../../api/validation/names.ts";
-import { objectsOf, textOf, validateText } from "../../../api/validation/fields.ts";
 import {
   isWhole,
   notIntegerText,
@@ -35,8 +35,8 @@ export function validateResourceRequirements(
   { validateName, claims }: RequirementRules = ofContainers,
 ): FieldError[] {
   if (Object.keys(resources).length === 0) return [];
-  const limits = fieldsOf(resources["limits"]);
-  const requests = fieldsOf(resources["requests"]);
+  const limits = objectOf(resources["limits"]);
+  const requests = objectOf(resources["requests"]);
   const ofAmounts = (amounts: JsonObject, path: string, name: string) => [
     ...validateName(name, `${path}[${name}]`),
     ...validateResourceAmount(name, amounts[name], `${path}[${name}]`),

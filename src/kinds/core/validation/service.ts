@@ -8,7 +8,7 @@ import { validateNonSpecialIp } from "../../../api/validation/ip.ts";
 import { validateStrictCidr, validateStrictIp } from "../../../api/validation/strict-ip.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
-import { validateRange, validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { validateRange, validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validatePortNumber } from "../../../api/validation/port.ts";
 import { validateServicePorts } from "./service-port.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";

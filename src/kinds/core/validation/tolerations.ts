@@ -2,7 +2,8 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { JsonValue } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
 import type { Toleration } from "../../../api/types/core-v1.ts";
-import { objectsOf, validateChoice } from "../../../api/validation/fields.ts";
+import { objectsOf } from "../../../api/json-reading.ts";
+import { validateChoice } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];

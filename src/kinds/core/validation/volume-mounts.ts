@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type { Volume, VolumeMount } from "../../../api/types/core-v1.ts";
 import { hasBacksteps, validateDescendingPath } from "../../../api/validation/local-path.ts";
-import { validateChoice } from "../../../api/validation/fields.ts";
+import { validateChoice } from "../../../api/validation/field-rules.ts";
 import type { AnyContainer } from "./placed-container.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 

@@ -12,7 +12,7 @@ import {
   validateRange,
   validateRequiredChoice,
   validateText,
-} from "../../../api/validation/fields.ts";
+} from "../../../api/validation/field-rules.ts";
 import { validateProjectedVolume } from "./projected-volume.ts";
 import { parsedQuantity } from "../../../api/validation/quantity.ts";
 

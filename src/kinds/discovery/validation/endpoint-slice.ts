@@ -3,7 +3,7 @@ import { equalJson } from "../../../api/json.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
 import type * as discoveryV1 from "../../../api/types/discovery-v1.ts";
 import { validateFullyQualifiedDomainName } from "../../../api/validation/domain-names.ts";
-import { validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { type IpFamily, parseIp, validateNonSpecialIp } from "../../../api/validation/ip.ts";
 import { validateLabels } from "../../../api/validation/labels.ts";

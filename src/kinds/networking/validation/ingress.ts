@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as networkingV1 from "../../../api/types/networking-v1.ts";
-import { validateText } from "../../../api/validation/fields.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { isIp, validateIp } from "../../../api/validation/ip.ts";
 import { dnsSubdomainProblems, wildcardDnsProblems } from "../../../api/validation/names.ts";
 import { validateStrictIp } from "../../../api/validation/strict-ip.ts";

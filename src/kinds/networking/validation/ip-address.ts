@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as networkingV1 from "../../../api/types/networking-v1.ts";
-import { validateText } from "../../../api/validation/fields.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
 import { canonicalIpProblem } from "../../../api/validation/strict-ip.ts";

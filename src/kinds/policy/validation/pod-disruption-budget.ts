@@ -3,14 +3,14 @@ import type { KubeObject } from "../../../api/object-meta.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
 import { validateIntOrPercent, validateNotMoreThan100Percent } from "../../../api/validation/int-or-percent.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
-import { fieldsOf } from "../../../api/validation/key-values.ts";
+import { isPresent, objectOf, textOf } from "../../../api/json-reading.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateLabelSelector } from "../../../api/validation/label-selector.ts";
-import { isPresent, textOf, validateNotNegative } from "../../../api/validation/fields.ts";
 
 const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
 
 export function validatePodDisruptionBudget(budget: KubeObject): FieldError[] {
-  const spec = fieldsOf(budget["spec"]);
+  const spec = objectOf(budget["spec"]);
   const policy = spec["unhealthyPodEvictionPolicy"];
   const errors: FieldError[] = [];
   if (isPresent(spec["minAvailable"]) && isPresent(spec["maxUnavailable"])) {
@@ -29,7 +29,7 @@ export function validatePodDisruptionBudget(budget: KubeObject): FieldError[] {
 }
 
 export function validatePodDisruptionBudgetStatus(budget: KubeObject): FieldError[] {
-  const status = fieldsOf(budget["status"]);
+  const status = objectOf(budget["status"]);
   return [
     ...validateConditions(status["conditions"], "status.conditions"),
     ...["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"].flatMap((name) =>

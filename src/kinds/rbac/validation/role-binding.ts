@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { equalJson } from "../../../api/json.ts";
 import type * as rbacV1 from "../../../api/types/rbac-v1.ts";
-import { validateText } from "../../../api/validation/fields.ts";
+import { validateText } from "../../../api/validation/field-rules.ts";
 import { internalForm } from "../../../api/validation/internal-form.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../../../api/validation/names.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors, labelValueErrors } from "../../../api/label-syntax.ts";
 import type * as resourceV1 from "../../../api/types/resource-v1.ts";
-import { validateChoice, validateRequiredChoice, validateText } from "../../../api/validation/fields.ts";
+import { validateChoice, validateRequiredChoice, validateText } from "../../../api/validation/field-rules.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 
 const effects = ["NoExecute", "NoSchedule", "None"];

@@ -3,7 +3,7 @@ import { equalJson, type JsonObject } from "../../../api/json.ts";
 import type * as resourceV1 from "../../../api/types/resource-v1.ts";
 import { validateBoundedList, validateBoundedSet } from "../../../api/validation/bounded-list.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
-import { requireTexts, validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { requireTexts, validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateNodeSelector } from "../../core/validation/node-selector.ts";
 import { validateCsiDriverName } from "../../core/validation/volume-source.ts";

@@ -2,7 +2,7 @@ import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import type * as resourceV1alpha3 from "../../../api/types/resource-v1alpha3.ts";
 import { validateBoundedList } from "../../../api/validation/bounded-list.ts";
 import { validateConditions } from "../../../api/validation/conditions.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { dnsSubdomainProblems } from "../../../api/validation/names.ts";
 import { validatePoolName } from "./device-names.ts";

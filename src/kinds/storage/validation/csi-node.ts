@@ -1,7 +1,7 @@
 import { type FieldError, fieldError } from "../../../api/field-error.ts";
 import { labelKeyErrors } from "../../../api/label-syntax.ts";
 import type * as storageV1 from "../../../api/types/storage-v1.ts";
-import { validateNotNegative } from "../../../api/validation/fields.ts";
+import { validateNotNegative } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateEach } from "../../../api/validation/validate-each.ts";
 import { validateCsiDriverName } from "../../core/validation/volume-source.ts";

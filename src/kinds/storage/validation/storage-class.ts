@@ -1,6 +1,6 @@
 import type { FieldError } from "../../../api/field-error.ts";
 import type * as storageV1 from "../../../api/types/storage-v1.ts";
-import { validateChoice, validateRequiredChoice } from "../../../api/validation/fields.ts";
+import { validateChoice, validateRequiredChoice } from "../../../api/validation/field-rules.ts";
 import { validateImmutable } from "../../../api/validation/immutable.ts";
 import { validateParameters, validateProvisioner } from "./storage-parameters.ts";
 import { validateTopologies } from "./topology-selector.ts";

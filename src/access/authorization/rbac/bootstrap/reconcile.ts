@@ -3,6 +3,7 @@ import type { KubeObject } from "../../../../api/object-meta.ts";
 import { missingPermissions } from "../covers.ts";
 import { policyRules } from "../policy-rule.ts";
 import { autoUpdateAnnotation } from "./default-objects.ts";
+import { objectsOf } from "../../../../api/json-reading.ts";
 
 /**
  * The action for an existing default role or binding: `replace` where it refers to another role, which cannot be
@@ -32,8 +33,10 @@ export function reconcile(existing: KubeObject, expected: KubeObject): Reconcile
 function withRules(existing: KubeObject, expected: KubeObject): KubeObject {
   if (expected["aggregationRule"] !== undefined) return withSelectors(existing, expected);
   const held = policyRules(existing["rules"] as JsonValue);
-  const missing = listOf(expected["rules"]).filter((rule) => missingPermissions(held, policyRules([rule])).length > 0);
-  return missing.length === 0 ? { ...existing } : { ...existing, rules: [...listOf(existing["rules"]), ...missing] };
+  const missing = objectsOf(expected["rules"]).filter(
+    (rule) => missingPermissions(held, policyRules([rule])).length > 0,
+  );
+  return missing.length === 0 ? { ...existing } : { ...existing, rules: [...objectsOf(existing["rules"]), ...missing] };
 }
 
 function withSelectors(existing: KubeObject, expected: KubeObject): KubeObject {
@@ -41,18 +44,14 @@ function withSelectors(existing: KubeObject, expected: KubeObject): KubeObject {
 }
 
 function withSubjects(existing: KubeObject, expected: KubeObject): KubeObject {
-  const subjects = union(listOf(existing["subjects"]), listOf(expected["subjects"]));
+  const subjects = union(objectsOf(existing["subjects"]), objectsOf(expected["subjects"]));
   return subjects.length === 0 ? { ...existing } : { ...existing, subjects };
 }
 
 function selectors({ aggregationRule }: KubeObject): JsonObject[] {
-  return isJsonObject(aggregationRule) ? listOf(aggregationRule["clusterRoleSelectors"]) : [];
+  return isJsonObject(aggregationRule) ? objectsOf(aggregationRule["clusterRoleSelectors"]) : [];
 }
 
 function union(have: readonly JsonObject[], want: readonly JsonObject[]): JsonObject[] {
   return [...have, ...want.filter((item) => !have.some((known) => equalJson(known, item)))];
-}
-
-function listOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

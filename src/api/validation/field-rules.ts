@@ -1,35 +1,14 @@
 import { type FieldError, fieldError } from "../field-error.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { isPresent, numberOf, textOf } from "../json-reading.ts";
 
-/** The items of a list that are objects; none when the value is no list. */
-export function objectsOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-export function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
-}
-
-export function textsOf(value: JsonValue | undefined): string[] {
-  return Array.isArray(value) ? value.map(textOf) : [];
-}
-
-/** 0 for what is no number. Integers beyond 2^53 lose their last digits, which no bound asks for. */
-export function numberOf(value: JsonValue | undefined): number {
-  return typeof value === "number" || typeof value === "bigint" ? Number(value) : 0;
-}
-
-export function isPresent(value: JsonValue | undefined): value is JsonValue {
-  return value !== undefined && value !== null;
-}
-
-/** An error when the text is set but is none of the values. */
+/** Reports a non-empty text that is not one of the choices. */
 export function validateChoice(value: JsonValue | undefined, choices: readonly string[], field: string): FieldError[] {
   const text = textOf(value);
   return text === "" || choices.includes(text) ? [] : [fieldError.notSupported(field, text, choices)];
 }
 
-/** An error when the text is not set, or is none of the values. */
+/** Reports a text that is empty or not one of the choices. */
 export function validateRequiredChoice(
   value: JsonValue | undefined,
   choices: readonly string[],
@@ -38,7 +17,7 @@ export function validateRequiredChoice(
   return textOf(value) === "" ? [fieldError.required(field)] : validateChoice(value, choices, field);
 }
 
-/** Returns an error for each of the texts that is empty or absent. */
+/** Returns an error for each of the named texts that is empty or absent. */
 export function requireTexts<T extends JsonObject>(
   owner: T,
   names: readonly (keyof T & string)[],
@@ -47,7 +26,7 @@ export function requireTexts<T extends JsonObject>(
   return names.filter((name) => textOf(owner[name]) === "").map((name) => fieldError.required(`${field}.${name}`));
 }
 
-/** What is wrong with a text that is set; an absent or empty one passes. */
+/** Reports the problems of a text that is not empty. */
 export function validateText(
   value: JsonValue | undefined,
   problemsOf: (text: string) => readonly string[],
@@ -71,7 +50,7 @@ export function validateNotNegative(value: JsonValue | undefined, field: string)
   return [fieldError.invalid(field, value, "must be greater than or equal to 0")];
 }
 
-/** An absent number counts as 0. */
+/** Reports a number below 1. An absent number counts as 0. */
 export function validatePositive(value: JsonValue | undefined, field: string): FieldError[] {
   return numberOf(value) > 0 ? [] : [fieldError.invalid(field, value ?? 0, "must be greater than zero")];
 }
